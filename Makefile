@@ -1,0 +1,51 @@
+# Everything below sets up what it needs in .venv and is quick when that is already there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.run-ready
+DEV_READY := $(VENV)/.dev-ready
+WORKERS ?= auto
+
+.PHONY: help demo test lint bench docs clean
+
+help:
+	@echo "make demo   set up and run the main job on built-in data"
+	@echo "make test   set up, then lint, type check, and run all tests with coverage"
+	@echo "make lint   ruff and mypy only"
+	@echo "make bench  run the benchmarks and rewrite benchmarks/RESULTS.md"
+	@echo "make docs   build the documentation into site/"
+	@echo "make clean  remove the virtual environment and everything built"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "coterie needs Python 3.11 or later; say make PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): requirements.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(DEV_READY): requirements-dev.txt $(RUN_READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+demo: $(RUN_READY)
+	$(BIN)/coterie demo
+
+lint: $(DEV_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+
+bench: $(DEV_READY)
+	$(BIN)/python benchmarks/run.py
+
+docs: $(DEV_READY)
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+clean:
+	rm -rf $(VENV) site build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,25 @@
+"""Teams that nobody wants to leave, learnt from the past."""
+
+from coterie.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
+from coterie.errors import CoterieError, InputError, NoPotentialError, TooLargeError
+from coterie.game import Deviation, Game
+from coterie.strategy import Strategy, read_strategy
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ActionSpaces",
+    "CoterieError",
+    "Deviation",
+    "ExplicitSets",
+    "Game",
+    "InputError",
+    "NoPotentialError",
+    "Strategy",
+    "TooLargeError",
+    "UpTo",
+    "any_subset",
+    "exactly_one",
+    "explicit",
+    "read_strategy",
+]

@@ -1,0 +1,17 @@
+"""The exceptions of the package: one family, so that one `except` catches them all."""
+
+
+class CoterieError(Exception):
+    """Anything that this package refuses or fails to do, with a message for a person."""
+
+
+class InputError(CoterieError, ValueError):
+    """The caller's input is wrong; the message says what, where, and what would be right."""
+
+
+class TooLargeError(InputError):
+    """An exact enumeration was asked for that exceeds its stated limit."""
+
+
+class NoPotentialError(CoterieError):
+    """The game has no potential function of a known kind."""

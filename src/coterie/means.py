@@ -1,0 +1,186 @@
+"""Matrices of mean pair utilities, one per coalition: dense, sparse, or one for all coalitions.
+
+`d[l, i, j]` is what agent i gets on average from agent j when both are in coalition l.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import FloatArray
+from coterie.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class PairMeans(ABC):
+    """Mean utilities of ordered pairs in each coalition; the diagonal is 0."""
+
+    n_agents: int
+    n_coalitions: int
+    is_shared: bool
+    """Whether all coalitions have the same matrix: they are interchangeable."""
+
+    @abstractmethod
+    def room_sums(self, weights: FloatArray) -> FloatArray:
+        """Return sum over j of d[l, i, j] weights[..., j, l], shape (..., n, k) over i and l."""
+
+    @abstractmethod
+    def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
+        """Return sum over j of d[l, i, j] factors[i, j] weights[j] for one coalition, shape (n,)."""
+
+    @abstractmethod
+    def matrix(self, coalition: int) -> FloatArray:
+        """Return one coalition's dense (n, n) matrix."""
+
+    @abstractmethod
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        """Return a (coalition, i, j) with d_ij != d_ji, if there is one."""
+
+    @abstractmethod
+    def common_value(self, coalition: int) -> float | None:
+        """Return the mean that all pairs of the coalition share, if they do."""
+
+
+def _off_diagonal(n: int) -> Any:
+    return ~np.eye(n, dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseMeans(PairMeans):
+    """Means as one array of shape (k, n, n), or (1, n, n) where coalitions are interchangeable."""
+
+    values: FloatArray
+    n_coalitions: int
+
+    def __post_init__(self) -> None:
+        checks.finite(self.values, "means")
+        if self.values.ndim != 3 or self.values.shape[1] != self.values.shape[2]:
+            raise InputError(f"means: expected shape (coalitions, agents, agents), got {self.values.shape}")
+        diagonal = np.argwhere(np.diagonal(self.values, axis1=1, axis2=2) != 0)
+        if len(diagonal):
+            l, i = (int(index) for index in diagonal[0])
+            raise InputError(
+                f"means: agent {i} has utility {self.values[l, i, i]} from herself in coalition {l}, expected 0"
+            )
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return int(self.values.shape[1])
+
+    @property
+    def is_shared(self) -> bool:  # type: ignore[override]
+        return len(self.values) == 1
+
+    def room_sums(self, weights: FloatArray) -> FloatArray:
+        # (..., n, k) -> (..., k, n, 1), so that one matrix product serves every coalition.
+        columns = np.swapaxes(weights, -1, -2)[..., None]
+        return np.swapaxes((self.values @ columns)[..., 0], -1, -2)
+
+    def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
+        return np.asarray((self.matrix(coalition) * factors) @ weights)
+
+    def matrix(self, coalition: int) -> FloatArray:
+        return np.asarray(self.values[0 if self.is_shared else coalition])
+
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        different = np.argwhere(self.values != np.swapaxes(self.values, 1, 2))
+        return tuple(int(index) for index in different[0]) if len(different) else None  # type: ignore[return-value]
+
+    def common_value(self, coalition: int) -> float | None:
+        values = self.matrix(coalition)[_off_diagonal(self.n_agents)]
+        return float(values[0]) if len(values) and np.ptp(values) == 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMeans(PairMeans):
+    """Means of the listed pairs, all others 0: one sparse matrix per coalition, or one for all."""
+
+    matrices: tuple["csr_array", ...]
+    n_coalitions: int
+
+    @classmethod
+    def from_matrices(cls, matrices: Sequence[Any], n_coalitions: int) -> "SparseMeans":
+        """Take any SciPy sparse matrices."""
+        from scipy.sparse import csr_array  # here, since most games are dense and SciPy is slow to import
+
+        taken = tuple(csr_array(matrix, dtype=np.float64) for matrix in matrices)
+        for l, matrix in enumerate(taken):
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape != taken[0].shape:
+                raise InputError(f"means of coalition {l}: expected a square matrix, got shape {matrix.shape}")
+            checks.finite(matrix.data, f"means of coalition {l}")
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+            if matrix.diagonal().any():
+                agent = int(np.flatnonzero(matrix.diagonal())[0])
+                raise InputError(f"means: agent {agent} has a utility from herself in coalition {l}, expected 0")
+        return cls(taken, n_coalitions)
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return int(self.matrices[0].shape[0])
+
+    @property
+    def is_shared(self) -> bool:  # type: ignore[override]
+        return len(self.matrices) == 1
+
+    def _of(self, coalition: int) -> "csr_array":
+        return self.matrices[0 if self.is_shared else coalition]
+
+    def room_sums(self, weights: FloatArray) -> FloatArray:
+        flat = weights.reshape(-1, self.n_agents, self.n_coalitions)
+        result = np.stack([(self._of(l) @ flat[:, :, l].T).T for l in range(self.n_coalitions)], axis=-1)
+        return result.reshape(weights.shape)
+
+    def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
+        pairs = self._of(coalition).tocoo()
+        terms = pairs.data * factors[pairs.row, pairs.col] * weights[pairs.col]
+        return np.bincount(pairs.row, terms, minlength=self.n_agents).astype(np.float64)
+
+    def matrix(self, coalition: int) -> FloatArray:
+        return np.asarray(self._of(coalition).toarray())
+
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        for l, matrix in enumerate(self.matrices):
+            different = (matrix - matrix.T).tocoo()
+            for i, j, value in zip(different.row, different.col, different.data, strict=True):
+                if value != 0:
+                    return l, int(i), int(j)
+        return None
+
+    def common_value(self, coalition: int) -> float | None:
+        matrix = self._of(coalition)
+        if matrix.nnz == 0:
+            return 0.0
+        all_listed = matrix.nnz == self.n_agents * (self.n_agents - 1)
+        return float(matrix.data[0]) if all_listed and np.ptp(matrix.data) == 0 else None
+
+
+def pair_means(means: Any, n_coalitions: int | None = None) -> PairMeans:
+    """Return means from an array (k, n, n) or (n, n), a sparse matrix, or a list of sparse matrices.
+
+    One (n, n) matrix means interchangeable coalitions, of which `n_coalitions` says how many.
+    """
+    if isinstance(means, PairMeans):
+        return means
+    is_sparse = hasattr(means, "tocsr")
+    if is_sparse or (isinstance(means, Sequence) and means and all(hasattr(matrix, "tocsr") for matrix in means)):
+        listed = [means] if is_sparse else list(means)
+        return SparseMeans.from_matrices(listed, _count(len(listed), n_coalitions, shared=is_sparse))
+    array = checks.finite(means, "means")
+    shared = array.ndim == 2
+    array = array[None] if shared else array
+    return DenseMeans(array, _count(len(array), n_coalitions, shared=shared))
+
+
+def _count(matrices: int, n_coalitions: int | None, *, shared: bool) -> int:
+    if shared and n_coalitions is None:
+        raise InputError("means: one matrix for all coalitions needs n_coalitions (or coalition names)")
+    if not shared and n_coalitions not in {None, matrices}:
+        raise InputError(f"means: expected {n_coalitions} matrices, one per coalition, got {matrices}")
+    return checks.whole(n_coalitions if shared else matrices, "number of coalitions", 1)
