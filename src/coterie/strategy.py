@@ -183,14 +183,13 @@ class Strategy:
             chosen = actions[agent]
             if not isinstance(chosen, Sequence) or isinstance(chosen, str):
                 raise InputError(f"strategy of {agent}: expected a list, got {chosen!r}")
-            options = (
-                chosen if chosen and isinstance(chosen[0], Mapping) else [{"coalitions": chosen, "probability": 1}]
-            )
+            listed = bool(chosen) and isinstance(chosen[0], Mapping)
+            options: list[Any] = list(chosen) if listed else [{"coalitions": chosen, "probability": 1}]
             for option in options:
                 if not isinstance(option, Mapping) or not {"coalitions", "probability"} <= set(option):
                     raise InputError(f'strategy of {agent}: expected {{"coalitions", "probability"}}, got {option!r}')
             rows = [action_of(option["coalitions"], coalitions, f"strategy of {agent}") for option in options]
-            return np.array(rows), np.array([option["probability"] for option in options])
+            return np.array(rows), np.array([option["probability"] for option in options], dtype=np.float64)
 
         return cls.mixed([support(agent) for agent in agents], agents, coalitions)
 

@@ -1,0 +1,1 @@
+"""Simulated logs with known truth: utility models, exploration policies, whole logs."""
