@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from coterie.actions import ActionSpaces
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.sizes import size_distribution
 
 
