@@ -142,7 +142,7 @@ def no_pure_stable_profile() -> HardInstance:
     """Return a symmetric game without any pure stable profile, the smallest possible.
 
     Three agents, two interchangeable rooms. Agents 2 and 3 like each other alone (1) and not in
-    company (-1); agent 1 and 3 like each other in company only (1). With two agents a shared
+    company (-1); agents 1 and 3 like each other in company only (1). With two agents a shared
     coalition always has size 2, and with one coalition nobody has a choice.
     """
     table = np.zeros((2, 3, 3, 4))

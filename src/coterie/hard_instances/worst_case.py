@@ -70,7 +70,7 @@ def prove_worst_case_gap(games: Sequence[Game], target: float, max_cells: int = 
         if centre.min() < target - ROUNDING:
             return GapProof(target, False, examined, _strategy(games[0], cells[centre.argmin()].mean(axis=1)))
         cells = cells[values.min(axis=2).max(axis=1) < target - ROUNDING]
-        if examined > max_cells:
+        if len(cells) and examined > max_cells:
             raise TooLargeError(f"worst-case gap {target}: undecided after {examined} cells; try a smaller target")
         if len(cells):
             pending = np.concatenate([pending, *_halves(cells, matters)])
