@@ -45,6 +45,4 @@ assert np.isclose(weights.sum(), 1)
 assert np.isclose((weights @ shows).max(), 2 / 7)
 assert np.isclose((shows @ solved.x[:-1]).min(), 2 / 7)
 
-print(
-    f"App. E.1: c_size = {coefficient:.0f} with the policy proposed and n = 10; {1 / solved.x[-1]:.1f} at best for n = 2"
-)
+print(f"App. E.1: c_size = {coefficient:.0f}, proposed policy and n = 10; {1 / solved.x[-1]:.1f} at best for n = 2")
