@@ -1,0 +1,1 @@
+"""How stable is this profile, surely? Certificates, each with its witness."""

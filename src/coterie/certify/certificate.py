@@ -1,0 +1,99 @@
+"""What a certificate says: a number, who attains it, by which move, and what it assumes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie.actions import names_in
+from coterie.arrays import FloatArray
+from coterie.certify.gain_bounds import GainBound, Worst, worst_deviations
+from coterie.joint_actions import ActionSpaces
+from coterie.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The deviation with the largest bound, split into what is estimated and what is uncertain."""
+
+    agent: str
+    deviation: tuple[str, ...]
+    estimated_gain: float
+    uncertainty: float
+
+    @property
+    def bound(self) -> float:
+        """The most that this agent can gain by this deviation (it may be negative)."""
+        return self.estimated_gain + self.uncertainty
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `certificate.worst` of a result file."""
+        return {
+            "agent": self.agent,
+            "deviation": list(self.deviation),
+            "estimated_gain": self.estimated_gain,
+            "uncertainty": self.uncertainty,
+        }
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """With probability at least 1 - delta, nobody can gain more than `gap` by moving."""
+
+    method: str
+    delta: float
+    gap: float
+    per_agent: dict[str, float]
+    worst: Witness | None
+    """None where nobody has a choice."""
+    alternatives: dict[str, Witness]
+    """Every agent's deviation with the largest bound."""
+    assumes: tuple[str, ...]
+    is_exact: bool = True
+    """False where the maximum over deviations was bounded, not enumerated."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `certificate` part of a result file."""
+        return {
+            "method": self.method,
+            "delta": self.delta,
+            "gap": self.gap,
+            "worst": None if self.worst is None else self.worst.to_json(),
+            "per_agent": self.per_agent,
+            "assumes": list(self.assumes),
+        }
+
+    def __str__(self) -> str:
+        return f"with probability {1 - self.delta:g}, nobody can gain more than {self.gap:.4g} by moving"
+
+
+def certificate(
+    method: str,
+    delta: float,
+    strategy: Strategy,
+    spaces: ActionSpaces,
+    bound: GainBound,
+    rooms: FloatArray,
+    assumes: Sequence[str],
+) -> Certificate:
+    """Maximise a gain bound over all deviations and name the witnesses; `rooms` are estimated room values."""
+    found: Worst = worst_deviations(bound, spaces)
+    alternatives = {}
+    for i, agent in enumerate(strategy.agents):
+        if np.isneginf(found.value[i]):
+            continue
+        change = found.action[i] - strategy.marginals[i]
+        gain = float(change @ rooms[i])
+        deviation = tuple(names_in(found.action[i], strategy.coalitions))
+        alternatives[agent] = Witness(agent, deviation, gain, float(found.value[i]) - gain)
+    return Certificate(
+        method,
+        delta,
+        max(0.0, float(found.value.max())),
+        {agent: max(0.0, float(value)) for agent, value in zip(strategy.agents, found.value, strict=True)},
+        max(alternatives.values(), key=lambda witness: witness.bound, default=None),
+        alternatives,
+        tuple(assumes),
+        found.is_exact,
+    )

@@ -1,0 +1,244 @@
+"""Upper bounds for gains, as functions of the deviation, and their maximum over an action space.
+
+If agent i with marginals p moves to the set a', coalition l enters her gain with coefficient
+x_l = 1[l in a'] - p_l. A `GainBound` says, for every x, how large the gain can be. Its maximum over
+a' is taken by enumeration where the space is small, and else through the space's linear oracle
+with a valid relaxation, so that 2^k sets are never listed.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from coterie.actions import ActionSpace
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.estimate import confidence
+from coterie.joint_actions import ActionSpaces
+
+ENUMERATED = 2048
+"""Action spaces up to this size are enumerated: the maximum over deviations is then exact."""
+
+RELAXATION_STEPS = 60
+
+
+class GainBound(ABC):
+    """An upper bound for every agent's gain from every deviation under one profile."""
+
+    marginals: FloatArray
+    own_counts: ClassVar[bool] = False
+    """Whether staying with one's own set is a deviation too (only in the paper's certificate)."""
+
+    @abstractmethod
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the bound for deviation vectors x, shape (g, A, k), of the g given agents: (g, A)."""
+
+    @abstractmethod
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Return numbers that no deviation in `space` exceeds, and deviations that come close."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearBound(GainBound):
+    """sum over joined l of x_l upper_l + sum over left l of x_l lower_l."""
+
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        upper, lower = self.upper[agents, :, None], self.lower[agents, :, None]
+        with np.errstate(invalid="ignore"):  # 0 times infinity is 0 here
+            joined, left = np.maximum(x, 0) @ _finite(upper), np.minimum(x, 0) @ _finite(lower)
+        infinite = ((x > 0) & np.isinf(self.upper[agents, None])) | ((x < 0) & np.isinf(self.lower[agents, None]))
+        return np.where(infinite.any(axis=2), np.inf, (joined + left)[:, :, 0])
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        p, upper, lower = self.marginals[agents], self.upper[agents], self.lower[agents]
+        return _oracle(space, (1 - p) * _large(upper), -p * _large(lower))
+
+
+@dataclass(frozen=True, eq=False)
+class SurrogateBound(GainBound):
+    """The paper's: sum over l in a' of upper_l - sum over all l of p_l lower_l."""
+
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    own_counts = True
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        p = self.marginals[agents]
+        sets = x + p[:, None]
+        return np.asarray((sets @ self.upper[agents, :, None])[:, :, 0] - (p * self.lower[agents]).sum(axis=1)[:, None])
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        value, action = space.best_responses(self.upper[agents])
+        return value - (self.marginals[agents] * self.lower[agents]).sum(axis=1), action
+
+
+@dataclass(frozen=True, eq=False)
+class RootBound(GainBound):
+    """A linear part plus a width that grows with the root of a quadratic form of x.
+
+    width(x) = sqrt(2 L) sqrt(x' Q x) + |x' bias|_1, or, with `largest`, the variance-aware width of
+    `confidence.direction_bernstein` with variance x' Q x. Where `absolute`, Q is applied to |x|.
+    """
+
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    square: FloatArray
+    """(n, k) for a diagonal Q, else (n, k, k)."""
+    log_term: float | tuple[FloatArray, ...]
+    """L, or for each agent one L per enumerated action."""
+    bias: FloatArray | None = None
+    """(n, k, d): the estimate may be off by the 1-norm of x' bias on top."""
+    absolute: bool = False
+    largest: FloatArray | None = None
+    half_range: float = 1.0
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        linear = LinearBound(self.marginals, self.upper, self.lower).at(x, agents)
+        return linear + self.width(x, agents)
+
+    def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the uncertainty of each deviation, shape (g, A)."""
+        size = np.abs(x)
+        form = _quadratic(size if self.absolute else x, self.square[agents])
+        log_term = self.log_term if isinstance(self.log_term, float) else np.stack([self.log_term[i] for i in agents])
+        if self.largest is None:
+            width = confidence.direction_hoeffding(form, log_term)
+        else:
+            largest = (size * self.largest[agents, None]).max(axis=2)
+            width = confidence.direction_bernstein(form, largest, self.half_range, log_term)
+            width = np.where((size > 0).any(axis=2), width, 0.0)
+        if self.bias is not None:
+            width = width + np.abs(x @ self.bias[agents]).sum(axis=2)
+        return np.asarray(width)
+
+    def spread(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the root of the quadratic form: the standard deviation that the width is built on."""
+        return np.sqrt(_quadratic(np.abs(x) if self.absolute else x, self.square[agents]))
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        # sqrt(S) <= mu S + 1 / (4 mu) for every mu > 0, which is separable in l where Q is diagonal;
+        # else sqrt(x' Q x) <= sum |x_l| sqrt(Q_ll). The smallest over mu is a one-dimensional
+        # convex problem, since a maximum of functions (linear in mu) + 1 / (4 mu) is convex.
+        assert isinstance(self.log_term, float), "unequal shares of delta need enumerated actions"
+        p = self.marginals[agents]
+        upper, lower, square = _large(self.upper[agents]), _large(self.lower[agents]), self.square[agents]
+        slack = np.zeros_like(p) if self.bias is None else np.abs(self.bias[agents]).sum(axis=2)
+        root, constant, floor = np.sqrt(2 * self.log_term), np.zeros(len(agents)), np.zeros(len(agents))
+        if self.largest is not None:
+            # The variance-aware width with m at its largest: root (u + sqrt(S + u^2)) + 2 r L m / 3.
+            largest = (np.maximum(p, 1 - p) * self.largest[agents]).max(axis=1)
+            noise = self.half_range * root * largest
+            constant, floor = root * noise + 2 * self.half_range * self.log_term * largest / 3, noise**2
+        if square.ndim == 3:
+            diagonal = np.sqrt(np.maximum(np.einsum("gll->gl", square), 0.0))
+            joined = (1 - p) * (upper + slack + root * diagonal)
+            left = -p * (lower - slack - root * diagonal)
+            value, action = _oracle(space, joined, left)
+            return value + constant + root * np.sqrt(floor), action
+
+        def at_scale(mu: FloatArray) -> tuple[FloatArray, BoolArray]:
+            pull = root * mu[:, None]
+            joined = (1 - p) * (upper + slack) + pull * (1 - p) ** 2 * square
+            left = -p * (lower - slack) + pull * p**2 * square
+            value, action = _oracle(space, joined, left)
+            return value + constant + root * (mu * floor + 1 / (4 * mu)), action
+
+        # Golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
+        total = (square * np.maximum(p, 1 - p) ** 2).sum(axis=1) + floor
+        smallest = np.where(square > 0, square, np.inf).min(axis=1, initial=np.inf)
+        begin = -np.log(2 * np.sqrt(np.maximum(total, 1e-300))) - 1
+        end = np.maximum(-np.log(2 * np.sqrt(np.clip(smallest * 1e-4, 1e-300, 1e300))), begin + 1)
+        golden = (np.sqrt(5) - 1) / 2
+        best, action = at_scale(np.exp(begin))
+        for _ in range(RELAXATION_STEPS):
+            one, two = end - golden * (end - begin), begin + golden * (end - begin)
+            (value_one, action_one), (value_two, action_two) = at_scale(np.exp(one)), at_scale(np.exp(two))
+            for value, found in ((value_one, action_one), (value_two, action_two)):
+                action = np.where((value < best)[:, None], found, action)
+                best = np.minimum(best, value)
+            lower_half = value_one < value_two
+            begin, end = np.where(lower_half, begin, one), np.where(lower_half, two, end)
+        return best, action
+
+
+@dataclass(frozen=True, eq=False)
+class SmallerOf(GainBound):
+    """The smaller of several bounds, all of which hold."""
+
+    bounds: tuple[GainBound, ...]
+
+    @property
+    def marginals(self) -> FloatArray:  # type: ignore[override]
+        return self.bounds[0].marginals
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        return np.asarray(np.minimum.reduce([bound.at(x, agents) for bound in self.bounds]))
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        found = [bound.relaxed(space, agents) for bound in self.bounds]
+        values = np.stack([value for value, _ in found])
+        best = values.argmin(axis=0)
+        actions = np.stack([action for _, action in found])[best, np.arange(len(agents))]
+        return values.min(axis=0), actions
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """For every agent the largest bound over her deviations, and a deviation that attains it."""
+
+    value: FloatArray
+    """-inf for an agent who has no other action."""
+    action: BoolArray
+    is_exact: bool
+    """False where the maximum was bounded through the oracle instead of enumerated."""
+
+
+def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
+    """Maximise a bound over every agent's real deviations: for a pure profile her own set does not count."""
+    value = np.empty(spaces.n_agents)
+    action = np.empty((spaces.n_agents, spaces.n_coalitions), dtype=bool)
+    is_exact = True
+    for space, agents in spaces.groups:
+        if space.size <= ENUMERATED:
+            sets = space.enumerate()
+            step = max(1, 2_000_000 // sets.size)
+            for start in range(0, len(agents), step):
+                some = agents[start : start + step]
+                x = sets[None].astype(np.float64) - bound.marginals[some, None]
+                found = bound.at(x, some)
+                if not bound.own_counts:
+                    found[~(x != 0).any(axis=2)] = -np.inf
+                best = found.argmax(axis=1)
+                value[some], action[some] = found[np.arange(len(some)), best], sets[best]
+        else:
+            value[agents], action[agents] = bound.relaxed(space, agents)
+            is_exact = False
+    return Worst(value, action, is_exact)
+
+
+def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
+    if square.ndim == 2:
+        return np.asarray((x**2 @ square[:, :, None])[:, :, 0])
+    return np.asarray(np.maximum(np.einsum("gal,glm,gam->ga", x, square, x, optimize=True), 0.0))
+
+
+def _oracle(space: ActionSpace, joined: FloatArray, left: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Maximise sum over l in a' of joined_l + sum over l not in a' of left_l."""
+    value, action = space.best_responses(joined - left)
+    return value + left.sum(axis=1), action
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    return np.where(np.isinf(values), 0.0, values)
+
+
+def _large(values: FloatArray) -> FloatArray:
+    """Replace infinities by numbers that the oracle can add; the result is as good as infinite."""
+    return np.clip(values, -1e150, 1e150)

@@ -1,0 +1,117 @@
+"""Every confidence width of the package, one function each, with its inequality and its union bound.
+
+Throughout, an *unknown* is a mean utility that is estimated by averaging N independent values in
+[low, high]; r = (high - low) / 2. `events` is the number of statements that must hold together,
+so each of them may fail with probability `delta / events` only. All functions take arrays.
+"""
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+
+
+def log_events(events: float, delta: float) -> float:
+    """Return log(events / delta), the price of `events` one-sided statements holding together."""
+    return float(np.log(max(events, 1.0) / delta))
+
+
+def hoeffding(count: FloatArray, half_range: float, events: float, delta: float) -> FloatArray:
+    """Return r sqrt(2 log(2 E / delta) / N), two-sided.
+
+    Hoeffding: a mean of N values in an interval of length 2r exceeds its expectation by t with
+    probability at most exp(-N t^2 / (2 r^2)). Two sides, E unknowns: 2E events.
+    """
+    return half_range * np.sqrt(2 * log_events(2 * events, delta) / np.maximum(count, 1e-300))
+
+
+def sub_gaussian(count: FloatArray, sigma: float, events: float, delta: float) -> FloatArray:
+    """Return sigma sqrt(2 log(2 E / delta) / N), two-sided, for sigma-sub-Gaussian values.
+
+    Chernoff: the mean of N such values is (sigma / sqrt(N))-sub-Gaussian, so it exceeds its
+    expectation by t with probability at most exp(-N t^2 / (2 sigma^2)). 2E events.
+    """
+    return hoeffding(count, sigma, events, delta)
+
+
+def empirical_bernstein(
+    count: FloatArray, variance: FloatArray, half_range: float, events: float, delta: float
+) -> FloatArray:
+    """Return sqrt(2 s^2 L / N) + 7 (2r) L / (3 (N - 1)) with L = log(4 E / delta), two-sided.
+
+    Maurer and Pontil (2009), Theorem 4, with the sample variance s^2: one side holds with
+    probability 1 - 2 exp(-L), so two sides of E unknowns cost 4E exp(-L) = delta. Needs N >= 2;
+    below, the width is infinite (the caller clips to the range).
+    """
+    log_term = log_events(4 * events, delta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        width = np.sqrt(2 * variance * log_term / count) + 14 * half_range * log_term / (3 * (count - 1))
+    return np.where(count >= 2, width, np.inf)
+
+
+def kl_interval(
+    mean: FloatArray, count: FloatArray, low: float, high: float, events: float, delta: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of {mu : N kl(x, mu) <= log(2 E / delta)}, x and mu rescaled to [0, 1].
+
+    Chernoff for bounded values: Pr[N kl(x, mu) > t and x < mu] <= exp(-t), likewise above, since
+    among all distributions on [0, 1] with mean mu the two-point one has the largest moment
+    generating function. 2E events. By Pinsker's inequality never wider than `hoeffding`.
+    """
+    x = np.clip((mean - low) / (high - low), 0.0, 1.0)
+    budget = log_events(2 * events, delta) / np.maximum(count, 1e-300)
+
+    def divergence(mu: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            head = np.where(x > 0, x * np.log(x / mu), 0.0)
+            tail = np.where(x < 1, (1 - x) * np.log((1 - x) / (1 - mu)), 0.0)
+        return np.asarray(head + tail)
+
+    def outermost(limit: float) -> FloatArray:
+        # Bisection keeps `outside` outside or on the rim: rounding can only widen the interval.
+        inside, outside = x.copy(), np.full_like(x, limit)
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            fits = divergence(middle) <= budget
+            inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
+        return outside
+
+    scale = high - low
+    return low + scale * outermost(0.0), low + scale * outermost(1.0)
+
+
+def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: float) -> FloatArray:
+    """Return sqrt(2 log(4 (n + 1) k / delta) / max(N, 1)): the paper's eq. (9), as printed.
+
+    It pays for 4(n + 1)k events although there are n(n - 1)k / 2 pairs with two sides each, which
+    is more from n = 6 on; and a pair never seen gets the width of a pair seen once.
+    """
+    return np.sqrt(2 * log_events(4 * (n_agents + 1) * n_coalitions, delta) / np.maximum(count, 1))
+
+
+def direction_hoeffding(squares: FloatArray, log_term: FloatArray | float) -> FloatArray:
+    """Return sqrt(2 L S): how far a fixed combination sum c_e (estimate_e - mean_e) can be off.
+
+    S = sum c_e^2 r^2 / N_e is its variance proxy (independent unknowns; sums of independent
+    sub-Gaussian variables add their proxies), so it exceeds sqrt(2 L S) with probability at most
+    exp(-L). One-sided: one event per combination.
+    """
+    return np.sqrt(2 * log_term * squares)
+
+
+def direction_bernstein(
+    variance: FloatArray, largest: FloatArray, half_range: float, log_term: FloatArray | float
+) -> FloatArray:
+    """Return sqrt(2 L v) + 2r L m / 3 with sqrt(v) = u + sqrt(V + u^2), for a fixed combination.
+
+    V = sum c_e^2 s_e^2 / N_e with sample variances s_e^2, m = max |c_e| / (N_e - 1), u = r m sqrt(2 L).
+
+    s_e^2 averages, over all ways to pair up the N_e values, means of N_e // 2 independent terms
+    h = (x - y)^2 / 2 with 0 <= h <= 2 r^2; as E exp(-t (h - E h)) <= exp(t^2 E h^2 / 2) and
+    E h^2 <= 2 r^2 E h, Jensen gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true
+    variance v. So sqrt(v) <= u + sqrt(V + u^2) except with probability exp(-L), and Bernstein
+    bounds the combination given v, except with probability exp(-L). Two events; the values of one
+    unknown need the same mean only, not the same distribution.
+    """
+    noise = half_range * np.sqrt(2 * log_term) * largest
+    deviation = noise + np.sqrt(variance + noise**2)
+    return np.asarray(np.sqrt(2 * log_term) * deviation + 2 * half_range * log_term * largest / 3)

@@ -1,0 +1,215 @@
+"""How a strategy weighs the unknowns: the coefficients of room values.
+
+The room value W_i(l) of agent i in coalition l is a combination sum_e phi_e theta_e of unknown
+means theta_e. Which unknowns there are depends on what the log is taken to show:
+
+    size-free        theta = d_ij^l       phi = p_j(l)
+    interchangeable  theta = d_ij         phi = p_j(l), for each l the same unknown
+    size-aware       theta = d_ij^l(s)    phi = Pr[j in C_l and |C_l with i| = s]
+    known factor g   theta = d_ij^l       phi = p_j(l) E[g_l(|C_l|) given i and j in C_l]
+    anonymous        theta = d^l(s)       phi = (s - 1) Pr[|C_l with i| = s]
+
+A `Design` holds these coefficients for one strategy. Every certificate is built from three sums
+over them: linear, quadratic and largest.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.sizes import leave_one_out, leave_two_out, leave_two_out_means
+
+
+class Design(ABC):
+    """Coefficients phi of all room values under one strategy."""
+
+    shares_unknowns: bool = False
+    """Whether different coalitions share unknowns, so that their errors do not add independently."""
+
+    @abstractmethod
+    def linear(self, values: FloatArray) -> FloatArray:
+        """Return sum over e of phi_e values_e for every agent and coalition, shape (n, k)."""
+
+    @abstractmethod
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        """Return sum over e of phi_e^2 values_e, shape (n, k).
+
+        Where coalitions share unknowns: sum of phi_e(l) phi_e(l') values_e, shape (n, k, k).
+        """
+
+    @abstractmethod
+    def largest(self, values: FloatArray) -> FloatArray:
+        """Return max over e of phi_e values_e for every agent and coalition, shape (n, k)."""
+
+    @abstractmethod
+    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+        """Return phi of one room value over this agent's unknowns, for explanations and checks."""
+
+
+def _columns(weights: FloatArray) -> FloatArray:
+    """Turn (n, k) weights into (k, n, 1) columns."""
+    return weights.T[:, :, None]
+
+
+@dataclass(frozen=True, eq=False)
+class PairDesign(Design):
+    """Unknowns d_ij^l in arrays (k, n, n): the coefficient of partner j in coalition l is `weights[j, l]`.
+
+    With `factors` (k, n, n), the coefficient is weights[j, l] factors[l, i, j].
+    """
+
+    weights: FloatArray
+    factors: FloatArray | None = None
+
+    def _scaled(self, values: FloatArray, power: int = 1) -> FloatArray:
+        return values if self.factors is None else values * self.factors**power
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return (self._scaled(values) @ _columns(self.weights))[:, :, 0].T
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return (self._scaled(values, 2) @ _columns(self.weights**2))[:, :, 0].T
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(self._scaled(values) * self.weights.T[:, None, :]).max(axis=2).T)
+
+    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+        phi = np.zeros((self.weights.shape[1], self.weights.shape[0]))
+        phi[coalition] = self.weights[:, coalition]
+        if self.factors is not None:
+            phi[coalition] *= self.factors[coalition, agent]
+        phi[:, agent] = 0.0
+        return phi
+
+
+@dataclass(frozen=True, eq=False)
+class PooledDesign(Design):
+    """Unknowns d_ij in arrays (1, n, n), the same in every coalition."""
+
+    weights: FloatArray
+    shares_unknowns = True
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(values[0] @ self.weights)
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("ij,jl,jm->ilm", values[0], self.weights, self.weights, optimize=True))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        # Coalitions of one agent may meet the same partner, so all of them count together.
+        together = np.abs(values[0] * self.weights.sum(axis=1)[None, :]).max(axis=1)
+        return np.repeat(together[:, None], self.weights.shape[1], axis=1)
+
+    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+        phi = self.weights[None, :, coalition].copy()
+        phi[0, agent] = 0.0
+        return phi
+
+
+@dataclass(frozen=True, eq=False)
+class SizedDesign(Design):
+    """Unknowns d_ij^l(s) in arrays (k, n, n, n + 1), with coefficients of the same shape."""
+
+    phi: FloatArray
+
+    @classmethod
+    def of(cls, marginals: FloatArray) -> "SizedDesign":
+        """Return phi = Pr[j in C_l and |C_l with i| = s] for independent agents."""
+        n, k = marginals.shape
+        phi = np.zeros((k, n, n, n + 1))
+        for l in range(k):
+            p = marginals[:, l]
+            without_one = leave_one_out(p)
+            for i in range(n):
+                phi[l, i, :, 2:] = p[:, None] * leave_two_out(p, without_one[i])
+                phi[l, i, i] = 0.0
+        return cls(phi)
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("lijs,lijs->il", self.phi, values))
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("lijs,lijs,lijs->il", self.phi, self.phi, values))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return np.asarray((self.phi * np.abs(values)).max(axis=(2, 3)).T)
+
+    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+        phi = np.zeros((self.phi.shape[0], *self.phi.shape[2:]))
+        phi[coalition] = self.phi[coalition, agent]
+        return phi
+
+
+@dataclass(frozen=True, eq=False)
+class PureSizedDesign(Design):
+    """The same unknowns under a pure strategy: only the size that each agent would find matters."""
+
+    memberships: FloatArray
+
+    @property
+    def _size(self) -> FloatArray:
+        joined = self.memberships.astype(np.int64)
+        return np.asarray((joined.sum(axis=0) - joined + 1).T)  # (k, n): coalition l with agent i in it
+
+    def _present(self, values: FloatArray) -> FloatArray:
+        found = np.take_along_axis(values, self._size[:, :, None, None].astype(np.intp), axis=3)[..., 0]
+        return np.asarray(found * self.memberships.T[:, None, :])
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self._present(values).sum(axis=2).T)
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return self.linear(values)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(self._present(values)).max(axis=2).T)
+
+    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+        n, k = self.memberships.shape
+        phi = np.zeros((k, n, n + 1))
+        phi[coalition, :, int(self._size[coalition, agent])] = self.memberships[:, coalition]
+        phi[:, agent] = 0.0
+        return phi
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymousDesign(Design):
+    """Unknowns d^l(s) in arrays (k, n + 1): all pairs of a coalition share them."""
+
+    phi: FloatArray
+    """Shape (n, k, n + 1)."""
+
+    @classmethod
+    def of(cls, marginals: FloatArray) -> "AnonymousDesign":
+        """Return phi = (s - 1) Pr[|C_l with i| = s]."""
+        n, k = marginals.shape
+        phi = np.zeros((n, k, n + 1))
+        for l in range(k):
+            phi[:, l, 1:] = leave_one_out(marginals[:, l]) * np.arange(n)
+        return cls(phi)
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("ils,ls->il", self.phi, values))
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("ils,ils,ls->il", self.phi, self.phi, values))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return np.asarray((self.phi * np.abs(values)).max(axis=2))
+
+    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+        phi = np.zeros(self.phi.shape[1:])
+        phi[coalition] = self.phi[agent, coalition]
+        return phi
+
+
+def factored(marginals: FloatArray, factor: FloatArray) -> PairDesign:
+    """Return the design for a known size factor g_l(s), shape (k, n + 1)."""
+    n, k = marginals.shape
+    factors = np.empty((k, n, n))
+    for l in range(k):
+        p = marginals[:, l]
+        factors[l] = leave_two_out_means(p, factor[l, 2:], leave_one_out(p))
+    return PairDesign(marginals, factors)

@@ -1,0 +1,97 @@
+"""Simultaneous confidence intervals for all unknowns of a semi-bandit log."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.errors import InputError
+from coterie.estimate import confidence
+
+Method = Literal["best", "hoeffding", "kl", "bernstein", "sub-gaussian"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What is known of realised utilities: their range, or a sub-Gaussian scale, or both."""
+
+    low: float
+    high: float
+    sigma: float | None = None
+    """If given, realised utilities are unbounded with this scale and [low, high] holds for means only."""
+
+    @property
+    def half_range(self) -> float:
+        """The sub-Gaussian scale of one realised utility: r, or the declared sigma."""
+        return (self.high - self.low) / 2 if self.sigma is None else self.sigma
+
+    @property
+    def middle(self) -> float:
+        """The middle of the range of means, 0 where that is not bounded."""
+        return (self.low + self.high) / 2 if np.isfinite(self.high - self.low) else 0.0
+
+    @property
+    def half_width(self) -> float:
+        """How far a mean can be from the middle of its range."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Count, mean and sample variance of every unknown, in arrays of one shape."""
+
+    count: FloatArray
+    mean: FloatArray
+    """0 where the count is 0."""
+    variance: FloatArray | None
+    """With divisor N - 1; None where only Hoeffding applies."""
+    events: int
+    """How many distinct unknowns were observed (a symmetric pair counts once)."""
+
+    @property
+    def seen(self) -> FloatArray:
+        """1 where the unknown was observed, else 0."""
+        return (self.count > 0).astype(np.float64)
+
+    @property
+    def unseen(self) -> FloatArray:
+        """1 where there is an unknown that was never observed, else 0: nobody is her own partner."""
+        missing = 1.0 - self.seen
+        if missing.ndim > 2:
+            agents = np.arange(missing.shape[1])
+            missing[:, agents, agents] = 0.0
+        return missing
+
+
+def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "best") -> tuple[FloatArray, FloatArray]:
+    """Return (lower, upper) that hold for all unknowns together with probability 1 - delta.
+
+    "best" is the narrower of KL and empirical Bernstein at delta / 2 each. Nothing is wider than
+    [low, high], and an unknown never observed gets exactly that.
+    """
+    count, mean, events = moments.count, moments.mean, moments.events
+    if bounds.sigma is not None:
+        method = "sub-gaussian"
+    elif moments.variance is None and method in {"best", "bernstein"}:
+        method = "hoeffding"
+    if method in {"hoeffding", "sub-gaussian"}:
+        width = confidence.hoeffding(count, bounds.half_range, events, delta)
+        lower, upper = mean - width, mean + width
+    elif method == "kl":
+        lower, upper = confidence.kl_interval(mean, count, bounds.low, bounds.high, events, delta)
+    elif method == "bernstein":
+        assert moments.variance is not None
+        width = confidence.empirical_bernstein(count, moments.variance, bounds.half_range, events, delta)
+        lower, upper = mean - width, mean + width
+    elif method == "best":
+        by_kl = intervals(moments, bounds, delta / 2, "kl")
+        by_variance = intervals(moments, bounds, delta / 2, "bernstein")
+        lower, upper = np.maximum(by_kl[0], by_variance[0]), np.minimum(by_kl[1], by_variance[1])
+    else:
+        raise InputError(f"intervals: unknown method {method!r}")
+    unseen = count == 0
+    return (
+        np.where(unseen, bounds.low, np.maximum(lower, bounds.low)),
+        np.where(unseen, bounds.high, np.minimum(upper, bounds.high)),
+    )

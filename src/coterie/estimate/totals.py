@@ -1,0 +1,163 @@
+"""Estimates from bandit logs: ridge regression of totals on who met whom.
+
+Agent i's total in a sample is sum over her unknowns f of x_f theta_f plus noise, where x says
+which unknowns occurred. Everything is centred on the middle of the range, so that ridge
+regression shrinks towards "no idea" and |theta_f| <= r, half the range.
+
+An estimate here is a *linear* one: for a direction c it returns c' theta^, with
+
+    noise   r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2))   except with probability exp(-L)
+    bias    lambda r |G^-1 c|_1                           at most
+
+`AgentRidge` solves each agent's own weighted problem; `JointRidge` uses both agents' totals for
+each edge of a symmetric game.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
+from coterie.estimate.intervals import Bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """How well a linear estimate knows some combinations of unknowns."""
+
+    noise: FloatArray
+    """The noise form Phi (G^-1 - lambda G^-2) Phi', shape (k, k); times r^2 it is a variance proxy."""
+    bias: FloatArray
+    """lambda r G^-1 Phi', transposed, shape (k, d): the bias of x is at most the 1-norm of x' bias."""
+    ellipsoid: FloatArray
+    """Phi G^-1 Phi', shape (k, k)."""
+
+
+PENALTY = 0.03
+"""lambda, in observations per unknown: so small that its bias hardly shows where there are data, and
+where there are none, the answer is the range either way. It never depends on utilities."""
+
+
+class LinearEstimate(ABC):
+    """Ridge estimates of all unknowns."""
+
+    bounds: Bounds
+
+    @abstractmethod
+    def theta(self, agent: int) -> FloatArray:
+        """Return the estimate of an agent's unknowns, centred, shape (d,)."""
+
+    @abstractmethod
+    def project(self, agent: int, directions: FloatArray) -> Projection:
+        """Return how well combinations `directions`, shape (k, d), of an agent's unknowns are known."""
+
+    @abstractmethod
+    def radius(self, agent: int, delta: float) -> float:
+        """Return rho with |theta^ - theta|_G <= rho for all agents together with probability 1 - delta."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """The Cholesky factor of lambda I + gram, and what ridge regression asks of it."""
+
+    lower: FloatArray
+    penalty: float
+
+    @classmethod
+    def of(cls, gram: FloatArray, penalty: float) -> "Factor":
+        """Factor a Gram matrix, however singular it is."""
+        return cls(np.linalg.cholesky(gram + penalty * np.eye(len(gram))), penalty)
+
+    def solve(self, columns: FloatArray) -> FloatArray:
+        """Return G^-1 times the columns."""
+        from scipy.linalg import cho_solve
+
+        return np.asarray(cho_solve((self.lower, True), columns))
+
+    def project(self, directions: FloatArray, half_width: float) -> Projection:
+        """Return noise form, bias vectors and ellipsoid form of the rows of `directions`."""
+        solved = self.solve(directions.T)
+        ellipsoid = directions @ solved
+        return Projection(ellipsoid - self.penalty * solved.T @ solved, self.penalty * half_width * solved.T, ellipsoid)
+
+    def radius(self, half_range: float, half_width: float, events: int, delta: float) -> float:
+        """Return sqrt(lambda) |theta|_2 + r sqrt(2 log(events / delta) + log det(G / lambda)).
+
+        The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011), once per event;
+        |theta|_2 <= half_width sqrt(d). It also holds where actions depend on earlier utilities.
+        """
+        dimension = len(self.lower)
+        volume = 2 * float(np.log(np.diag(self.lower)).sum()) - dimension * np.log(self.penalty)
+        noise = half_range * np.sqrt(2 * np.log(events / delta) + volume)
+        return float(np.sqrt(self.penalty * dimension) * half_width + noise)
+
+
+@dataclass(frozen=True, eq=False)
+class AgentRidge(LinearEstimate):
+    """Each agent's own weighted ridge: G = lambda I + sum w x x', theta^ = G^-1 sum w x v.
+
+    With w = 1/c the noise of a total of c terms, of variance proxy c r^2, becomes r-sub-Gaussian
+    after weighting; with w = 1/c^2 so does noise of proxy c^2 r^2, for samples whose pairs depend
+    on each other.
+    """
+
+    gram: tuple[FloatArray, ...]
+    """sum w x x' of each agent, without the penalty."""
+    moment: tuple[FloatArray, ...]
+    """sum w x (v - c middle) of each agent."""
+    bounds: Bounds
+    penalty: float = PENALTY
+
+    @cached_property
+    def _factors(self) -> list[Factor]:
+        return [Factor.of(gram, self.penalty) for gram in self.gram]
+
+    def theta(self, agent: int) -> FloatArray:
+        return self._factors[agent].solve(self.moment[agent])
+
+    def project(self, agent: int, directions: FloatArray) -> Projection:
+        return self._factors[agent].project(directions, self.bounds.half_width)
+
+    def radius(self, agent: int, delta: float) -> float:
+        return self._factors[agent].radius(self.bounds.half_range, self.bounds.half_width, len(self.gram), delta)
+
+
+@dataclass(frozen=True, eq=False)
+class JointRidge(LinearEstimate):
+    """One unknown per edge (coalition, {i, j}) of a symmetric game, from both agents' totals.
+
+    For sample m, Z_m maps edges to the observed agents' totals and P_m = Z_m^+ Z_m projects onto
+    what they show. V = lambda I + sum P_m, theta^ = V^-1 sum Z_m^+ v_m. As Z_m^+ v_m = P_m (theta +
+    noise) with independent r-sub-Gaussian noise per edge, the error in direction D has variance
+    proxy r^2 D' V^-1 (V - lambda I) V^-1 D, although the two agents of a pair share its noise.
+    """
+
+    projections: FloatArray
+    """sum P_m over edges, without the penalty."""
+    moment: FloatArray
+    """sum Z_m^+ (v_m - c middle)."""
+    edges: tuple[IntArray, ...]
+    """For each agent, the edge of each of her unknowns."""
+    bounds: Bounds
+    penalty: float = PENALTY
+
+    @cached_property
+    def _factor(self) -> Factor:
+        return Factor.of(self.projections, self.penalty)
+
+    @cached_property
+    def _theta(self) -> FloatArray:
+        return self._factor.solve(self.moment)
+
+    def theta(self, agent: int) -> FloatArray:
+        return np.asarray(self._theta[self.edges[agent]])
+
+    def project(self, agent: int, directions: FloatArray) -> Projection:
+        spread = np.zeros((len(directions), len(self.moment)))
+        spread[:, self.edges[agent]] = directions
+        return self._factor.project(spread, self.bounds.half_width)
+
+    def radius(self, agent: int, delta: float) -> float:  # noqa: ARG002  (one ellipsoid for all)
+        return self._factor.radius(self.bounds.half_range, self.bounds.half_width, 1, delta)
