@@ -136,7 +136,7 @@ class PairEvidence(Evidence):
         variance = None
         if own.variance is not None and other.variance is not None:
             variance = np.where(other.count >= 2, other.variance, self.estimate.bounds.half_range**2)
-        moments = Moments(own.count, other.mean * own.seen, variance, own.events)
+        moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats)
         return PairEvidence(replace(self.estimate, moments=moments), self.method)
 
     def _parts(self, strategy: Strategy) -> tuple[FloatArray, FloatArray]:
@@ -178,14 +178,15 @@ class PairEvidence(Evidence):
 
         A sample moves the estimate of sum c_e theta_e within an interval of length 2r alpha' x,
         alpha_e = |c_e| / N_e and x its indicator of unknowns; samples are independent, so the
-        variance proxy is r^2 alpha' H alpha. Without H: alpha' H alpha <= (sum alpha_e sqrt(N_e))^2.
+        variance proxy is r^2 alpha' H alpha. Without H: alpha' H alpha <= (sum alpha_e sqrt(H_ee))^2.
         """
         estimate = self.estimate
         assert estimate.noise is not None
         count, scale = estimate.moments.count, estimate.bounds.half_range
         together = estimate.noise.together
         if together is None:
-            inverse = np.where(count > 0, 1 / np.sqrt(np.maximum(count, 1e-300)), 0.0)
+            effective = estimate.moments.effective
+            inverse = np.where(count > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
             width = scale * estimate.design(strategy).linear(inverse)
             joined, left = self._parts(strategy)
             assert isinstance(log_term, float), "unequal shares of delta need the co-occurrence counts"

@@ -48,6 +48,16 @@ class Moments:
     """With divisor N - 1; None where only Hoeffding applies."""
     events: int
     """How many distinct unknowns were observed (a symmetric pair counts once)."""
+    repeats: FloatArray | None = None
+    """sum over samples of n_m^2, where an unknown occurs n_m times in sample m and these values may depend
+    on each other; None where that cannot be."""
+
+    @property
+    def effective(self) -> FloatArray:
+        """The number of independent values that a mean is worth: N, or N^2 / sum of n_m^2."""
+        if self.repeats is None:
+            return self.count
+        return np.divide(self.count**2, self.repeats, out=np.zeros_like(self.count), where=self.repeats > 0)
 
     @property
     def seen(self) -> FloatArray:
@@ -70,10 +80,10 @@ def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "
     "best" is the narrower of KL and empirical Bernstein at delta / 2 each. Nothing is wider than
     [low, high], and an unknown never observed gets exactly that.
     """
-    count, mean, events = moments.count, moments.mean, moments.events
+    count, mean, events = moments.effective, moments.mean, moments.events
     if bounds.sigma is not None:
         method = "sub-gaussian"
-    elif moments.variance is None and method in {"best", "bernstein"}:
+    elif moments.repeats is not None or (moments.variance is None and method in {"best", "bernstein"}):
         method = "hoeffding"
     if method in {"hoeffding", "sub-gaussian"}:
         width = confidence.hoeffding(count, bounds.half_range, events, delta)

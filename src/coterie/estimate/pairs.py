@@ -82,14 +82,21 @@ class PairEstimate:
         return np.asarray(p.sum(axis=0) - p)
 
 
-def dense_moments(count: FloatArray, total: FloatArray, squares: FloatArray | None, *, events: int) -> Moments:
+def dense_moments(
+    count: FloatArray,
+    total: FloatArray,
+    squares: FloatArray | None,
+    *,
+    events: int,
+    repeats: FloatArray | None = None,
+) -> Moments:
     """Return moments from counts, sums and sums of squares of any shape."""
     mean = np.divide(total, count, out=np.zeros_like(total, dtype=np.float64), where=count > 0)
     variance = None
     if squares is not None:
         spread = np.maximum(squares - count * mean**2, 0.0)
         variance = np.divide(spread, count - 1, out=np.zeros_like(mean), where=count > 1)
-    return Moments(count.astype(np.float64), mean, variance, events)
+    return Moments(count.astype(np.float64), mean, variance, events, repeats)
 
 
 def distinct_pairs(count: FloatArray, *, symmetric: bool) -> int:
@@ -112,16 +119,13 @@ def size_free(
     """Return the size-free estimate from arrays (k, n, n), or the pooled one from (1, n, n).
 
     `n_coalitions` marks interchangeable coalitions. `repeats`, the sum of n_m^2 over samples, is
-    needed where one unknown occurs several times in a sample whose values may depend on each other:
-    the effective count is then N^2 / sum n_m^2, and only Hoeffding's inequality applies.
+    needed where one unknown occurs several times in a sample whose values may depend on each other.
     """
     pooled = n_coalitions is not None
     if pooled and len(count) != 1:
         raise InputError("interchangeable coalitions need statistics that are pooled over them")
-    moments = dense_moments(count, total, squares, events=distinct_pairs(count, symmetric=symmetric))
-    if repeats is not None:
-        effective = np.divide(moments.count**2, repeats, out=np.zeros_like(moments.count), where=repeats > 0)
-        moments = Moments(effective, moments.mean, None, moments.events)
+    events = distinct_pairs(count, symmetric=symmetric)
+    moments = dense_moments(count, total, squares, events=events, repeats=repeats)
     return PairEstimate(
         "pooled" if pooled else "size-free",
         moments,
@@ -153,19 +157,21 @@ def anonymous(
     bounds: Bounds,
     *,
     symmetric: bool = True,
+    repeats: FloatArray | None = None,
+    noise: SampleNoise | None = None,
 ) -> PairEstimate:
     """Return the estimate in which all pairs of a coalition share one mean per size.
 
     Takes the same arrays (k, n, n, n + 1) as `size_aware`; a symmetric pair's value, which stands
-    there twice, counts once.
+    there twice, counts once. `repeats`, shape (k, n + 1), as in `size_free`.
     """
     share = 0.5 if symmetric else 1.0
     by_size = [None if values is None else share * values.sum(axis=(1, 2)) for values in (count, total, squares)]
     counted, summed, squared = by_size
     assert counted is not None
     assert summed is not None
-    moments = dense_moments(counted, summed, squared, events=int((counted > 0).sum()))
-    return PairEstimate("anonymous", moments, bounds, count.shape[1], len(count))
+    moments = dense_moments(counted, summed, squared, events=int((counted > 0).sum()), repeats=repeats)
+    return PairEstimate("anonymous", moments, bounds, count.shape[1], len(count), noise=noise)
 
 
 def known_factor(

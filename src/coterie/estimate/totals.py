@@ -68,7 +68,7 @@ class Factor:
     @classmethod
     def of(cls, gram: FloatArray, penalty: float) -> "Factor":
         """Factor a Gram matrix, however singular it is."""
-        return cls(np.linalg.cholesky(gram + penalty * np.eye(len(gram))), penalty)
+        return cls(np.asarray(np.linalg.cholesky(gram + penalty * np.eye(len(gram))), dtype=np.float64), penalty)
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return G^-1 times the columns."""
