@@ -15,7 +15,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf
 from coterie.estimate import confidence
-from coterie.estimate.intervals import Method, Moments, intervals
+from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pairs import PairEstimate
 from coterie.strategy import Strategy
 
@@ -85,7 +85,11 @@ class PairEvidence(Evidence):
     def interval_arrays(self, delta: float) -> tuple[FloatArray, FloatArray]:
         """Return (lower, upper) for all unknowns together; computed once per delta."""
         if delta not in self._intervals:
-            self._intervals[delta] = intervals(self.estimate.moments, self.estimate.bounds, delta, self.method)
+            bounds = self.estimate.bounds
+            if self.estimate.structure == "factor":
+                # The range holds for g(s) d, not for d itself.
+                bounds = Bounds(-np.inf, np.inf, bounds.half_range)
+            self._intervals[delta] = intervals(self.estimate.moments, bounds, delta, self.method)
         return self._intervals[delta]
 
     def uniform_bound(self, strategy: Strategy, delta: float) -> GainBound:

@@ -187,6 +187,8 @@ def known_factor(
     `factor` is g, shape (k, n + 1); the other arrays are (k, n, n, n + 1). The error is
     sub-Gaussian with proxy r^2 / sum g^2, so sum g^2 takes the place of the count.
     """
+    if (factor < 0).any():
+        raise InputError(f"size factor: expected numbers of at least 0, got {factor.min()}")
     weight = factor[:, None, None, :]
     information = (weight**2 * count).sum(axis=3)
     projected = (weight * total).sum(axis=3)
