@@ -40,7 +40,9 @@ def draw_sets(rng: np.random.Generator, n_coalitions: int, count: int) -> BoolAr
     """Draw `count` distinct non-empty sets of coalitions uniformly, in the order of drawing."""
     available = 2 ** checks.whole(n_coalitions, "number of coalitions", 1) - 1
     if checks.whole(count, "actions per agent", 1) > available:
-        raise InputError(f"actions per agent: {n_coalitions} coalitions have {available} non-empty sets, not {count}")
+        raise InputError(
+            f"actions per agent: expected at most {available}, the number of non-empty sets of coalitions, got {count}"
+        )
     found: dict[bytes, BoolArray] = {}
     while len(found) < count:  # uniform rows without empty ones and repetitions
         for row in rng.integers(2, size=(2 * count, n_coalitions)).astype(bool):
