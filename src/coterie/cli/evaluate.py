@@ -65,11 +65,13 @@ def certified_gap(path: Path) -> float | None:
     certificate = content.get("certificate") if isinstance(content, dict) else None
     if certificate is None:
         return None
-    gap = certificate.get("gap", "missing") if isinstance(certificate, dict) else certificate
+    if not isinstance(certificate, dict) or "gap" not in certificate:
+        raise InputError(f'{path}: certificate: expected an object with "gap", got {certificate!r}')
+    gap = certificate["gap"]
     if gap is None:
         return None
     if gap == "inf":
         return float("inf")
     if isinstance(gap, bool) or not isinstance(gap, (int, float)) or not gap >= 0:
-        raise InputError(f'{path}: certificate.gap is {gap!r}, expected a number from 0 up or "inf"')
+        raise InputError(f'{path}: certificate: gap is {gap!r}, expected a number from 0 up or "inf"')
     return float(gap)
