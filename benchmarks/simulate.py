@@ -7,18 +7,21 @@ standard library's random and csv modules; it runs on fewer samples, and rows pe
 import csv
 import random
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
-from coterie.simulate import Simulation
+from coterie.simulate.logs import Feedback, Simulation
+from coterie.simulate.tables import TableFormat
+from harness import record, seconds, table
 
-N_AGENTS, N_COALITIONS, N_SAMPLES, RIVAL_SAMPLES = 25, 5, 30_000, 300
+N_AGENTS, N_COALITIONS, N_SAMPLES, RIVAL_SAMPLES = 25, 5, 30_000, 1000
 
 
-def python_loop(folder, simulation, n_samples, feedback):
-    """Write the log row by row; return the number of rows of the utility table."""
+def python_loop(folder: Path, simulation: Simulation, n_samples: int, feedback: str) -> int:
+    """Write the log row by row; return the number of pair draws."""
     draw = random.Random(0)
     sets = [tuple(np.flatnonzero(row).tolist()) for row in simulation.game.actions.spaces[0].enumerate()]
     mu = simulation.model.mu.tolist()
@@ -48,40 +51,37 @@ def python_loop(folder, simulation, n_samples, feedback):
     return rows
 
 
-def new():
+def drawn() -> Simulation:
     return Simulation.draw(N_AGENTS, N_COALITIONS, np.random.default_rng(0))
 
 
-def main():
-    print(
-        f"{N_AGENTS} agents, {N_COALITIONS} coalitions, {N_SAMPLES:,} samples, gaussian model, random policy; "
-        f"the Python loop on {RIVAL_SAMPLES:,} samples. Pair draws are counted; a bandit log shows their sums only.\n"
-    )
-    print("| feedback | format | writer | pair draws | seconds | draws per second | against the loop |")
-    print("| --- | --- | --- | ---: | ---: | ---: | ---: |")
+def write(place: Path, feedback: Feedback, table_format: TableFormat) -> None:
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        drawn().write_log(Path(folder) / "log", N_SAMPLES, feedback=feedback, table_format=table_format)
+
+
+def main() -> None:
+    rows: list[list[object]] = []
+    draws = sum(len(batch.utility) for batch in drawn().batches(N_SAMPLES))
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        for feedback in ("semi-bandit", "bandit"):
-            folder = place / f"loop-{feedback}"
-            folder.mkdir()
-            simulation = new()
-            start = time.perf_counter()
-            rows = python_loop(folder, simulation, RIVAL_SAMPLES, feedback)
-            seconds = time.perf_counter() - start
-            rival = rows / seconds
-            print(f"| {feedback} | csv | Python loop | {rows:,} | {seconds:.2f} | {rival:,.0f} | 1 |")
-            draws = sum(len(batch.utility) for batch in new().batches(N_SAMPLES))
-            for table_format in ("csv", "parquet"):
-                start = time.perf_counter()
-                new().write_log(
-                    place / f"{feedback}-{table_format}", N_SAMPLES, feedback=feedback, table_format=table_format
-                )
-                seconds = time.perf_counter() - start
-                speed = draws / seconds
-                print(
-                    f"| {feedback} | {table_format} | coterie | {draws:,} | {seconds:.2f} | {speed:,.0f} "
-                    f"| {speed / rival:.0f} |"
-                )
+        for feedback in get_args(Feedback):
+            count = python_loop(place, drawn(), RIVAL_SAMPLES, feedback)
+            taken = seconds(partial(python_loop, place, drawn(), RIVAL_SAMPLES, feedback))
+            rival = count / taken
+            rows.append([feedback, "csv", "Python loop", f"{count:,}", f"{taken:.2f}", f"{rival:,.0f}", 1])
+            for table_format in get_args(TableFormat):
+                taken = seconds(partial(write, place, feedback, table_format))
+                speed = draws / taken
+                cells = (f"{draws:,}", f"{taken:.2f}", f"{speed:,.0f}", f"{speed / rival:.0f}")
+                rows.append([feedback, table_format, "coterie", *cells])
+    header = ("feedback", "format", "writer", "pair draws", "seconds", "draws per second", "times the loop")
+    note = (
+        f"{N_AGENTS} agents, {N_COALITIONS} coalitions, {N_SAMPLES:,} samples, gaussian model, random policy, written "
+        f"to disk with memberships and truth; the Python loop (csv and random of the standard library) on "
+        f"{RIVAL_SAMPLES:,} samples. A pair draw is a row of a semi-bandit log and a term of a bandit log's totals."
+    )
+    record("Simulation", "python benchmarks/simulate.py", f"{table(header, rows)}\n\n{note}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Teams that nobody wants to leave, learnt from the past."""
 
-from coterie.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
+from coterie.actions import ExplicitSets, UpTo, any_subset, exactly_one, explicit
 from coterie.errors import CoterieError, InputError, NoPotentialError, TooLargeError
 from coterie.game import Deviation, Game
+from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy, read_strategy
 
 __version__ = "0.1.0"

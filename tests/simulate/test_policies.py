@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from coterie.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one
+from coterie.actions import ExplicitSets, UpTo, any_subset, exactly_one
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.simulate.policies import (
     POLICIES,
     Deviations,

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import checks
-from coterie.actions import ActionSpaces, ExplicitSets
+from coterie.actions import ExplicitSets
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.files import to_json, whole_folder
 from coterie.game import Game
+from coterie.joint_actions import ActionSpaces
 from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
 from coterie.simulate.policies import Policy, exploration_policy
 from coterie.simulate.tables import FORMATS, TableFormat, names_column, table_writer

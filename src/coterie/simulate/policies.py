@@ -12,9 +12,10 @@ from typing import Self
 
 import numpy as np
 
-from coterie.actions import ActionSpace, ActionSpaces, UpTo
+from coterie.actions import ActionSpace, UpTo
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.sizes import size_distribution
 from coterie.strategy import Strategy
 
