@@ -1,5 +1,6 @@
 """The commands simulate, evaluate and demo."""
 
+import io
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from coterie.cli import main
 from coterie.truth import read_truth
@@ -123,6 +125,17 @@ def test_a_place_that_cannot_be_written_fails(run):
     code, _, err = run("simulate", *options("/dev/null/log"))
     assert code == 1
     assert err.startswith("error: /dev/null")
+
+
+def test_a_terminal_sees_progress_and_a_file_does_not(run, tmp_path, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr("coterie.cli.simulate.messages", Console(file=screen, force_terminal=True))
+    assert run("simulate", *options(tmp_path / "a"))[0] == 0
+    assert "Samples" in screen.getvalue()
+    monkeypatch.setattr("coterie.cli.simulate.messages", Console(file=screen, force_terminal=False))
+    screen.truncate(0)
+    assert run("simulate", *options(tmp_path / "b"))[0] == 0
+    assert "Samples" not in screen.getvalue()
 
 
 def test_usage_errors(run):

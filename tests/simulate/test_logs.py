@@ -260,3 +260,11 @@ def test_the_game_is_a_plain_game():
     assert isinstance(simulation().game, Game)
     assert not simulation().game.depends_on_size
     assert simulation(model="size-uniform").game.depends_on_size
+
+
+def test_the_game_must_be_the_models():
+    source = simulation()
+    with pytest.raises(InputError, match="the game is not the model's"):
+        Simulation(Uniform(6, 3), source.policy, source.game, source.rng)
+    with pytest.raises(InputError, match="the game is not the model's"):
+        Simulation(Uniform(6, 4, symmetric=False), source.policy, source.game, source.rng)

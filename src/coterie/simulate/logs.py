@@ -118,6 +118,10 @@ class Simulation:
     def __post_init__(self) -> None:
         if self.noise is not None and self.noise not in NOISES:
             raise InputError(f"unknown noise {self.noise!r}; known are: {', '.join(NOISES)}")
+        model, game = self.model, self.game
+        sizes = (model.n_agents, model.n_coalitions), (game.n_agents, game.n_coalitions)
+        if sizes[0] != sizes[1] or model.symmetric != game.is_symmetric:
+            raise InputError("simulation: the game is not the model's; take model.game(...)")
 
     @classmethod
     def draw(
