@@ -15,6 +15,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf
 from coterie.estimate import confidence
+from coterie.estimate.design import Design, PairDesign
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pairs import PairEstimate
 from coterie.strategy import Strategy
@@ -33,26 +34,33 @@ def plus(log_term: LogTerm, price: float) -> LogTerm:
 
 
 class Evidence(ABC):
-    """A log's estimate together with what it proves about gains."""
+    """A log's estimate together with what it proves about gains.
+
+    Strategies enter as a `Design`, which `design` makes, so that a search can update it in place.
+    """
 
     @abstractmethod
-    def rooms(self, strategy: Strategy) -> FloatArray:
+    def design(self, strategy: Strategy) -> Design:
+        """Return the coefficients with which a strategy weighs the unknowns."""
+
+    @abstractmethod
+    def rooms(self, design: Design) -> FloatArray:
         """Return estimated room values, shape (n, k)."""
 
     @abstractmethod
-    def range_bound(self, strategy: Strategy) -> GainBound:
+    def range_bound(self, design: Design) -> GainBound:
         """Return the bound that holds without any data, from the range of utilities alone."""
 
     @abstractmethod
-    def uniform_bound(self, strategy: Strategy, delta: float) -> GainBound:
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
         """Return a bound that holds for all profiles at once with probability 1 - delta."""
 
     @abstractmethod
-    def direction_bound(self, strategy: Strategy, log_term: LogTerm, form: Form = "both") -> GainBound:
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Return a bound each of whose deviations fails with probability at most exp(-log_term)."""
 
     @abstractmethod
-    def root_bound(self, strategy: Strategy, log_term: LogTerm) -> RootBound:
+    def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         """Return the sharpest single width of `direction_bound`, with its spread."""
 
     @abstractmethod
@@ -71,69 +79,69 @@ class PairEvidence(Evidence):
     estimate: PairEstimate
     method: Method = "best"
 
-    def rooms(self, strategy: Strategy) -> FloatArray:
-        return self.estimate.rooms(strategy)
+    def design(self, strategy: Strategy) -> Design:
+        return self.estimate.design(strategy)
 
-    def range_bound(self, strategy: Strategy) -> GainBound:
-        partners, bounds = self.estimate.partners(strategy), self.estimate.bounds
-        return LinearBound(strategy.marginals, _times(partners, bounds.high), _times(partners, bounds.low))
+    def rooms(self, design: Design) -> FloatArray:
+        return design.linear(self.estimate.moments.mean)
 
-    @cached_property
-    def _intervals(self) -> dict[float, tuple[FloatArray, FloatArray]]:
-        return {}
+    def range_bound(self, design: Design) -> GainBound:
+        bounds = self.estimate.bounds
+        return LinearBound(design.marginals, times(design.partners, bounds.high), times(design.partners, bounds.low))
+
+    def exposure(self, design: Design) -> FloatArray:
+        """Return how many partners' worth of never observed utility each room holds, shape (n, k)."""
+        if self.estimate.structure == "factor":
+            # A utility is g(s) d, and lies in the range as a whole: no factor here.
+            design = PairDesign(design.marginals)
+        return design.linear(self._unseen)
 
     def interval_arrays(self, delta: float) -> tuple[FloatArray, FloatArray]:
-        """Return (lower, upper) for all unknowns together; computed once per delta."""
+        """Return (lower, upper) for all observed unknowns together, 0 for the others; once per delta."""
         if delta not in self._intervals:
-            bounds = self.estimate.bounds
+            bounds, moments = self.estimate.bounds, self.estimate.moments
             if self.estimate.structure == "factor":
                 # The range holds for g(s) d, not for d itself.
                 bounds = Bounds(-np.inf, np.inf, bounds.half_range)
-            self._intervals[delta] = intervals(self.estimate.moments, bounds, delta, self.method)
+            lower, upper = intervals(moments, bounds, delta, self.method)
+            seen = moments.count > 0
+            self._intervals[delta] = np.where(seen, lower, 0.0), np.where(seen, upper, 0.0)
         return self._intervals[delta]
 
-    def uniform_bound(self, strategy: Strategy, delta: float) -> GainBound:
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
         """Add up the intervals of all pairs ("box"): valid for pure and mixed profiles alike.
 
         If every theta_e is in its interval, then W_i(l) lies between the sums of the lower and of
         the upper ends, and coalitions kept by a deviation cancel with their uncertainty.
         """
         lower, upper = self.interval_arrays(delta)
-        seen = self.estimate.moments.seen > 0
-        design, exposure = self.estimate.design(strategy), self.estimate.exposure(strategy)
-        bounds = self.estimate.bounds
+        exposure, bounds = self.exposure(design), self.estimate.bounds
         return LinearBound(
-            strategy.marginals,
-            design.linear(np.where(seen, upper, 0.0)) + _times(exposure, bounds.high),
-            design.linear(np.where(seen, lower, 0.0)) + _times(exposure, bounds.low),
+            design.marginals,
+            design.linear(upper) + times(exposure, bounds.high),
+            design.linear(lower) + times(exposure, bounds.low),
         )
 
-    def direction_bound(self, strategy: Strategy, log_term: LogTerm, form: Form = "both") -> GainBound:
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Put the sum inside the root: each gain is one combination of independent estimates."""
-        estimate = self.estimate
-        if estimate.noise is not None:
-            return self._dependent_bound(strategy, log_term)
-        if estimate.bounds.sigma is not None or estimate.moments.variance is None:
+        if self.estimate.noise is not None:
+            return self._dependent_bound(design, log_term)
+        if not self._knows_variance:
             form = "hoeffding"
         if form == "both":
             # Hoeffding is one event, the variance-aware width two: half of the share for each.
-            return SmallerOf(
-                (
-                    self._hoeffding_bound(strategy, plus(log_term, 2)),
-                    self._bernstein_bound(strategy, plus(log_term, 4)),
-                )
-            )
+            by_range = self._hoeffding_bound(design, plus(log_term, 2))
+            return SmallerOf((by_range, self._bernstein_bound(design, plus(log_term, 4))))
         if form == "bernstein":
-            return self._bernstein_bound(strategy, plus(log_term, 2))
-        return self._hoeffding_bound(strategy, log_term)
+            return self._bernstein_bound(design, plus(log_term, 2))
+        return self._hoeffding_bound(design, log_term)
 
-    def root_bound(self, strategy: Strategy, log_term: LogTerm) -> RootBound:
+    def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         if self.estimate.noise is not None:
-            bound = self._dependent_bound(strategy, log_term)
-            return bound if isinstance(bound, RootBound) else self._hoeffding_bound(strategy, log_term)
-        if self.estimate.bounds.sigma is not None or self.estimate.moments.variance is None:
-            return self._hoeffding_bound(strategy, log_term)
-        return self._bernstein_bound(strategy, log_term)
+            bound = self._dependent_bound(design, log_term)
+            return bound if isinstance(bound, RootBound) else self._hoeffding_bound(design, log_term)
+        build = self._bernstein_bound if self._knows_variance else self._hoeffding_bound
+        return build(design, log_term)
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
         own, other = self.estimate.moments, learning.estimate.moments
@@ -143,83 +151,109 @@ class PairEvidence(Evidence):
         moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats)
         return PairEvidence(replace(self.estimate, moments=moments), self.method)
 
-    def _parts(self, strategy: Strategy) -> tuple[FloatArray, FloatArray]:
-        """Return the linear parts for joining and leaving: estimates, the unseen at their worst."""
-        rooms, exposure, bounds = self.rooms(strategy), self.estimate.exposure(strategy), self.estimate.bounds
-        return rooms + _times(exposure, bounds.high), rooms + _times(exposure, bounds.low)
+    # The arrays below are made once, so that a design that moves can remember its sums over them.
 
-    def _hoeffding_bound(self, strategy: Strategy, log_term: LogTerm) -> RootBound:
+    @cached_property
+    def _intervals(self) -> dict[float, tuple[FloatArray, FloatArray]]:
+        return {}
+
+    @cached_property
+    def _unseen(self) -> FloatArray:
+        return self.estimate.moments.unseen
+
+    @property
+    def _knows_variance(self) -> bool:
+        return self.estimate.bounds.sigma is None and self.estimate.moments.variance is not None
+
+    @cached_property
+    def _proxies(self) -> FloatArray:
+        """r^2 / N: the variance proxy of each mean."""
+        return self.estimate.bounds.half_range**2 * self._inverse(1.0)
+
+    @cached_property
+    def _variances(self) -> FloatArray:
+        """s^2 / N; a value seen once has no sample variance, but its variance is at most r^2."""
         moments = self.estimate.moments
-        proxy = np.divide(
-            self.estimate.bounds.half_range**2,
-            moments.count,
-            out=np.zeros_like(moments.count),
-            where=moments.count > 0,
-        )
-        square = self.estimate.design(strategy).quadratic(proxy)
-        return RootBound(strategy.marginals, *self._parts(strategy), square, log_term)
-
-    def _bernstein_bound(self, strategy: Strategy, log_term: LogTerm) -> RootBound:
-        moments, half_range = self.estimate.moments, self.estimate.bounds.half_range
         assert moments.variance is not None
-        count = moments.count
-        # A value seen once has no sample variance; its variance is at most r^2.
-        variance = np.where(count >= 2, moments.variance, half_range**2)
-        share = np.divide(variance, count, out=np.zeros_like(count), where=count > 0)
-        inverse = np.where(count > 0, 1 / np.maximum(count - 1, 1.0), 0.0)
-        design = self.estimate.design(strategy)
-        return RootBound(
-            strategy.marginals,
-            *self._parts(strategy),
-            design.quadratic(share),
-            log_term,
-            largest=design.largest(inverse),
-            half_range=half_range,
+        return np.where(moments.count >= 2, moments.variance, self.estimate.bounds.half_range**2) * self._inverse(1.0)
+
+    @cached_property
+    def _steps(self) -> FloatArray:
+        """1 / (N - 1): how much one value can move a mean, see `direction_bernstein`."""
+        count = self.estimate.moments.count
+        return np.where(count > 0, 1 / np.maximum(count - 1, 1.0), 0.0)
+
+    @cached_property
+    def _roots(self) -> FloatArray:
+        """R / sqrt(effective count)."""
+        effective = self.estimate.moments.effective
+        return self.estimate.bounds.half_range * np.where(
+            effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0
         )
 
-    def _dependent_bound(self, strategy: Strategy, log_term: LogTerm) -> GainBound:
+    def _inverse(self, power: float) -> FloatArray:
+        count = self.estimate.moments.count
+        return np.where(count > 0, np.maximum(count, 1e-300) ** -power, 0.0)
+
+    def _parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
+        """Return the linear parts for joining and leaving: estimates, the unseen at their worst."""
+        rooms, exposure, bounds = self.rooms(design), self.exposure(design), self.estimate.bounds
+        return rooms + times(exposure, bounds.high), rooms + times(exposure, bounds.low)
+
+    def _hoeffding_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+        return RootBound(design.marginals, *self._parts(design), design.quadratic(self._proxies), log_term)
+
+    def _bernstein_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+        return RootBound(
+            design.marginals,
+            *self._parts(design),
+            design.quadratic(self._variances),
+            log_term,
+            largest=design.largest(self._steps),
+            half_range=self.estimate.bounds.half_range,
+        )
+
+    def _dependent_bound(self, design: Design, log_term: LogTerm) -> GainBound:
         """Let pairs of one sample depend on each other in any way.
 
         A sample moves the estimate of sum c_e theta_e within an interval of length 2r alpha' x,
         alpha_e = |c_e| / N_e and x its indicator of unknowns; samples are independent, so the
         variance proxy is r^2 alpha' H alpha. Without H: alpha' H alpha <= (sum alpha_e sqrt(H_ee))^2.
         """
-        estimate = self.estimate
-        assert estimate.noise is not None
-        count, scale = estimate.moments.count, estimate.bounds.half_range
-        together = estimate.noise.together
+        assert self.estimate.noise is not None
+        together = self.estimate.noise.together
+        joined, left = self._parts(design)
         if together is None:
-            effective = estimate.moments.effective
-            inverse = np.where(count > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
-            width = scale * estimate.design(strategy).linear(inverse)
-            joined, left = self._parts(strategy)
-            assert isinstance(log_term, float), "unequal shares of delta need the co-occurrence counts"
-            root = float(np.sqrt(2 * log_term))
-            return LinearBound(strategy.marginals, joined + root * width, left - root * width)
-        inverse = np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
-        n, k = strategy.marginals.shape
-        square = np.empty((n, k, k))
-        design = estimate.design(strategy)
-        for i in range(n):
-            alpha = np.stack([(design.coefficients(i, l) * _of_agent(inverse, i)).ravel() for l in range(k)])
-            square[i] = scale**2 * alpha @ together[i] @ alpha.T
-        return RootBound(strategy.marginals, *self._parts(strategy), square, log_term, absolute=True)
+            width = design.linear(self._roots)
+            square = np.einsum("il,im->ilm", width, width)
+        else:
+            n, k = design.marginals.shape
+            square = np.empty((n, k, k))
+            inverse = self._inverse(1.0)
+            for i in range(n):
+                alpha = np.stack([(design.coefficients(i, l) * _of_agent(inverse, i)).ravel() for l in range(k)])
+                square[i] = self.estimate.bounds.half_range**2 * alpha @ together[i] @ alpha.T
+        return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
 
     def assumptions(self) -> list[str]:
-        structure, noise = self.estimate.structure, self.estimate.noise
         sizes = {
             "size-free": "mean utilities do not depend on coalition size",
             "pooled": "a pair's mean utility is the same in every coalition and at every size",
             "aware": "mean utilities may depend on coalition size",
             "factor": "mean utilities depend on coalition size through the declared factor only",
             "anonymous": "mean utilities depend on coalition and size, not on the pair",
-        }[structure]
-        independence = (
-            "given the logged actions, all pair utilities are independent"
-            if noise is None
-            else "given the logged actions, samples are independent; pairs of one sample need not be"
-        )
-        return [sizes, independence, "logged actions did not depend on earlier utilities"]
+        }[self.estimate.structure]
+        return [sizes, independence(self.estimate.noise is not None), ACTIONS_FIXED]
+
+
+ACTIONS_FIXED = "logged actions did not depend on earlier utilities"
+
+
+def independence(within_samples: bool) -> str:  # noqa: FBT001
+    """Word what is taken to be independent."""
+    if within_samples:
+        return "given the logged actions, samples are independent; pairs of one sample need not be"
+    return "given the logged actions, all pair utilities are independent"
 
 
 def _of_agent(values: FloatArray, agent: int) -> FloatArray:
@@ -227,17 +261,16 @@ def _of_agent(values: FloatArray, agent: int) -> FloatArray:
     return values if values.ndim == 2 else values[:, agent]
 
 
-def _times(amount: FloatArray, limit: float) -> FloatArray:
+def times(amount: FloatArray, limit: float) -> FloatArray:
     """Return amount * limit, where nothing times infinity is nothing."""
     if np.isfinite(limit):
         return amount * limit
     return np.where(amount > 0, limit, 0.0)
 
 
-def paper_box(estimate: PairEstimate, strategy: Strategy, delta: float) -> tuple[FloatArray, FloatArray]:
+def paper_box(estimate: PairEstimate, design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
     """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed."""
     moments = estimate.moments
     bonus = confidence.paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
     bonus *= moments.seen + moments.unseen  # nobody is her own partner
-    design = estimate.design(strategy)
     return design.linear(moments.mean - bonus), design.linear(moments.mean + bonus)

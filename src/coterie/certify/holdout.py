@@ -54,8 +54,9 @@ def fixed(
     log_term: LogTerm = (math.log(deviations) if deviations else 0.0) - math.log(delta)
     if learning is not None and all(space.size <= ENUMERATED for space in spaces.spaces):
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
-    bound = SmallerOf((evidence.range_bound(strategy), evidence.direction_bound(strategy, log_term, form)))
-    return certificate("holdout", delta, strategy, spaces, bound, evidence.rooms(strategy), evidence.assumptions())
+    design = evidence.design(strategy)
+    bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))
+    return certificate("holdout", delta, strategy, spaces, bound, evidence.rooms(design), evidence.assumptions())
 
 
 def directed_shares(
@@ -68,7 +69,8 @@ def directed_shares(
     the terms of that sum are the shares to aim for. Half of delta is divided equally all the
     same, so a wrong expectation costs little. Valid because neither looks at certifying utilities.
     """
-    ahead, behind = preview.root_bound(strategy, 1.0), learning.root_bound(strategy, 1.0)
+    design = preview.design(strategy)
+    ahead, behind = preview.root_bound(design, 1.0), learning.root_bound(design, 1.0)
     expected, spread = [], []
     for i, space in enumerate(spaces.spaces):
         agent = np.array([i])

@@ -41,14 +41,15 @@ def paired(
     """
     if not strategy.is_pure:
         form = "box"
-    bounds = [evidence.range_bound(strategy)]
+    design = evidence.design(strategy)
+    bounds = [evidence.range_bound(design)]
     each = delta / 2 if form == "best" else delta
     if form != "union":
-        bounds.append(evidence.uniform_bound(strategy, each))
+        bounds.append(evidence.uniform_bound(design, each))
     if form != "box":
-        bounds.append(evidence.direction_bound(strategy, union_log_terms(strategy, spaces, each)))
+        bounds.append(evidence.direction_bound(design, union_log_terms(strategy, spaces, each)))
     bound = SmallerOf(tuple(bounds))
-    return certificate("paired", delta, strategy, spaces, bound, evidence.rooms(strategy), evidence.assumptions())
+    return certificate("paired", delta, strategy, spaces, bound, evidence.rooms(design), evidence.assumptions())
 
 
 def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> LogTerm:

@@ -20,6 +20,7 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
     If |estimate - mean| <= bonus for all pairs, then W^L <= W <= W^U; the largest value of a
     deviation is at most its value with W^U, and V_i at least its value with W^L.
     """
-    lower, upper = paper_box(evidence.estimate, strategy, delta)
+    design = evidence.design(strategy)
+    lower, upper = paper_box(evidence.estimate, design, delta)
     bound = SurrogateBound(strategy.marginals, upper, lower)
-    return certificate("paper", delta, strategy, spaces, bound, evidence.rooms(strategy), evidence.assumptions())
+    return certificate("paper", delta, strategy, spaces, bound, evidence.rooms(design), evidence.assumptions())

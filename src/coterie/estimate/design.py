@@ -25,6 +25,9 @@ from coterie.sizes import leave_one_out, leave_two_out, leave_two_out_means
 class Design(ABC):
     """Coefficients phi of all room values under one strategy."""
 
+    marginals: FloatArray
+    """The strategy's p_i(l), shape (n, k)."""
+
     shares_unknowns: bool = False
     """Whether different coalitions share unknowns, so that their errors do not add independently."""
 
@@ -43,6 +46,11 @@ class Design(ABC):
     def largest(self, values: FloatArray) -> FloatArray:
         """Return max over e of phi_e values_e for every agent and coalition, shape (n, k)."""
 
+    @property
+    def partners(self) -> FloatArray:
+        """The expected number of partners in each room, shape (n, k)."""
+        return np.asarray(self.marginals.sum(axis=0) - self.marginals)
+
     @abstractmethod
     def coefficients(self, agent: int, coalition: int) -> FloatArray:
         """Return phi of one room value over this agent's unknowns, for explanations and checks."""
@@ -55,29 +63,29 @@ def _columns(weights: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PairDesign(Design):
-    """Unknowns d_ij^l in arrays (k, n, n): the coefficient of partner j in coalition l is `weights[j, l]`.
+    """Unknowns d_ij^l in arrays (k, n, n): the coefficient of partner j in coalition l is p_j(l).
 
-    With `factors` (k, n, n), the coefficient is weights[j, l] factors[l, i, j].
+    With `factors` (k, n, n), it is p_j(l) factors[l, i, j].
     """
 
-    weights: FloatArray
+    marginals: FloatArray
     factors: FloatArray | None = None
 
     def _scaled(self, values: FloatArray, power: int = 1) -> FloatArray:
         return values if self.factors is None else values * self.factors**power
 
     def linear(self, values: FloatArray) -> FloatArray:
-        return (self._scaled(values) @ _columns(self.weights))[:, :, 0].T
+        return (self._scaled(values) @ _columns(self.marginals))[:, :, 0].T
 
     def quadratic(self, values: FloatArray) -> FloatArray:
-        return (self._scaled(values, 2) @ _columns(self.weights**2))[:, :, 0].T
+        return (self._scaled(values, 2) @ _columns(self.marginals**2))[:, :, 0].T
 
     def largest(self, values: FloatArray) -> FloatArray:
-        return np.asarray(np.abs(self._scaled(values) * self.weights.T[:, None, :]).max(axis=2).T)
+        return np.asarray(np.abs(self._scaled(values) * self.marginals.T[:, None, :]).max(axis=2).T)
 
     def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        phi = np.zeros((self.weights.shape[1], self.weights.shape[0]))
-        phi[coalition] = self.weights[:, coalition]
+        phi = np.zeros((self.marginals.shape[1], self.marginals.shape[0]))
+        phi[coalition] = self.marginals[:, coalition]
         if self.factors is not None:
             phi[coalition] *= self.factors[coalition, agent]
         phi[:, agent] = 0.0
@@ -88,22 +96,22 @@ class PairDesign(Design):
 class PooledDesign(Design):
     """Unknowns d_ij in arrays (1, n, n), the same in every coalition."""
 
-    weights: FloatArray
+    marginals: FloatArray
     shares_unknowns = True
 
     def linear(self, values: FloatArray) -> FloatArray:
-        return np.asarray(values[0] @ self.weights)
+        return np.asarray(values[0] @ self.marginals)
 
     def quadratic(self, values: FloatArray) -> FloatArray:
-        return np.asarray(np.einsum("ij,jl,jm->ilm", values[0], self.weights, self.weights, optimize=True))
+        return np.asarray(np.einsum("ij,jl,jm->ilm", values[0], self.marginals, self.marginals, optimize=True))
 
     def largest(self, values: FloatArray) -> FloatArray:
         # Coalitions of one agent may meet the same partner, so all of them count together.
-        together = np.abs(values[0] * self.weights.sum(axis=1)[None, :]).max(axis=1)
-        return np.repeat(together[:, None], self.weights.shape[1], axis=1)
+        together = np.abs(values[0] * self.marginals.sum(axis=1)[None, :]).max(axis=1)
+        return np.repeat(together[:, None], self.marginals.shape[1], axis=1)
 
     def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        phi = self.weights[None, :, coalition].copy()
+        phi = self.marginals[None, :, coalition].copy()
         phi[0, agent] = 0.0
         return phi
 
@@ -112,6 +120,7 @@ class PooledDesign(Design):
 class SizedDesign(Design):
     """Unknowns d_ij^l(s) in arrays (k, n, n, n + 1), with coefficients of the same shape."""
 
+    marginals: FloatArray
     phi: FloatArray
 
     @classmethod
@@ -125,7 +134,7 @@ class SizedDesign(Design):
             for i in range(n):
                 phi[l, i, :, 2:] = p[:, None] * leave_two_out(p, without_one[i])
                 phi[l, i, i] = 0.0
-        return cls(phi)
+        return cls(marginals, phi)
 
     def linear(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("lijs,lijs->il", self.phi, values))
@@ -146,16 +155,16 @@ class SizedDesign(Design):
 class PureSizedDesign(Design):
     """The same unknowns under a pure strategy: only the size that each agent would find matters."""
 
-    memberships: FloatArray
+    marginals: FloatArray
 
     @property
     def _size(self) -> FloatArray:
-        joined = self.memberships.astype(np.int64)
+        joined = self.marginals.astype(np.int64)
         return np.asarray((joined.sum(axis=0) - joined + 1).T)  # (k, n): coalition l with agent i in it
 
     def _present(self, values: FloatArray) -> FloatArray:
         found = np.take_along_axis(values, self._size[:, :, None, None].astype(np.intp), axis=3)[..., 0]
-        return np.asarray(found * self.memberships.T[:, None, :])
+        return np.asarray(found * self.marginals.T[:, None, :])
 
     def linear(self, values: FloatArray) -> FloatArray:
         return np.asarray(self._present(values).sum(axis=2).T)
@@ -167,9 +176,9 @@ class PureSizedDesign(Design):
         return np.asarray(np.abs(self._present(values)).max(axis=2).T)
 
     def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        n, k = self.memberships.shape
+        n, k = self.marginals.shape
         phi = np.zeros((k, n, n + 1))
-        phi[coalition, :, int(self._size[coalition, agent])] = self.memberships[:, coalition]
+        phi[coalition, :, int(self._size[coalition, agent])] = self.marginals[:, coalition]
         phi[:, agent] = 0.0
         return phi
 
@@ -178,6 +187,7 @@ class PureSizedDesign(Design):
 class AnonymousDesign(Design):
     """Unknowns d^l(s) in arrays (k, n + 1): all pairs of a coalition share them."""
 
+    marginals: FloatArray
     phi: FloatArray
     """Shape (n, k, n + 1)."""
 
@@ -188,7 +198,7 @@ class AnonymousDesign(Design):
         phi = np.zeros((n, k, n + 1))
         for l in range(k):
             phi[:, l, 1:] = leave_one_out(marginals[:, l]) * np.arange(n)
-        return cls(phi)
+        return cls(marginals, phi)
 
     def linear(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("ils,ls->il", self.phi, values))

@@ -66,21 +66,6 @@ class PairEstimate:
             return factored(p, self.factor)
         return PureSizedDesign(p) if strategy.is_pure else SizedDesign.of(p)
 
-    def rooms(self, strategy: Strategy) -> FloatArray:
-        """Return estimated room values, unknowns never observed counting 0."""
-        return self.design(strategy).linear(self.moments.mean)
-
-    def exposure(self, strategy: Strategy) -> FloatArray:
-        """Return how many partners' worth of never observed utility each room holds, shape (n, k)."""
-        # A utility is g(s) d, and lies in the range as a whole: no factor here.
-        design = PairDesign(strategy.marginals) if self.structure == "factor" else self.design(strategy)
-        return design.linear(self.moments.unseen)
-
-    def partners(self, strategy: Strategy) -> FloatArray:
-        """Return the expected number of partners in each room, shape (n, k)."""
-        p = strategy.marginals
-        return np.asarray(p.sum(axis=0) - p)
-
 
 def dense_moments(
     count: FloatArray,
