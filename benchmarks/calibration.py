@@ -180,9 +180,7 @@ class Rows:
         sizes = self.batch.joined.sum(axis=1)
         b = self.batch
         size = sizes[b.sample, b.coalition]
-        return tuple(
-            values[chosen] for values in (b.sample, b.coalition, b.agent, b.partner, size, b.utility)
-        )
+        return tuple(values[chosen] for values in (b.sample, b.coalition, b.agent, b.partner, size, b.utility))
 
 
 def evidence(setting: Setting, rows: Rows, method: str = "best") -> Evidence:
@@ -341,9 +339,16 @@ def run(setting: Setting, seed: int) -> list[tuple[str, float, float, float]]:
                 del learnt, sealed
                 return chosen
 
-            for form in ("hoeffding", "bernstein", "both") if not suffix and setting.feedback != "bandit" else ("both",):
+            for form in (
+                ("hoeffding", "bernstein", "both") if not suffix and setting.feedback != "bandit" else ("both",)
+            ):
                 strategy, certificate = hold_out(learnt, held, pick, spaces, delta, form)  # type: ignore[arg-type]
-                note(f"holdout {form}{suffix}" if isinstance(full, PairEvidence) else f"holdout{suffix}", delta, certificate.gap, strategy)
+                note(
+                    f"holdout {form}{suffix}" if isinstance(full, PairEvidence) else f"holdout{suffix}",
+                    delta,
+                    certificate.gap,
+                    strategy,
+                )
             strategy, certificate = hold_out(
                 learnt, held, lambda *_: mixtures(chosen, game, np.random.default_rng(seed)), spaces, delta
             )
@@ -352,9 +357,7 @@ def run(setting: Setting, seed: int) -> list[tuple[str, float, float, float]]:
 
 
 def _joint_fits(setting: Setting) -> bool:
-    return (
-        setting.feedback == "bandit" and setting.sizes == "ignore" and setting.noise == "pairs" and setting.n <= 6
-    )
+    return setting.feedback == "bandit" and setting.sizes == "ignore" and setting.noise == "pairs" and setting.n <= 6
 
 
 def settings() -> Iterator[Setting]:
@@ -372,7 +375,9 @@ def settings() -> Iterator[Setting]:
         yield replace(base, name="shared noise", model=signs, noise="samples")
         yield replace(base, name="sizes", model=size_gaussian, sizes="aware", samples=2 * samples)
         yield replace(base, name="crowding", model=crowding, sizes="aware", samples=2 * samples)
-        yield replace(base, name="sizes, shared noise", model=crowding, sizes="aware", noise="samples", samples=2 * samples)
+        yield replace(
+            base, name="sizes, shared noise", model=crowding, sizes="aware", noise="samples", samples=2 * samples
+        )
         yield replace(base, name="crowding, sizes ignored", model=crowding, samples=20 * samples, expected_to_fail=True)
         bandit = replace(base, feedback="bandit", samples=2 * samples)
         yield replace(bandit, name="bandit gaussian")
@@ -402,7 +407,16 @@ def summarise(setting: Setting, records: list[list[tuple[str, float, float, floa
         slack = np.mean([certified - true for certified, true in pairs])
         verdict = "fails" if low > delta else "holds"
         rows.append(
-            [setting.name, setting.n, name, delta, f"{failures}/{len(pairs)}", f"{low:.4f} to {high:.4f}", f"{slack:.3f}", verdict]
+            [
+                setting.name,
+                setting.n,
+                name,
+                delta,
+                f"{failures}/{len(pairs)}",
+                f"{low:.4f} to {high:.4f}",
+                f"{slack:.3f}",
+                verdict,
+            ]
         )
     return rows
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from coterie import checks
 from coterie.actions import ActionSpace, parse, refuse_too_many
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, FloatArray, mixed_radix
 from coterie.errors import InputError
 
 
@@ -121,12 +121,8 @@ class ActionSpaces:
         refuse_too_many(total, "joint actions")
         listed = [space.enumerate() for space in self.spaces]
         for start in range(0, total, batch):
-            rest = np.arange(start, min(start + batch, total))
-            block = np.empty((len(rest), self.n_agents, self.n_coalitions), dtype=bool)
-            for agent in reversed(range(self.n_agents)):
-                rest, digit = np.divmod(rest, len(listed[agent]))
-                block[:, agent] = listed[agent][digit]
-            yield block
+            digits = mixed_radix(np.arange(start, min(start + batch, total)), [len(sets) for sets in listed])
+            yield np.stack([sets[digits[:, agent]] for agent, sets in enumerate(listed)], axis=1)
 
     def to_json(self, agents: Sequence[str], coalitions: Sequence[str]) -> Any:
         """Return the contract's `actions`: one description if shared, else agent -> description."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from coterie.actions import names_in
 from coterie.arrays import FloatArray
-from coterie.certify.gain_bounds import GainBound, Worst, worst_deviations
-from coterie.joint_actions import ActionSpaces
+from coterie.certify.gain_bounds import Worst
 from coterie.strategy import Strategy
 
 
@@ -69,16 +68,9 @@ class Certificate:
 
 
 def certificate(
-    method: str,
-    delta: float,
-    strategy: Strategy,
-    spaces: ActionSpaces,
-    bound: GainBound,
-    rooms: FloatArray,
-    assumes: Sequence[str],
+    method: str, delta: float, strategy: Strategy, found: Worst, rooms: FloatArray, assumes: Sequence[str]
 ) -> Certificate:
-    """Maximise a gain bound over all deviations and name the witnesses; `rooms` are estimated room values."""
-    found: Worst = worst_deviations(bound, spaces)
+    """Name the witnesses of the largest bounds; `rooms` are estimated room values."""
     alternatives = {}
     for i, agent in enumerate(strategy.agents):
         if np.isneginf(found.value[i]):

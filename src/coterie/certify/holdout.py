@@ -20,7 +20,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, Form, LogTerm
-from coterie.certify.gain_bounds import ENUMERATED, SmallerOf
+from coterie.certify.gain_bounds import ENUMERATED, SmallerOf, worst_deviations
 from coterie.errors import InputError
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
@@ -56,7 +56,9 @@ def fixed(
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
     design = evidence.design(strategy)
     bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))
-    return certificate("holdout", delta, strategy, spaces, bound, evidence.rooms(design), evidence.assumptions())
+    return certificate(
+        "holdout", delta, strategy, worst_deviations(bound, spaces), evidence.rooms(design), evidence.assumptions()
+    )
 
 
 def directed_shares(

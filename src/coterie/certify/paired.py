@@ -18,7 +18,7 @@ import numpy as np
 from coterie.actions import ActionSpace
 from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, LogTerm
-from coterie.certify.gain_bounds import SmallerOf
+from coterie.certify.gain_bounds import SmallerOf, worst_deviations
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
@@ -49,7 +49,9 @@ def paired(
     if form != "box":
         bounds.append(evidence.direction_bound(design, union_log_terms(strategy, spaces, each)))
     bound = SmallerOf(tuple(bounds))
-    return certificate("paired", delta, strategy, spaces, bound, evidence.rooms(design), evidence.assumptions())
+    return certificate(
+        "paired", delta, strategy, worst_deviations(bound, spaces), evidence.rooms(design), evidence.assumptions()
+    )
 
 
 def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> LogTerm:

@@ -114,14 +114,22 @@ class AgentRidge(LinearEstimate):
     def _factors(self) -> list[Factor]:
         return [Factor.of(gram, self.penalty) for gram in self.gram]
 
+    @cached_property
+    def _thetas(self) -> list[FloatArray]:
+        return [factor.solve(moment) for factor, moment in zip(self._factors, self.moment, strict=True)]
+
+    def factor(self, agent: int) -> Factor:
+        """Return the factored matrix of one agent's problem."""
+        return self._factors[agent]
+
     def theta(self, agent: int) -> FloatArray:
-        return self._factors[agent].solve(self.moment[agent])
+        return self._thetas[agent]
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        return self._factors[agent].project(directions, self.bounds.half_width)
+        return self.factor(agent).project(directions, self.bounds.half_width)
 
     def radius(self, agent: int, delta: float) -> float:
-        return self._factors[agent].radius(self.bounds.half_range, self.bounds.half_width, len(self.gram), delta)
+        return self.factor(agent).radius(self.bounds.half_range, self.bounds.half_width, len(self.gram), delta)
 
 
 @dataclass(frozen=True, eq=False)

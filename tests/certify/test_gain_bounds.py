@@ -1,0 +1,137 @@
+"""Bounds at every deviation, and their maximum by enumeration and through the oracle."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie import ActionSpaces, UpTo
+from coterie.actions import ExplicitSets
+from coterie.certify import gain_bounds
+from coterie.certify.gain_bounds import LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.estimate import confidence
+
+
+def drawn(seed, n=3, k=4, *, pure=False):
+    rng = np.random.default_rng(seed)
+    p = (rng.random((n, k)) < 0.5).astype(float) if pure else rng.random((n, k))
+    lower = rng.normal(size=(n, k))
+    return rng, p, lower + rng.uniform(0, 1, (n, k)), lower
+
+
+def direct_linear(p, upper, lower, action):
+    return sum((action[l] - p[l]) * (upper[l] if action[l] > p[l] else lower[l]) for l in range(len(p)))
+
+
+def all_bounds(rng, p, upper, lower):
+    n, k = p.shape
+    root = rng.normal(size=(n, k, k))
+    full = np.einsum("nab,ncb->nac", root, root)
+    diagonal = rng.uniform(0, 1, (n, k))
+    largest = rng.uniform(0, 0.1, (n, k))
+    yield LinearBound(p, upper, lower)
+    yield SurrogateBound(p, upper, lower)
+    yield RootBound(p, upper, lower, diagonal, 3.0)
+    yield RootBound(p, upper, lower, diagonal, 3.0, largest=largest, half_range=0.7)
+    yield RootBound(p, upper, lower, full, 3.0)
+    yield RootBound(p, upper, lower, np.abs(full), 3.0, absolute=True)
+    yield RootBound(p, upper, lower, full, 3.0, bias=rng.normal(size=(n, k, 5)))
+    yield SmallerOf((LinearBound(p, upper, lower), RootBound(p, upper, lower, diagonal, 0.1)))
+
+
+def direct(bound, p, i, action):
+    """Every bound written out for one deviation."""
+    if isinstance(bound, SmallerOf):
+        return min(direct(one, p, i, action) for one in bound.bounds)
+    x = action - p[i]
+    if isinstance(bound, SurrogateBound):
+        return action @ bound.upper[i] - p[i] @ bound.lower[i]
+    value = direct_linear(p[i], bound.upper[i], bound.lower[i], action)
+    if isinstance(bound, LinearBound):
+        return value
+    size = np.abs(x) if bound.absolute else x
+    matrix = np.diag(bound.square[i]) if bound.square.ndim == 2 else bound.square[i]
+    form = max(size @ matrix @ size, 0.0)
+    if bound.largest is None:
+        value += np.sqrt(2 * bound.log_term * form)
+    elif x.any():
+        value += confidence.direction_bernstein(
+            np.array(form), np.array((np.abs(x) * bound.largest[i]).max()), bound.half_range, bound.log_term
+        )
+    return value + (0.0 if bound.bias is None else np.abs(x @ bound.bias[i]).sum())
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_bounds_at_every_deviation(seed, pure):
+    rng, p, upper, lower = drawn(seed, pure=pure)
+    n, k = p.shape
+    sets = UpTo(k, k, may_stay_out=True).enumerate()
+    for bound in all_bounds(rng, p, upper, lower):
+        x = sets[None].astype(float) - p[:, None]
+        found = bound.at(x, np.arange(n))
+        for i in range(n):
+            expected = [direct(bound, p, i, action.astype(float)) for action in sets]
+            np.testing.assert_allclose(found[i], expected, atol=1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.booleans(), st.booleans())
+def test_the_oracle_is_never_below_enumeration(seed, most, stay_out, pure):
+    rng, p, upper, lower = drawn(seed, pure=pure)
+    n, k = p.shape
+    space = UpTo(k, most, stay_out)
+    x = space.enumerate()[None].astype(float) - p[:, None]
+    for bound in all_bounds(rng, p, upper, lower):
+        value, action = bound.relaxed(space, np.arange(n))
+        assert (value >= bound.at(x, np.arange(n)).max(axis=1) - 1e-9).all()
+        assert space.contains(action).all()
+        if isinstance(bound, (LinearBound, SurrogateBound)):
+            np.testing.assert_allclose(value, bound.at(x, np.arange(n)).max(axis=1), atol=1e-10)
+
+
+def test_the_relaxation_is_tight_to_a_few_per_cent():
+    excess = []
+    for seed in range(100):
+        rng, p, upper, lower = drawn(seed, n=4, k=8, pure=True)
+        space = UpTo(8, 8)
+        x = space.enumerate()[None].astype(float) - p[:, None]
+        for largest in (None, np.full((4, 8), 0.01)):
+            bound = RootBound(p, upper, lower, rng.uniform(0, 0.5, (4, 8)), 4.0, largest=largest)
+            exact = bound.at(x, np.arange(4)).max(axis=1)
+            excess.append(bound.relaxed(space, np.arange(4))[0] / exact - 1)
+    assert np.mean(excess) < 0.02
+    assert np.max(excess) < 0.1
+
+
+def test_own_actions_do_not_count_for_pure_profiles():
+    p = np.array([[1.0, 0.0], [0.0, 1.0]])
+    spaces = ActionSpaces(
+        (ExplicitSets(np.array([[1, 0], [0, 1]], dtype=bool)), ExplicitSets(np.array([[0, 1]], dtype=bool)))
+    )
+    upper = lower = np.array([[1.0, -5.0], [1.0, 1.0]])
+    found = worst_deviations(LinearBound(p, upper, lower), spaces)
+    assert found.value.tolist() == [-6.0, -np.inf]
+    assert found.action[0].tolist() == [False, True]
+    surrogate = worst_deviations(SurrogateBound(p, upper, lower), spaces)
+    assert surrogate.value.tolist() == [0.0, 0.0]
+
+
+def test_large_spaces_go_through_the_oracle(monkeypatch):
+    rng, p, upper, lower = drawn(5, n=3, k=6, pure=True)
+    bound = RootBound(p, upper, lower, rng.uniform(0, 0.1, (3, 6)), 2.0)
+    spaces = ActionSpaces.shared(UpTo(6, 6), 3)
+    exact = worst_deviations(bound, spaces)
+    assert exact.is_exact
+    monkeypatch.setattr(gain_bounds, "ENUMERATED", 10)
+    relaxed = worst_deviations(bound, spaces)
+    assert not relaxed.is_exact
+    assert (relaxed.value >= exact.value - 1e-9).all()
+
+
+def test_infinite_ranges():
+    p = np.array([[0.0, 1.0]])
+    bound = LinearBound(p, np.array([[np.inf, 1.0]]), np.array([[-np.inf, 0.5]]))
+    x = np.array([[[1.0, 0.0], [0.0, -1.0], [0.0, 0.0]]])
+    assert bound.at(x, np.array([0])).tolist() == [[np.inf, -0.5, 0.0]]
+    assert bound.relaxed(UpTo(2, 2), np.array([0]))[0][0] == pytest.approx(1e150)
