@@ -81,7 +81,7 @@ def test_sums_equal_direct_ones(seed, pure):
             values[:, np.arange(n), np.arange(n)] = 0.0
         np.testing.assert_allclose(design.partners, p.sum(axis=0) - p)
         for i in range(n):
-            phi = [design.coefficients(i, l) for l in range(k)]
+            phi = design.coefficients(i)
             x = own(values, i)
             direct = [(phi[l] * x).sum() for l in range(k)]
             np.testing.assert_allclose(design.linear(values)[i], direct, atol=1e-10)
@@ -112,7 +112,7 @@ def test_moving_equals_building_anew(seed, kind):
         for kept in (one, two):
             for name in ("linear", "quadratic", "largest"):
                 np.testing.assert_allclose(getattr(moving, name)(kept), getattr(fresh, name)(kept), atol=1e-12)
-        np.testing.assert_array_equal(moving.coefficients(0, 0), fresh.coefficients(0, 0))
+        np.testing.assert_array_equal(moving.coefficients(0), fresh.coefficients(0))
         agent, action = int(rng.integers(n)), rng.random(k) < 0.5
         memberships[agent] = action
         moving.move(agent, action)

@@ -231,7 +231,7 @@ class PairEvidence(Evidence):
             square = np.empty((n, k, k))
             inverse = self._inverse(1.0)
             for i in range(n):
-                alpha = np.stack([(design.coefficients(i, l) * _of_agent(inverse, i)).ravel() for l in range(k)])
+                alpha = (design.coefficients(i) * _of_agent(inverse, i)).reshape(k, -1)
                 square[i] = self.estimate.bounds.half_range**2 * alpha @ together[i] @ alpha.T
         return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
 

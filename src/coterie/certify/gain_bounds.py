@@ -226,7 +226,7 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
 def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
     if square.ndim == 2:
         return np.asarray((x**2 @ square[:, :, None])[:, :, 0])
-    return np.asarray(np.maximum(np.einsum("gal,glm,gam->ga", x, square, x, optimize=True), 0.0))
+    return np.asarray(np.maximum(((x @ square) * x).sum(axis=2), 0.0))
 
 
 def _oracle(space: ActionSpace, joined: FloatArray, left: FloatArray) -> tuple[FloatArray, BoolArray]:

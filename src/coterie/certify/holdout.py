@@ -73,13 +73,15 @@ def directed_shares(
     """
     design = preview.design(strategy)
     ahead, behind = preview.root_bound(design, 1.0), learning.root_bound(design, 1.0)
-    expected, spread = [], []
-    for i, space in enumerate(spaces.spaces):
-        agent = np.array([i])
-        x = space.enumerate()[None].astype(np.float64) - strategy.marginals[i]
+    expected: list[FloatArray] = [np.empty(0)] * spaces.n_agents
+    spread = expected.copy()
+    for space, agents in spaces.groups:
+        x = space.enumerate()[None].astype(np.float64) - strategy.marginals[agents, None]
         # The learning part may have been lucky by about one of its own spreads.
-        expected.append((ahead.at(x, agent) - ahead.width(x, agent) + behind.spread(x, agent))[0])
-        spread.append(np.where((x != 0).any(axis=2), ahead.spread(x, agent), 0.0)[0])
+        gains = ahead.at(x, agents) - ahead.width(x, agents) + behind.spread(x, agents)
+        widths = np.where((x != 0).any(axis=2), ahead.spread(x, agents), 0.0)
+        for row, i in enumerate(agents.tolist()):
+            expected[i], spread[i] = gains[row], widths[row]
     m, s = np.concatenate(expected), np.concatenate(spread)
     real = s > 0
     m, s = m[real], s[real]

@@ -34,11 +34,10 @@ class TotalEvidence(Evidence):
 
     def directions(self, design: Design, agent: int) -> FloatArray:
         """Return an agent's room coefficients over her unknowns, shape (k, d)."""
-        rows = []
-        for l in range(design.marginals.shape[1]):
-            phi = np.delete(design.coefficients(agent, l), agent, axis=1)
-            rows.append((phi[..., 2:] if self.structure == "aware" else phi).ravel())
-        return np.stack(rows)
+        others = np.arange(len(design.marginals)) != agent
+        phi = design.coefficients(agent)[:, :, others]
+        phi = phi[..., 2:] if self.structure == "aware" else phi
+        return phi.reshape(len(phi), -1)
 
     def rooms(self, design: Design) -> FloatArray:
         source = self.means or self.estimate

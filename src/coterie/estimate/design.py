@@ -52,8 +52,8 @@ class Design(ABC):
         return np.asarray(self.marginals.sum(axis=0) - self.marginals)
 
     @abstractmethod
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        """Return phi of one room value over this agent's unknowns, for explanations and checks."""
+    def coefficients(self, agent: int) -> FloatArray:
+        """Return phi of an agent's room values over her unknowns: first axis the k rooms, then unknowns."""
 
 
 def _columns(weights: FloatArray) -> FloatArray:
@@ -83,12 +83,11 @@ class PairDesign(Design):
     def largest(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.abs(self._scaled(values) * self.marginals.T[:, None, :]).max(axis=2).T)
 
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        phi = np.zeros((self.marginals.shape[1], self.marginals.shape[0]))
-        phi[coalition] = self.marginals[:, coalition]
-        if self.factors is not None:
-            phi[coalition] *= self.factors[coalition, agent]
-        phi[:, agent] = 0.0
+    def coefficients(self, agent: int) -> FloatArray:
+        n, k = self.marginals.shape
+        phi, rooms = np.zeros((k, k, n)), np.arange(k)
+        phi[rooms, rooms] = self.marginals.T if self.factors is None else self.marginals.T * self.factors[:, agent]
+        phi[:, :, agent] = 0.0
         return phi
 
 
@@ -103,16 +102,17 @@ class PooledDesign(Design):
         return np.asarray(values[0] @ self.marginals)
 
     def quadratic(self, values: FloatArray) -> FloatArray:
-        return np.asarray(np.einsum("ij,jl,jm->ilm", values[0], self.marginals, self.marginals, optimize=True))
+        both = self.marginals[:, :, None] * self.marginals[:, None, :]
+        return np.asarray(np.tensordot(values[0], both, axes=1))
 
     def largest(self, values: FloatArray) -> FloatArray:
         # Coalitions of one agent may meet the same partner, so all of them count together.
         together = np.abs(values[0] * self.marginals.sum(axis=1)[None, :]).max(axis=1)
         return np.repeat(together[:, None], self.marginals.shape[1], axis=1)
 
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        phi = self.marginals[None, :, coalition].copy()
-        phi[0, agent] = 0.0
+    def coefficients(self, agent: int) -> FloatArray:
+        phi = self.marginals.T[:, None, :].copy()
+        phi[:, :, agent] = 0.0
         return phi
 
 
@@ -145,9 +145,10 @@ class SizedDesign(Design):
     def largest(self, values: FloatArray) -> FloatArray:
         return np.asarray((self.phi * np.abs(values)).max(axis=(2, 3)).T)
 
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        phi = np.zeros((self.phi.shape[0], *self.phi.shape[2:]))
-        phi[coalition] = self.phi[coalition, agent]
+    def coefficients(self, agent: int) -> FloatArray:
+        k, n, _, sizes = self.phi.shape
+        phi, rooms = np.zeros((k, k, n, sizes)), np.arange(k)
+        phi[rooms, rooms] = self.phi[:, agent]
         return phi
 
 
@@ -175,11 +176,11 @@ class PureSizedDesign(Design):
     def largest(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.abs(self._present(values)).max(axis=2).T)
 
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
+    def coefficients(self, agent: int) -> FloatArray:
         n, k = self.marginals.shape
-        phi = np.zeros((k, n, n + 1))
-        phi[coalition, :, int(self._size[coalition, agent])] = self.marginals[:, coalition]
-        phi[:, agent] = 0.0
+        phi, rooms = np.zeros((k, k, n, n + 1)), np.arange(k)
+        phi[rooms, rooms, :, self._size[:, agent].astype(np.intp)] = self.marginals.T
+        phi[:, :, agent] = 0.0
         return phi
 
 
@@ -209,9 +210,10 @@ class AnonymousDesign(Design):
     def largest(self, values: FloatArray) -> FloatArray:
         return np.asarray((self.phi * np.abs(values)).max(axis=2))
 
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        phi = np.zeros(self.phi.shape[1:])
-        phi[coalition] = self.phi[agent, coalition]
+    def coefficients(self, agent: int) -> FloatArray:
+        _, k, sizes = self.phi.shape
+        phi, rooms = np.zeros((k, k, sizes)), np.arange(k)
+        phi[rooms, rooms] = self.phi[agent]
         return phi
 
 

@@ -51,8 +51,8 @@ class MovingDesign(Design):
     def largest(self, values: FloatArray) -> FloatArray:
         return self._remembered("largest", values)
 
-    def coefficients(self, agent: int, coalition: int) -> FloatArray:
-        return self._current.coefficients(agent, coalition)
+    def coefficients(self, agent: int) -> FloatArray:
+        return self._current.coefficients(agent)
 
     def move(self, agent: int, action: BoolArray) -> None:
         """Let one agent play another set."""
