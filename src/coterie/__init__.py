@@ -3,6 +3,7 @@
 from coterie.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
 from coterie.errors import CoterieError, InputError, NoPotentialError, TooLargeError
 from coterie.game import Deviation, Game
+from coterie.log import Log, PairStatistics, Statistics, TotalStatistics, read_log
 from coterie.strategy import Strategy, read_strategy
 
 __version__ = "0.1.0"
@@ -14,12 +15,17 @@ __all__ = [
     "ExplicitSets",
     "Game",
     "InputError",
+    "Log",
     "NoPotentialError",
+    "PairStatistics",
+    "Statistics",
     "Strategy",
     "TooLargeError",
+    "TotalStatistics",
     "UpTo",
     "any_subset",
     "exactly_one",
     "explicit",
+    "read_log",
     "read_strategy",
 ]
