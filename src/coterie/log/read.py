@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,11 @@ def csv_dialect(first_line: Callable[[], str], shown: str) -> Dialect:
             unique += " "  # headers may repeat; blanks do not count when columns are matched
         names.append(unique)
     return Dialect(separator, tuple(names))
+
+
+def parse_json(text: str, shown: str) -> Any:
+    """Return the content of a JSON text that did not come from a local file."""
+    try:
+        return json.loads(text.removeprefix("\ufeff"))
+    except ValueError as problem:
+        raise InputError(f"{shown}: is not JSON ({problem})") from None
