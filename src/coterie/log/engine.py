@@ -149,7 +149,11 @@ class DuckDBEngine(Engine):
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
             return dict.fromkeys(source.dialect.header, "varchar")
-        described = self.table(f"DESCRIBE SELECT * FROM {self._raw(source)}")
+        try:
+            described = self.table(f"DESCRIBE SELECT * FROM {self._raw(source)}")
+        except self._duckdb.Error as problem:
+            reason = str(problem).splitlines()[0]
+            raise InputError(f"{source.shown}: cannot be read as Parquet ({reason})") from None
         names, kinds = described["column_name"].to_pylist(), described["column_type"].to_pylist()
         return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in _EXTRA}
 
@@ -281,13 +285,11 @@ def match_columns(source: Source, found: Mapping[str, str], mapping: Mapping[str
     return matched
 
 
-_WHOLE = r"(u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte)\b"
-_REAL = r"(double|float|real|decimal|half)"
-_DATE = r"(date|timestamp|time)"
+_WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
+_REAL = r"(double|float|real|half|decimal)(\(.*\))?"
+_DATE = r"(date|time)[a-z_ ]*"
 
 
 def _fits(column: str, kind: str) -> bool:
     """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
-    if is_text(kind):
-        return True
-    return re.match(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None
+    return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None

@@ -29,6 +29,6 @@ def to_table(frame: Any, table: str) -> Any:
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
     views = (pa.types.is_string_view(column.type), pa.types.is_large_string(column.type))
     return column.cast(pa.string()) if any(views) else column

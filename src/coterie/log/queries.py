@@ -223,12 +223,13 @@ def orders(pairs: str) -> str:
 
 
 def disagreement(pairs: str) -> str:
-    """Return the first row whose pair has another utility in the other order."""
+    """Return the first row whose pair had another utility in the other order before."""
     return (
         f"SELECT b.file_name AS file_name, b.row_index AS row_index, b.sample AS sample, b.coalition AS coalition, "
         f"b.agent AS agent, b.partner AS partner, b.utility AS utility, a.utility AS other FROM {pairs} a JOIN "
         f"{pairs} b ON a.sample = b.sample AND a.coalition = b.coalition AND a.agent = b.partner "
-        "AND a.partner = b.agent WHERE a.utility <> b.utility ORDER BY b.file_name, b.row_index LIMIT 1"
+        "AND a.partner = b.agent WHERE a.utility <> b.utility AND (a.file_name < b.file_name OR "
+        "(a.file_name = b.file_name AND a.row_index < b.row_index)) ORDER BY b.file_name, b.row_index LIMIT 1"
     )
 
 

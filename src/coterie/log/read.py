@@ -33,7 +33,7 @@ def find_log(path: Path) -> tuple[list[Source], schema.Options]:
         found += [_source(table, candidate) for candidate in candidates]
     described = path / "log.json"
     options = schema.file_options(read_json(described), str(described)) if described.exists() else schema.Options()
-    return used_tables(found, str(path), options), options
+    return found, options
 
 
 def used_tables(found: list[Source], where: str, options: schema.Options) -> list[Source]:

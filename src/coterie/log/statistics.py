@@ -84,7 +84,7 @@ class Statistics:
     def load(cls, path: str | Path) -> "Statistics":
         """Read a file that `save` wrote, refusing anything else and anything damaged."""
         try:
-            with np.load(Path(path), allow_pickle=False) as content:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
                 header = json.loads(content["header"].tobytes())
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:
