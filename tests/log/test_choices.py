@@ -70,5 +70,5 @@ def test_more_coalitions_than_bits(csv_log):
 
 
 def test_nonsense(folder):
-    with pytest.raises(InputError, match="expected \"observed\""):
+    with pytest.raises(InputError, match='expected "observed"'):
         coterie.read_log(folder, actions=3)

@@ -1,5 +1,8 @@
 """The same statistics, bit for bit, from every engine, thread count and way to split a log."""
 
+import json
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -141,6 +144,22 @@ def test_spark_csv_dialects(csv_log, spark):
         coterie.read_log(ragged, spark=spark)
 
 
+def test_spark_from_the_command_line(tables, tmp_path, spark, monkeypatch, capsys):
+    from coterie.cli import main
+
+    folder = write_parquet(tables(27), tmp_path / "log")
+    shown = []
+    for engine in ("duckdb", "spark"):
+        monkeypatch.setattr(sys, "argv", ["coterie", "inspect", str(folder), "--engine", engine, "--json"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+        shown.append(json.loads(capsys.readouterr().out))
+    means = [content["utilities"].pop("mean") for content in shown]
+    assert shown[0] == shown[1]
+    assert means[0] == pytest.approx(means[1])
+
+
 def test_spark_frames(tables, spark):
     log_tables = tables(25)
     frames = log_tables.frames()
@@ -157,7 +176,7 @@ def test_engine_names(monkeypatch):
         make_engine("sqlite", memory_limit=None, threads=None, spark=None)
     with pytest.raises(InputError, match="2GB or 500MB"):
         make_engine("duckdb", memory_limit="a lot", threads=None, spark=None)
-    monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(CoterieError, match=r"install coterie\[spark\]"):
         make_engine("spark", memory_limit=None, threads=None, spark=None)
 
@@ -171,8 +190,5 @@ def test_a_small_memory_limit_is_enough(tables):
 def test_import_stays_light():
     names = ("duckdb", "numba", "pyspark", "pandas", "polars", "scipy", "matplotlib")
     code = f"import sys, coterie; print([name for name in {names} if name in sys.modules])"
-    import subprocess
-    import sys
-
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -67,15 +67,35 @@ def test_columns_are_mapped(csv_log):
         pairs="Project,Room,agent,partner,Score\n1,x,a,b,0.5\n2,y,b,c,-0.25\n",
         memberships="project,agent,coalition\n1,a,x\n1,b,x\n2,b,y\n2,c,y\n",
     )
-    for columns in ("sample=Project, utility=score,coalition=Room", {"sample": "Project", "utility": "Score", "coalition": "Room"}):
+    for columns in (
+        "sample=Project, utility=score,coalition=Room",
+        {"sample": "Project", "utility": "Score", "coalition": "Room"},
+    ):
         assert means(coterie.read_log(folder, columns=columns)) == EXPECTED
     (folder / "log.json").write_text('{"columns": {"sample": "project", "utility": "score", "coalition": "room"}}')
     assert means(coterie.read_log(folder)) == EXPECTED
 
 
 def test_names_are_strings(csv_log):
-    odd = ["1", "01", "1.0", "NA", "null", "nan", "None", "naïve 名前", "x" * 5000, "a,b", 'say "hi"', "two\nlines", "'; --"]
-    rows = "".join(f'{m},"{odd[m - 1].replace(chr(34), chr(34) * 2)}",ada,"{name.replace(chr(34), chr(34) * 2)}",0.5\n' for m, name in enumerate(odd, 1))
+    odd = [
+        "1",
+        "01",
+        "1.0",
+        "NA",
+        "null",
+        "nan",
+        "None",
+        "naïve 名前",
+        "x" * 5000,
+        "a,b",
+        'say "hi"',
+        "two\nlines",
+        "'; --",
+    ]
+    rows = "".join(
+        f'{m},"{odd[m - 1].replace(chr(34), chr(34) * 2)}",ada,"{name.replace(chr(34), chr(34) * 2)}",0.5\n'
+        for m, name in enumerate(odd, 1)
+    )
     log = coterie.read_log(csv_log(pairs=HEADER + rows))
     assert set(log.agents) == {"ada", *odd}
     assert set(log.coalitions) == set(odd)
@@ -171,7 +191,8 @@ def test_totals_shift_by_their_terms(csv_log):
 
 def test_log_json(csv_log):
     described = {
-        "format": "coterie.log/1", "feedback": "semi-bandit", "utility_range": [0, 10], "neutral": 5, "symmetric": False,
+        "format": "coterie.log/1", "feedback": "semi-bandit", "utility_range": [0, 10], "neutral": 5,
+        "symmetric": False,
         "agents": ["zoe", "b"], "coalitions": ["y", "unused", "x"], "actions": "up-to:2", "may_stay_out": True,
     }  # fmt: skip
     folder = csv_log(pairs=HEADER + "1,x,a,b,7\n2,y,b,c,2\n", json=json.dumps(described))

@@ -7,7 +7,7 @@ import coterie
 from coterie.errors import InputError, TooLargeError
 from coterie.log import reduce as reduction
 
-WEIGHTS = {"pairs": lambda c: 1 / c, "samples": lambda c: 1 / c**2, "none": lambda c: 1.0}
+WEIGHTS = {"pairs": lambda c: 1 / c, "samples": lambda c: 1 / c**2, "none": lambda c: c**0}
 
 
 def found_entries(part):

@@ -55,7 +55,9 @@ def test_joint_sums_add_up(tables):
     first, second = (statistics_of(half, names, {}, wanted) for half in halves)
     assert (first + second).whole.joint.projections == pytest.approx(whole.joint.projections)
     assert (first + second).whole.joint.moments == pytest.approx(whole.joint.moments)
-    fewer = log_tables.only({s for s, a, _ in log_tables.memberships} - {s for s, a, _ in log_tables.memberships if a == "a0"})
+    fewer = log_tables.only(
+        {s for s, a, _ in log_tables.memberships} - {s for s, a, _ in log_tables.memberships if a == "a0"}
+    )
     narrow = statistics_of(fewer, names, {}, wanted)
     assert (narrow + first).setting.agents == first.setting.agents
     assert (narrow + first).whole.joint.moments == pytest.approx((first + narrow).whole.joint.moments)
@@ -126,7 +128,7 @@ def test_foreign_and_damaged_files(tables, tmp_path):
     ):
         with pytest.raises(InputError, match="does not match its hash"):
             coterie.Statistics.load(damaged())
-    with pytest.raises(InputError, match="the format is 'coterie.statistics/9', expected"):
+    with pytest.raises(InputError, match=r"the format is 'coterie.statistics/9', expected"):
         coterie.Statistics.load(stored({"format": "coterie.statistics/9"}))
     np.savez(path, x=np.arange(3))
     with pytest.raises(InputError, match="is not a file of statistics"):

@@ -1,6 +1,6 @@
 """Logs of past outcomes: reading, checking, and reducing them to statistics.
 
-    tables -> read, engine -> checking -> Log -> reduce -> Statistics
+tables -> read, engine -> checking -> Log -> reduce -> Statistics
 """
 
 from coterie.log.log import Log, read_log

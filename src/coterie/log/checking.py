@@ -105,15 +105,21 @@ def _check_rows(
         columns = [*table.names, *(["utility", "written"] if has_utility else [])]
         row = table.one(queries.first_row(table.view, condition, columns))
         assert row is not None
-        what = {
-            "not_finite": lambda: schema.not_finite(row["written"]),
-            "self": lambda: schema.with_herself(row["agent"]),
-            "outside": lambda: schema.outside_range(
-                row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma
-            ),
-        }.get(kind, lambda: schema.empty_name(kind.removeprefix("empty_")))
-        problems.append(table.refusal(row, what(), int(counts[kind])))
+        problems.append(table.refusal(row, _worded(kind, row, counts, limits, options), int(counts[kind])))
     return counts, problems
+
+
+def _worded(
+    kind: str, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float], options: schema.Options
+) -> str:
+    """Return the sentence about a row that meets one of the conditions."""
+    if kind == "not_finite":
+        return schema.not_finite(row["written"])
+    if kind == "self":
+        return schema.with_herself(row["agent"])
+    if kind == "outside":
+        return schema.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma)
+    return schema.empty_name(kind.removeprefix("empty_"))
 
 
 def _repeated_rows(table: _Table, rows: int) -> Iterator[Refusal]:

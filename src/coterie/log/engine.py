@@ -245,6 +245,8 @@ def _csv_problem(text: str, cells: int) -> str:
         found = re.search(r"Found: (\d+)", text)
         count = f" {found[1]}" if found else " another number of"
         return f"{where}the row has{count} cells, expected {cells} as in the header"
+    if "state machine" in lowered:
+        return "is not well-formed CSV: lines end in different ways, or quotes are misplaced"
     if "quote" in lowered:
         return f"{where}a quoted cell does not end or goes on after its closing quote"
     return f"{where}cannot be read as CSV ({text.splitlines()[0]})"

@@ -29,6 +29,14 @@ def to_table(frame: Any, table: str) -> Any:
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
-        column = pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], column.type.value_type)
+        decoded = [_decoded(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(decoded, None if decoded else pa.string())
     views = (pa.types.is_string_view(column.type), pa.types.is_large_string(column.type))
     return column.cast(pa.string()) if any(views) else column
+
+
+def _decoded(chunk: pa.DictionaryArray) -> pa.Array:
+    values = chunk.dictionary
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.string())
+    return pa.DictionaryArray.from_arrays(chunk.indices, values).dictionary_decode()

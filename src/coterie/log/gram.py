@@ -10,16 +10,18 @@ import numba
 import numpy as np
 
 from coterie.log.queries import FIXED_BITS
-from coterie.log.total_statistics import LIMB
+from coterie.log.total_statistics import LIMB, WEIGHT_BITS
 
 WEIGHTINGS = ("none", "pairs", "samples")
 """In the order of the numbers that the kernel knows them by."""
+
+_ONE_BY_TERMS, _ONE_BY_SQUARES = 1 << WEIGHT_BITS["pairs"], 1 << WEIGHT_BITS["samples"]
 
 _compiled: Any = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
-def _add_outer(gram, dimension, features, values, count, weight):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _add_outer(gram, dimension, features, values, count, weight):
     """Add weight x x' to a packed matrix; features are ascending."""
     for a in range(count):
         f = features[a]
@@ -30,7 +32,7 @@ def _add_outer(gram, dimension, features, values, count, weight):  # type: ignor
 
 
 @_compiled
-def add_cooccurrences(group, agent, feature, part, gram, dimension):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def add_cooccurrences(group, agent, feature, part, gram, dimension):
     """Add up x x' for every run of rows with the same group; rows are sorted by group and feature.
 
     A feature that is listed several times in a group counts so often in x.
@@ -52,23 +54,23 @@ def add_cooccurrences(group, agent, feature, part, gram, dimension):  # type: ig
 
 
 @_compiled
-def add_totals(  # type: ignore[no-untyped-def]  # noqa: ANN201, PLR0915  (one loop over samples reads best whole)
-    sample,  # noqa: ANN001
-    part,  # noqa: ANN001
-    agent,  # noqa: ANN001
-    coalition,  # noqa: ANN001
-    utility,  # noqa: ANN001
-    n,  # noqa: ANN001
-    pooled,  # noqa: ANN001
-    n_sizes,  # noqa: ANN001
-    low,  # noqa: ANN001
-    high,  # noqa: ANN001
-    weighting,  # noqa: ANN001
-    gram,  # noqa: ANN001
-    offsets,  # noqa: ANN001
-    moments,  # noqa: ANN001
-    squares,  # noqa: ANN001
-    totals,  # noqa: ANN001
+def add_totals(
+    sample,
+    part,
+    agent,
+    coalition,
+    utility,
+    n,
+    pooled,
+    n_sizes,
+    low,
+    high,
+    weighting,
+    gram,
+    offsets,
+    moments,
+    squares,
+    totals,
 ):
     """Add every total's problem to the sums of its agent and part.
 
@@ -133,10 +135,10 @@ def add_totals(  # type: ignore[no-untyped-def]  # noqa: ANN201, PLR0915  (one l
             if weighting == 0:
                 weight, each, moment, scale = 1, c, c * q, c * c
             elif weighting == 1:
-                weight = ((1 << 30) + c // 2) // c
+                weight = (_ONE_BY_TERMS + c // 2) // c
                 each, moment, scale = weight * c, (weight * c * q) >> FIXED_BITS, c
             else:
-                weight = ((1 << 32) + c * c // 2) // (c * c)
+                weight = (_ONE_BY_SQUARES + c * c // 2) // (c * c)
                 each, moment, scale = weight * c, (weight * c * q) >> FIXED_BITS, 1
             _add_outer(gram[p, i], dimension, features, values, count, weight)
             for a in range(count):

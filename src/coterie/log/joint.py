@@ -42,7 +42,7 @@ class JointAccumulator:
         starts = np.flatnonzero(np.diff(sample, prepend=-1))
         for start, stop in zip(starts, [*starts[1:], len(sample)], strict=True):
             members = start + int(np.count_nonzero(coalition[start:stop] < 0))
-            if members == start or members == stop:
+            if members in {start, stop}:
                 continue
             teams = np.stack([agent[members:stop], coalition[members:stop]])
             key = (int(part[start]), agent[start:members].tobytes(), teams.tobytes())

@@ -6,8 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from coterie import checks
 from coterie.actions import ActionSpaces
 from coterie.errors import InputError
@@ -15,7 +13,7 @@ from coterie.log import choices, frames, queries, schema
 from coterie.log.checking import Checked, check
 from coterie.log.engine import Engine, Source, make_engine, match_columns
 from coterie.log.read import find_log, used_tables
-from coterie.log.setting import Setting, in_order
+from coterie.log.setting import Setting, in_order, is_observed
 from coterie.log.statistics import Statistics
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
@@ -292,10 +290,10 @@ def _open(used: list[Source], found: list[Source], options: schema.Options, engi
         averaged = options.symmetrize or checked.both_orders
         if averaged:
             notes.append(SYMMETRIZED if options.symmetrize else BOTH_ORDERS)
-        query = queries.averaged_orders(pairs) if averaged else f"SELECT * FROM {pairs}"
+        query = queries.averaged_orders(pairs) if averaged else queries.columns_of(pairs, schema.TABLES["pairs"])
         engine.view("ratings", query, stored=averaged)
     if "memberships" in tables:
-        engine.view("members", f"SELECT sample, coalition, agent FROM {engine.name('memberships')}")
+        engine.view("members", queries.columns_of(engine.name("memberships"), schema.TABLES["memberships"]))
     else:
         notes.append(INFERRED)
         engine.view("members", queries.inferred_members(engine.name("pairs")), stored=True)
@@ -309,13 +307,13 @@ def _open(used: list[Source], found: list[Source], options: schema.Options, engi
         coalitions = options.coalition_names + in_order(set(coalitions) - set(options.coalition_names))
     agents = options.agents + in_order(set(agents) - set(options.agents))
     log = Log(agents, coalitions, options, engine, checked, tables, tuple(notes))
-    if not choices.is_observed(log.action_description):
+    if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
 
 
 def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    found: pa.Table = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
+    found = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
     return tuple(found["name"].to_pylist())
 
 
@@ -326,5 +324,3 @@ def _unlisted(what: str, seen: tuple[str, ...], listed: tuple[str, ...]) -> list
 
 def _most_together(engine: Engine) -> int:
     return int(engine.table(queries.most_at_once(engine.name("members"), "sample"))["most"][0].as_py())
-
-

@@ -116,24 +116,28 @@ class PairStatistics:
     @cached_property
     def counts(self) -> IntArray:
         """N as a dense array (k, n, n); added up over sizes."""
-        return self._dense(self.count)
+        result: IntArray = self._dense(self.count)
+        return result
 
     @cached_property
     def sums(self) -> FloatArray:
         """The sums of utilities from the neutral point as a dense array (k, n, n)."""
-        return self._dense(self.mean * self.count)
+        result: FloatArray = self._dense(self.mean * self.count)
+        return result
 
     @cached_property
     def means(self) -> FloatArray:
         """The means as a dense array (k, n, n), 0 where a pair was not seen."""
         self._refuse_sized()
-        return self._dense(self.mean)
+        result: FloatArray = self._dense(self.mean)
+        return result
 
     @cached_property
     def variances(self) -> FloatArray:
         """The sample variances as a dense array (k, n, n), 0 where a pair was seen less than twice."""
         self._refuse_sized()
-        return self._dense(self.variance)
+        result: FloatArray = self._dense(self.variance)
+        return result
 
     @property
     def pair_means(self) -> PairMeans:

@@ -46,6 +46,11 @@ def part(shares: Sequence[float], seed: int, sample: str = "sample") -> str:
     return f"CASE {' '.join(branches)} ELSE {len(shares) - 1} END"
 
 
+def columns_of(view: str, columns: Sequence[str]) -> str:
+    """Return some columns of a view."""
+    return f"SELECT {', '.join(columns)} FROM {view}"
+
+
 def inferred_members(pairs: str) -> str:
     """Return the memberships that pairs imply: both agents of a pair were in its coalition."""
     return (
@@ -296,9 +301,19 @@ def histogram(view: str, limits: tuple[float, float], bins: int) -> str:
     )
 
 
-def moments(view: str) -> str:
-    """Return the extent of the utilities, for people to look at (not used in any estimate)."""
+def mean(view: str) -> str:
+    """Return the mean utility, for people to look at (not used in any estimate)."""
+    return f"SELECT avg(utility) AS mean FROM {view}"
+
+
+def meetings_in_pairs(pairs: str) -> str:
+    """Return how many rows each ordered pair of agents has."""
+    return f"SELECT agent, partner, count(*) AS met FROM {pairs} GROUP BY agent, partner"
+
+
+def meetings_in_members(members: str) -> str:
+    """Return how often two agents were in the same coalition, one row per unordered pair."""
     return (
-        "SELECT min(utility) AS smallest, max(utility) AS largest, avg(utility) AS mean, "
-        f"count(DISTINCT utility) AS different FROM {view}"
+        f"SELECT a.agent AS agent, b.agent AS partner, count(*) AS met FROM {members} a JOIN {members} b "
+        "ON a.sample = b.sample AND a.coalition = b.coalition AND a.agent < b.agent GROUP BY a.agent, b.agent"
     )

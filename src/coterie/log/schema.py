@@ -334,7 +334,9 @@ def with_herself(agent: str) -> str:
 def duplicate(table: str, values: Mapping[str, Any]) -> str:
     """Word a row that repeats an earlier one."""
     expected = {"memberships": "agent, coalition and sample", "totals": "agent and sample"}
-    return f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
+    return (
+        f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
+    )
 
 
 def orders_disagree(values: Mapping[str, Any], utilities: tuple[float, float]) -> str:

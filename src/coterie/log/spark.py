@@ -36,7 +36,7 @@ def local_session(threads: int | None = None) -> Any:
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
         reason = str(problem).splitlines()[0]
         raise CoterieError(f"Spark does not start ({reason}); it needs Java 17, found through JAVA_HOME") from None
 
@@ -79,7 +79,7 @@ class SparkEngine(Engine):
             return sorted(str(status.getPath().getName()) for status in system.listStatus(place))
         except InputError:
             raise
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
             raise InputError(f"{path}: Spark cannot read there ({_reason(problem)})") from None
 
     def _text(self, path: str) -> str:
@@ -89,7 +89,9 @@ class SparkEngine(Engine):
         kind = read.SUFFIXES.get(PurePosixPath(path).suffix.lower(), "parquet")
         if kind == "parquet":
             return Source(table, path, (path,))
-        return Source(table, path, (path,), read.csv_dialect(lambda: str(self._session.read.text(path).first()[0]), path))
+        return Source(
+            table, path, (path,), read.csv_dialect(lambda: str(self._session.read.text(path).first()[0]), path)
+        )
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
@@ -100,7 +102,7 @@ class SparkEngine(Engine):
         if source.frame is None:
             try:
                 return self._session.read.option("mergeSchema", "true").parquet(*source.files)
-            except Exception as problem:
+            except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
                 raise InputError(f"{source.shown}: cannot be read as Parquet ({_reason(problem)})") from None
         if type(source.frame).__module__.startswith("pyspark."):
             return source.frame
@@ -148,7 +150,7 @@ class SparkEngine(Engine):
             return self._session.sql(query).toArrow()
         except InputError:
             raise
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
             if "MALFORMED" in str(problem):
                 raise InputError("a row of a CSV table has more or fewer cells than the header") from None
             raise CoterieError(f"Spark failed ({_reason(problem)})") from None

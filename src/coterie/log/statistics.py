@@ -92,8 +92,9 @@ class Statistics:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
         if not isinstance(header, dict) or header.get("format") != FORMAT:
-            found = header.get("format") if isinstance(header, dict) else header
-            raise InputError(f'{path}: the format is {found!r}, expected "{FORMAT}"')
+            kept = header.get("format") if isinstance(header, dict) else header
+            raise InputError(f'{path}: the format is {kept!r}, expected "{FORMAT}"')
+        found: Statistics | None = None
         try:
             setting = Setting.from_json(header["setting"])
             kind = PairStatistics if setting.feedback == "semi-bandit" else TotalStatistics
@@ -102,10 +103,9 @@ class Statistics:
                 index, _, field = name.partition("_")
                 split[int(index)][field] = array
             found = cls(setting, tuple(kind.from_arrays(setting, fields) for fields in split))
-            sound = found.sha256 == header["sha256"]
         except (KeyError, TypeError, ValueError, IndexError):
-            sound = False
-        if not sound:
+            pass
+        if found is None or found.sha256 != header.get("sha256"):
             raise InputError(f"{path}: is damaged: its content does not match its hash")
         return found
 

@@ -32,9 +32,7 @@ class Sums:
 
     def relabelled(self, maps: Sequence[IntArray | None]) -> "Sums":
         """Return the sums with the numbers in each key column replaced through a map, None leaving them."""
-        columns = [
-            column if table is None else table[column] for column, table in zip(self.keys.T, maps, strict=True)
-        ]
+        columns = [column if table is None else table[column] for column, table in zip(self.keys.T, maps, strict=True)]
         return Sums.collect(np.stack(columns, axis=1), self.values)
 
 

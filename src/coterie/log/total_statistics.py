@@ -124,7 +124,7 @@ class TotalStatistics:
         sums, _ = self._sums(weighting)
         low, step = self._scale
         one, first, second = (int(high) * 2**LIMB + int(rest) for high, rest in sums.squares[agent])
-        return low**2 * one + 2 * low * step * first + step**2 * 2.0**FIXED_BITS * second
+        return float(low**2 * one + 2 * low * step * first + step**2 * 2.0**FIXED_BITS * second)
 
     def _sums(self, weighting: str | None) -> tuple[WeightedSums, int]:
         name = weighting_of(weighting, self.setting)
@@ -167,7 +167,7 @@ class TotalStatistics:
 
     def arrays(self) -> dict[str, Any]:
         """Return everything that makes up the statistics, apart from the setting."""
-        found = {
+        found: dict[str, Any] = {
             "n_samples": np.array(self.n_samples, dtype=np.int64),
             "totals": self.totals,
             "team_keys": self.teams.keys,
