@@ -4,6 +4,7 @@ from coterie.actions import ExplicitSets, UpTo, any_subset, exactly_one, explici
 from coterie.errors import CoterieError, InputError, NoPotentialError, TooLargeError
 from coterie.game import Deviation, Game
 from coterie.joint_actions import ActionSpaces
+from coterie.log import Log, PairStatistics, Statistics, TotalStatistics, read_log
 from coterie.strategy import Strategy, read_strategy
 
 __version__ = "0.1.0"
@@ -15,12 +16,17 @@ __all__ = [
     "ExplicitSets",
     "Game",
     "InputError",
+    "Log",
     "NoPotentialError",
+    "PairStatistics",
+    "Statistics",
     "Strategy",
     "TooLargeError",
+    "TotalStatistics",
     "UpTo",
     "any_subset",
     "exactly_one",
     "explicit",
+    "read_log",
     "read_strategy",
 ]
