@@ -25,6 +25,7 @@ from coterie.certify.holdout import hold_out
 from coterie.certify.paired import paired
 from coterie.certify.paper import paper
 from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate.design import own_unknowns
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pairs import SampleNoise, size_aware, size_free
 from coterie.estimate.totals import AgentRidge, JointRidge
@@ -206,9 +207,9 @@ def evidence(setting: Setting, rows: Rows, method: str = "best") -> Evidence:
         np.add.at(present, (sample, table_of, partner, agent, *size_key), 1)
         together = []
         for i in range(n):
-            x = present[:, :, i].reshape(len(present), -1)
+            x = own_unknowns(present[:, :, i], i)
             together.append(x.T @ x)
-        noise = SampleNoise(np.array(together))
+        noise = SampleNoise(together.__getitem__)
         repeats = (present**2).sum(axis=0) if setting.pool else None
     bounds = Bounds(-1.0, 1.0)
     if aware:

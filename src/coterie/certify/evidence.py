@@ -15,7 +15,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf
 from coterie.estimate import confidence
-from coterie.estimate.design import Design, PairDesign
+from coterie.estimate.design import Design, PairDesign, directions, own_unknowns
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pairs import PairEstimate
 from coterie.strategy import Strategy
@@ -116,10 +116,11 @@ class PairEvidence(Evidence):
         """
         lower, upper = self.interval_arrays(delta)
         exposure, bounds = self.exposure(design), self.estimate.bounds
+        rounding = bounds.rounding * design.partners
         return LinearBound(
             design.marginals,
-            design.linear(upper) + times(exposure, bounds.high),
-            design.linear(lower) + times(exposure, bounds.low),
+            design.linear(upper) + times(exposure, bounds.high) + rounding,
+            design.linear(lower) + times(exposure, bounds.low) - rounding,
         )
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
@@ -198,7 +199,8 @@ class PairEvidence(Evidence):
     def _parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
         """Return the linear parts for joining and leaving: estimates, the unseen at their worst."""
         rooms, exposure, bounds = self.rooms(design), self.exposure(design), self.estimate.bounds
-        return rooms + times(exposure, bounds.high), rooms + times(exposure, bounds.low)
+        rounding = bounds.rounding * design.partners
+        return rooms + times(exposure, bounds.high) + rounding, rooms + times(exposure, bounds.low) - rounding
 
     def _hoeffding_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         return RootBound(design.marginals, *self._parts(design), design.quadratic(self._proxies), log_term)
@@ -231,8 +233,8 @@ class PairEvidence(Evidence):
             square = np.empty((n, k, k))
             inverse = self._inverse(1.0)
             for i in range(n):
-                alpha = (design.coefficients(i) * _of_agent(inverse, i)).reshape(k, -1)
-                square[i] = self.estimate.bounds.half_range**2 * alpha @ together[i] @ alpha.T
+                alpha = directions(design, i) * own_unknowns(inverse[None, :, i], i)
+                square[i] = self.estimate.bounds.half_range**2 * alpha @ together(i) @ alpha.T
         return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
 
     def assumptions(self) -> list[str]:
@@ -254,11 +256,6 @@ def independence(within_samples: bool) -> str:  # noqa: FBT001
     if within_samples:
         return "given the logged actions, samples are independent; pairs of one sample need not be"
     return "given the logged actions, all pair utilities are independent"
-
-
-def _of_agent(values: FloatArray, agent: int) -> FloatArray:
-    """Return one agent's unknowns: the row of (k, n, n), (1, n, n) or (k, n, n, s) arrays."""
-    return values if values.ndim == 2 else values[:, agent]
 
 
 def times(amount: FloatArray, limit: float) -> FloatArray:

@@ -17,6 +17,7 @@ from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import PairEvidence, paper_box
 from coterie.certify.gain_bounds import ENUMERATED, SurrogateBound, Worst, worst_deviations
 from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate.design import directions
 from coterie.estimate.totals import AgentRidge
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
@@ -61,7 +62,7 @@ def paper_totals(
     is_exact = True
     for i, space in enumerate(spaces.spaces):
         own = np.flatnonzero(strategy.owner == i)
-        norms = _ExpectedNorms(ridge, strategy, i, evidence.directions(design, i))
+        norms = _ExpectedNorms(ridge, strategy, i, directions(design, i))
         is_exact &= norms.is_exact
         kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - radius * norms.of(strategy.sets[own]))
         if space.size <= ENUMERATED:

@@ -8,7 +8,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certify.evidence import ACTIONS_FIXED, Evidence, Form, LogTerm, independence, times
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound
-from coterie.estimate.design import Design, PairDesign, PooledDesign, PureSizedDesign, SizedDesign
+from coterie.estimate.design import Design, PairDesign, PooledDesign, PureSizedDesign, SizedDesign, directions
 from coterie.estimate.totals import LinearEstimate
 from coterie.strategy import Strategy
 
@@ -32,17 +32,10 @@ class TotalEvidence(Evidence):
             return PairDesign(p)
         return PureSizedDesign(p) if strategy.is_pure else SizedDesign.of(p)
 
-    def directions(self, design: Design, agent: int) -> FloatArray:
-        """Return an agent's room coefficients over her unknowns, shape (k, d)."""
-        others = np.arange(len(design.marginals)) != agent
-        phi = design.coefficients(agent)[:, :, others]
-        phi = phi[..., 2:] if self.structure == "aware" else phi
-        return phi.reshape(len(phi), -1)
-
     def rooms(self, design: Design) -> FloatArray:
         source = self.means or self.estimate
         agents = range(len(design.marginals))
-        centred = np.stack([self.directions(design, i) @ source.theta(i) for i in agents])
+        centred = np.stack([directions(design, i) @ source.theta(i) for i in agents])
         return np.asarray(centred + self.estimate.bounds.middle * design.partners)
 
     def range_bound(self, design: Design) -> GainBound:
@@ -55,7 +48,7 @@ class TotalEvidence(Evidence):
         n, k = design.marginals.shape
         square = np.empty((n, k, k))
         for i in range(n):
-            form = self.estimate.project(i, self.directions(design, i)).ellipsoid
+            form = self.estimate.project(i, directions(design, i)).ellipsoid
             square[i] = self.estimate.radius(i, delta) ** 2 * form
         # sqrt(2 L S) with L = 1/2 is sqrt(S): the radius is in the form already.
         return RootBound(design.marginals, rooms, rooms, square, 0.5)
@@ -69,7 +62,7 @@ class TotalEvidence(Evidence):
         n, k = design.marginals.shape
         square, bias = np.empty((n, k, k)), []
         for i in range(n):
-            found = self.estimate.project(i, self.directions(design, i))
+            found = self.estimate.project(i, directions(design, i))
             square[i] = self.estimate.bounds.half_range**2 * found.noise
             bias.append(found.bias)
         return RootBound(design.marginals, rooms, rooms, square, log_term, bias=np.stack(bias))

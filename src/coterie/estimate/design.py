@@ -217,6 +217,21 @@ class AnonymousDesign(Design):
         return phi
 
 
+def directions(design: Design, agent: int) -> FloatArray:
+    """Return an agent's room coefficients over her own unknowns in a row, shape (k, d).
+
+    The order is that of the statistics: coalitions, then partners without herself, then sizes from 2 up.
+    """
+    return own_unknowns(design.coefficients(agent), agent)
+
+
+def own_unknowns(values: FloatArray, agent: int) -> FloatArray:
+    """Flatten values over (..., tables, n) or (..., tables, n, n + 1): first axis kept, herself left out."""
+    others = np.arange(values.shape[2]) != agent
+    kept = values[:, :, others]
+    return (kept[..., 2:] if kept.ndim == 4 else kept).reshape(len(values), -1)
+
+
 def factored(marginals: FloatArray, factor: FloatArray) -> PairDesign:
     """Return the design for a known size factor g_l(s), shape (k, n + 1)."""
     n, k = marginals.shape

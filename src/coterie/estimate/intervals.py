@@ -20,6 +20,8 @@ class Bounds:
     high: float
     sigma: float | None = None
     """If given, realised utilities are unbounded with this scale and [low, high] holds for means only."""
+    rounding: float = 0.0
+    """How far a stored utility can be from the one that was observed; bounds allow for it."""
 
     @property
     def half_range(self) -> float:

@@ -5,6 +5,7 @@ and coalition), pooled (one per pair, coalitions interchangeable), aware (one pe
 and size), factor (size-free times a known g_l(s)), anonymous (one per coalition and size).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,12 +32,12 @@ Structure = Literal["size-free", "pooled", "aware", "factor", "anonymous"]
 class SampleNoise:
     """What `--noise samples` needs: which unknowns of an agent occur together in a sample.
 
-    `together[i]` is H_i = sum over samples of x x', with x the indicator (pooled: the count) of
-    agent i's unknowns in the sample, flattened like the moments of agent i. None where it does
-    not fit; a valid bound that needs the counts only then takes its place.
+    `together(i)` is H_i = sum over samples of x x', with x the indicator (pooled: the count) of agent
+    i's unknowns in the sample, in the order of `coterie.estimate.design.directions`. None where it
+    does not fit; a valid bound that needs the counts only then takes its place.
     """
 
-    together: FloatArray | None
+    together: Callable[[int], FloatArray] | None
 
 
 @dataclass(frozen=True, eq=False)
