@@ -97,6 +97,25 @@ def test_witnesses_add_up(drawn, seed):
         assert "nobody can gain more than" in str(found)
 
 
+def test_the_worst_witness_names_the_pairs_in_doubt():
+    """One pair was seen once, all others often: that pair is named first."""
+    count = np.full((2, 4, 4), 1000.0) * ~np.eye(4, dtype=bool)
+    count[1, 0, 3] = count[1, 3, 0] = 1.0
+    evidence = PairEvidence(size_free(count, 0 * count, count, RANGE))
+    game = Game(np.zeros((2, 4, 4)), "one")
+    strategy = game.strategy([[1, 0], [0, 1], [0, 1], [0, 1]])
+    found = fixed(evidence, strategy, game.actions, 0.1)
+    assert found.worst.agent in {"1", "4"}
+    assert {found.worst.agent, found.worst.doubts[0].partner} == {"1", "4"} or found.worst.agent == "1"
+    first = found.alternatives["1"]
+    assert first.deviation == ("2",)
+    doubt = found.worst.doubts[0]
+    assert (doubt.coalition, doubt.error) == ("2", pytest.approx(1.0))
+    assert found.to_json()["worst"]["doubts"][0]["partner"] == doubt.partner
+    errors = evidence.doubts(evidence.design(strategy), 0, np.array([-1.0, 1.0]))
+    np.testing.assert_allclose(errors[1], [0, 1000**-0.5, 1000**-0.5, 1.0])
+
+
 def test_nobody_has_a_choice():
     spaces = ActionSpaces.shared(ExplicitSets(np.array([[True]])), 2)
     evidence = evidence_of(Game(np.zeros((1, 2, 2)), spaces), np.random.default_rng(0))

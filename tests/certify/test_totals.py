@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from coterie import ActionSpaces, any_subset
+from coterie import ActionSpaces, Strategy, any_subset
 from coterie.certify import paper as paper_module
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
@@ -173,3 +173,19 @@ def test_jensen_s_bound_is_valid_and_labelled(seed):
         relaxed = paper_totals(ridge, strategy, spaces, 0.1, 60)
     assert not bounded.is_exact
     assert exact.gap <= bounded.gap + 1e-9 <= relaxed.gap + 2e-9
+
+
+def test_doubts_name_what_was_never_seen():
+    """Agents 0 and 2 never meet in coalition 1: nothing is known better than the range."""
+    rng = np.random.default_rng(0)
+    joined = any_subset(K).sample(rng, 600).reshape(200, N, K)
+    joined[:, 2, 1] = False
+    joined[:, 2, 0] = True
+    strategy = Strategy.pure([[1, 0], [1, 1], [1, 1]])
+    for ridge in (agent_ridge(joined, np.zeros((200, N))), joint_ridge(joined, np.zeros((200, N)))):
+        evidence = TotalEvidence(ridge)
+        design = evidence.design(strategy)
+        errors = evidence.doubts(design, 0, np.array([0.0, 1.0]))
+        assert errors.shape == (K, N)
+        assert errors[1, 2] == errors.max() == pytest.approx(1.0)
+        assert errors[0].tolist() == [0.0] * N

@@ -1,15 +1,28 @@
 """What a certificate says: a number, who attains it, by which move, and what it assumes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from coterie.actions import names_in
 from coterie.arrays import FloatArray
+from coterie.certify.evidence import Evidence
 from coterie.certify.gain_bounds import Worst
+from coterie.estimate.design import Design
 from coterie.strategy import Strategy
+
+DOUBTS = 5
+"""How many pairs a witness names."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A pair whose utility is not known well enough, and its standard error in this deviation."""
+
+    partner: str
+    coalition: str
+    error: float
 
 
 @dataclass(frozen=True)
@@ -20,6 +33,8 @@ class Witness:
     deviation: tuple[str, ...]
     estimated_gain: float
     uncertainty: float
+    doubts: tuple[Doubt, ...] = ()
+    """The pairs that add most to the uncertainty, the worst first; named for the worst witness only."""
 
     @property
     def bound(self) -> float:
@@ -33,6 +48,7 @@ class Witness:
             "deviation": list(self.deviation),
             "estimated_gain": self.estimated_gain,
             "uncertainty": self.uncertainty,
+            "doubts": [asdict(doubt) for doubt in self.doubts],
         }
 
 
@@ -68,9 +84,10 @@ class Certificate:
 
 
 def certificate(
-    method: str, delta: float, strategy: Strategy, found: Worst, rooms: FloatArray, assumes: Sequence[str]
+    method: str, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: Design
 ) -> Certificate:
-    """Name the witnesses of the largest bounds; `rooms` are estimated room values."""
+    """Name the witnesses of the largest bounds, and the pairs behind their uncertainty."""
+    rooms = evidence.rooms(design)
     alternatives = {}
     for i, agent in enumerate(strategy.agents):
         if np.isneginf(found.value[i]):
@@ -79,13 +96,26 @@ def certificate(
         gain = float(change @ rooms[i])
         deviation = tuple(names_in(found.action[i], strategy.coalitions))
         alternatives[agent] = Witness(agent, deviation, gain, float(found.value[i]) - gain)
+    worst = max(alternatives.values(), key=lambda witness: witness.bound, default=None)
+    if worst is not None:
+        i = strategy.agents.index(worst.agent)
+        worst = replace(
+            worst, doubts=_doubts(evidence.doubts(design, i, found.action[i] - strategy.marginals[i]), strategy)
+        )
     return Certificate(
         method,
         delta,
         max(0.0, float(found.value.max())),
         {agent: max(0.0, float(value)) for agent, value in zip(strategy.agents, found.value, strict=True)},
-        max(alternatives.values(), key=lambda witness: witness.bound, default=None),
+        worst,
         alternatives,
-        tuple(assumes),
+        tuple(evidence.assumptions()),
         found.is_exact,
     )
+
+
+def _doubts(errors: FloatArray, strategy: Strategy) -> tuple[Doubt, ...]:
+    flat = errors.ravel()
+    leading = np.argsort(-flat, kind="stable")[:DOUBTS]
+    cells = [(*divmod(int(cell), errors.shape[1]), float(flat[cell])) for cell in leading if flat[cell] > 0]
+    return tuple(Doubt(strategy.agents[j], strategy.coalitions[l], error) for l, j, error in cells)

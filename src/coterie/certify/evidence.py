@@ -64,6 +64,14 @@ class Evidence(ABC):
         """Return the sharpest single width of `direction_bound`, with its spread."""
 
     @abstractmethod
+    def doubts(self, design: Design, agent: int, change: FloatArray) -> FloatArray:
+        """Return how much each coalition and partner adds to the uncertainty of a deviation, shape (k, n).
+
+        `change` is the deviation vector x, shape (k,). The numbers are standard errors in utility
+        points, for comparing pairs with each other; they add up in quadrature at best.
+        """
+
+    @abstractmethod
     def preview(self, learning: Self) -> Self:
         """Return evidence with these counts and the means and variances of `learning`."""
 
@@ -151,6 +159,19 @@ class PairEvidence(Evidence):
             variance = np.where(other.count >= 2, other.variance, self.estimate.bounds.half_range**2)
         moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats)
         return PairEvidence(replace(self.estimate, moments=moments), self.method)
+
+    def doubts(self, design: Design, agent: int, change: FloatArray) -> FloatArray:
+        moments, n = self.estimate.moments, self.estimate.n_agents
+        error = self._roots + self.estimate.bounds.half_range * moments.unseen
+        if self.estimate.structure == "anonymous":
+            # All partners of a room share its unknowns.
+            rooms = (design.coefficients(agent) * error).sum(axis=(1, 2))
+            share = np.abs(change) * rooms / np.maximum(design.partners[agent], 1e-300)
+            return np.asarray(share[:, None] * np.where(np.arange(n) == agent, 0.0, design.marginals.T))
+        amounts = design.coefficients(agent) * error[:, agent]
+        return np.asarray(
+            np.abs(change)[:, None] * amounts.reshape(len(change), -1, n, amounts[0, 0, 0].size).sum(axis=(1, 3))
+        )
 
     # The arrays below are made once, so that a design that moves can remember its sums over them.
 

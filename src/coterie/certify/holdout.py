@@ -56,9 +56,7 @@ def fixed(
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
     design = evidence.design(strategy)
     bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))
-    return certificate(
-        "holdout", delta, strategy, worst_deviations(bound, spaces), evidence.rooms(design), evidence.assumptions()
-    )
+    return certificate("holdout", delta, strategy, worst_deviations(bound, spaces), evidence, design)
 
 
 def directed_shares(

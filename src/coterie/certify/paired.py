@@ -49,9 +49,7 @@ def paired(
     if form != "box":
         bounds.append(evidence.direction_bound(design, union_log_terms(strategy, spaces, each)))
     bound = SmallerOf(tuple(bounds))
-    return certificate(
-        "paired", delta, strategy, worst_deviations(bound, spaces), evidence.rooms(design), evidence.assumptions()
-    )
+    return certificate("paired", delta, strategy, worst_deviations(bound, spaces), evidence, design)
 
 
 def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> LogTerm:

@@ -35,7 +35,7 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
     design = evidence.design(strategy)
     lower, upper = paper_box(evidence.estimate, design, delta)
     found = worst_deviations(SurrogateBound(strategy.marginals, upper, lower), spaces)
-    return certificate("paper", delta, strategy, found, evidence.rooms(design), evidence.assumptions())
+    return certificate("paper", delta, strategy, found, evidence, design)
 
 
 def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
@@ -76,7 +76,7 @@ def paper_totals(
             found, sets = space.best_responses(weights[None])
             value[i], action[i] = found[0] - kept, sets[0]
             is_exact = False
-    return certificate("paper", delta, strategy, Worst(value, action, is_exact), rooms, evidence.assumptions())
+    return certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
 
 
 class _ExpectedNorms:

@@ -67,6 +67,18 @@ class TotalEvidence(Evidence):
             bias.append(found.bias)
         return RootBound(design.marginals, rooms, rooms, square, log_term, bias=np.stack(bias))
 
+    def doubts(self, design: Design, agent: int, change: FloatArray) -> FloatArray:
+        rows = directions(design, agent)
+        n, k = design.marginals.shape
+        error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))
+        amounts = (np.abs(change)[:, None] * rows * error).reshape(
+            k, -1, n - 1, rows[0].size // (n - 1) // self._tables(k)
+        )
+        return np.insert(amounts.sum(axis=(1, 3)), agent, 0.0, axis=1)
+
+    def _tables(self, n_coalitions: int) -> int:
+        return 1 if self.structure == "pooled" else n_coalitions
+
     def preview(self, learning: "TotalEvidence") -> "TotalEvidence":
         return replace(self, means=learning.means or learning.estimate)
 

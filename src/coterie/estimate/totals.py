@@ -54,6 +54,10 @@ class LinearEstimate(ABC):
         """Return how well combinations `directions`, shape (k, d), of an agent's unknowns are known."""
 
     @abstractmethod
+    def spread(self, agent: int) -> FloatArray:
+        """Return the variance proxy of each of an agent's unknowns on its own, range included, shape (d,)."""
+
+    @abstractmethod
     def radius(self, agent: int, delta: float) -> float:
         """Return rho with |theta^ - theta|_G <= rho for all agents together with probability 1 - delta."""
 
@@ -75,6 +79,11 @@ class Factor:
         from scipy.linalg import cho_solve
 
         return np.asarray(cho_solve((self.lower, True), columns))
+
+    def spread(self, half_range: float) -> FloatArray:
+        """Return r^2 times the diagonal of G^-1, at most the square of the range."""
+        inverse = np.diag(self.solve(np.eye(len(self.lower))))
+        return np.minimum(half_range**2 * inverse, half_range**2)
 
     def project(self, directions: FloatArray, half_width: float) -> Projection:
         """Return noise form, bias vectors and ellipsoid form of the rows of `directions`."""
@@ -128,6 +137,9 @@ class AgentRidge(LinearEstimate):
     def project(self, agent: int, directions: FloatArray) -> Projection:
         return self.factor(agent).project(directions, self.bounds.half_width)
 
+    def spread(self, agent: int) -> FloatArray:
+        return self.factor(agent).spread(self.bounds.half_range)
+
     def radius(self, agent: int, delta: float) -> float:
         return self.factor(agent).radius(self.bounds.half_range, self.bounds.half_width, len(self.gram), delta)
 
@@ -166,6 +178,13 @@ class JointRidge(LinearEstimate):
         spread = np.zeros((len(directions), len(self.moment)))
         spread[:, self.edges[agent]] = directions
         return self._factor.project(spread, self.bounds.half_width)
+
+    @cached_property
+    def _spread(self) -> FloatArray:
+        return self._factor.spread(self.bounds.half_range)
+
+    def spread(self, agent: int) -> FloatArray:
+        return np.asarray(self._spread[self.edges[agent]])
 
     def radius(self, agent: int, delta: float) -> float:  # noqa: ARG002  (one ellipsoid for all)
         return self._factor.radius(self.bounds.half_range, self.bounds.half_width, 1, delta)
