@@ -27,7 +27,7 @@ from harness import record, table
 
 DELTA = 0.01
 PARTS = (0.2, 0.3, 0.5)
-KEPT = 3
+KEPT = 2
 
 
 @dataclass(frozen=True)
