@@ -409,22 +409,31 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
     for delta in DELTAS:
         shares = [int(row[4].split("/")[0]) / int(row[4].split("/")[1]) for row in ours if row[3] == delta]
         worst[delta] = max(shares, default=0.0)
+    about = (
+        "A certificate g promises that the true gap is at most g with probability 1 - delta. Each cell counts, over "
+        f"{logs} simulated logs with known truth, how often it was not, for the profile that the search found to "
+        "certify best: the luckiest choice that the data allow. The interval is exact (Clopper and Pearson). Slack "
+        "is the certificate minus the true gap."
+    )
+    as_printed = (
+        f"- The paper's certificate as printed, where sizes do not matter or are told apart: {len(printed)} cells, "
+        f"{sum(row[-1] == 'fails' for row in printed)} failing."
+    )
+    ignored = (
+        '- Where utilities depend on size and sizes are ignored ("crowding, sizes ignored"), every certificate is '
+        "expected to fail, and the test for dependence on size to warn; see the last table."
+    )
     lines = [
         "# Calibration",
         "",
         f"Made by `python benchmarks/calibration.py --logs {logs}`.",
         "",
-        "A certificate g promises that the true gap is at most g with probability 1 - delta. Each cell counts, over "
-        f"{logs} simulated logs with known truth, how often it was not, for the profile that the search found to "
-        "certify best: the luckiest choice that the data allow. The interval is exact (Clopper and Pearson). Slack "
-        "is the certificate minus the true gap.",
+        about,
         "",
         f"- {len(ours)} cells whose assumptions hold: {len(failing)} with significantly more violations than delta.",
         *(f"- Largest share of violations at delta = {delta}: {share:.4f}." for delta, share in worst.items()),
-        f"- The paper's certificate as printed, where sizes do not matter or are told apart: {len(printed)} cells, "
-        f"{sum(row[-1] == 'fails' for row in printed)} failing.",
-        '- Where utilities depend on size and sizes are ignored ("crowding, sizes ignored"), every certificate is '
-        "expected to fail, and the test for dependence on size to warn; see the last table.",
+        as_printed,
+        ignored,
         "",
         "## Where assumptions hold",
         "",
