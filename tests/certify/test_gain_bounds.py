@@ -129,6 +129,22 @@ def test_large_spaces_go_through_the_oracle(monkeypatch):
     assert (relaxed.value >= exact.value - 1e-9).all()
 
 
+def test_the_oracle_can_certify_stability():
+    """Two hundred coalitions, every move surely bad: the bound is exactly 0, not almost."""
+    p = np.zeros((2, 200))
+    p[:, :3] = 1.0
+    rooms = np.where(p > 0, 1.0, -1.0)
+    for largest in (None, np.full((2, 200), 1e-4)):
+        bound = RootBound(p, rooms, rooms, np.full((2, 200), 1e-3), 5.0, largest=largest)
+        value, action = bound.relaxed(UpTo(200, 200), np.arange(2))
+        assert value.tolist() == [0.0, 0.0]
+        np.testing.assert_array_equal(action, p > 0)
+        # The witness is the real move that comes closest: leaving or joining one room.
+        found = worst_deviations(bound, ActionSpaces.shared(UpTo(200, 200), 2))
+        assert (found.value < -0.8).all()
+        assert ((found.action != (p > 0)).sum(axis=1) == 1).all()
+
+
 def test_infinite_ranges():
     p = np.array([[0.0, 1.0]])
     bound = LinearBound(p, np.array([[np.inf, 1.0]]), np.array([[-np.inf, 0.5]]))

@@ -123,34 +123,53 @@ class RootBound(GainBound):
         return np.sqrt(_quadratic(np.abs(x) if self.absolute else x, self.square[agents]))
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        # sqrt(S) <= mu S + 1 / (4 mu) for every mu > 0, which is separable in l where Q is diagonal;
-        # else sqrt(x' Q x) <= sum |x_l| sqrt(Q_ll). The smallest over mu is a one-dimensional
-        # convex problem, since a maximum of functions (linear in mu) + 1 / (4 mu) is convex.
         assert isinstance(self.log_term, float), "unequal shares of delta need enumerated actions"
+        value, action = self._relaxed_by_rooms(space, agents)
+        if self.square.ndim == 3:
+            return value, action
+        other, found = self._relaxed_by_scale(space, agents)
+        return np.minimum(value, other), np.where((other < value)[:, None], found, action)
+
+    def _linear_parts(self, agents: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         p = self.marginals[agents]
-        upper, lower, square = _large(self.upper[agents]), _large(self.lower[agents]), self.square[agents]
         slack = np.zeros_like(p) if self.bias is None else np.abs(self.bias[agents]).sum(axis=2)
-        root, constant, floor = np.sqrt(2 * self.log_term), np.zeros(len(agents)), np.zeros(len(agents))
+        return p, _large(self.upper[agents]) + slack, _large(self.lower[agents]) - slack
+
+    def _relaxed_by_rooms(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Bound the width room by room: sqrt(x' Q x) <= sum |x_l| sqrt(Q_ll), and likewise the rest.
+
+        Linear in a', and 0 for staying: it certifies stability as soon as no single room is worth it.
+        """
+        p, upper, lower = self._linear_parts(agents)
+        square, log_term = self.square[agents], float(self.log_term)  # type: ignore[arg-type]
+        diagonal = square if square.ndim == 2 else np.einsum("gll->gl", square)
+        width = np.sqrt(2 * log_term * np.maximum(diagonal, 0.0))
+        if self.largest is not None:
+            width = width + 14 * self.half_range * log_term * self.largest[agents] / 3
+        return _oracle(space, (1 - p) * (upper + width), -p * (lower - width))
+
+    def _relaxed_by_scale(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Use sqrt(S) <= mu S + 1 / (4 mu), which is separable in l, at the best mu for each agent.
+
+        A maximum of functions (linear in mu) + 1 / (4 mu) is convex, so the best mu is found by
+        golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
+        """
+        p, upper, lower = self._linear_parts(agents)
+        square, log_term = self.square[agents], float(self.log_term)  # type: ignore[arg-type]
+        root, constant, floor = np.sqrt(2 * log_term), np.zeros(len(agents)), np.zeros(len(agents))
         if self.largest is not None:
             # The variance-aware width with m at its largest: root (u + sqrt(S + u^2)) + 2 r L m / 3.
             largest = (np.maximum(p, 1 - p) * self.largest[agents]).max(axis=1)
             noise = self.half_range * root * largest
-            constant, floor = root * noise + 2 * self.half_range * self.log_term * largest / 3, noise**2
-        if square.ndim == 3:
-            diagonal = np.sqrt(np.maximum(np.einsum("gll->gl", square), 0.0))
-            joined = (1 - p) * (upper + slack + root * diagonal)
-            left = -p * (lower - slack - root * diagonal)
-            value, action = _oracle(space, joined, left)
-            return value + constant + root * np.sqrt(floor), action
+            constant, floor = root * noise + 2 * self.half_range * log_term * largest / 3, noise**2
 
         def at_scale(mu: FloatArray) -> tuple[FloatArray, BoolArray]:
             pull = root * mu[:, None]
-            joined = (1 - p) * (upper + slack) + pull * (1 - p) ** 2 * square
-            left = -p * (lower - slack) + pull * p**2 * square
+            joined = (1 - p) * upper + pull * (1 - p) ** 2 * square
+            left = -p * lower + pull * p**2 * square
             value, action = _oracle(space, joined, left)
             return value + constant + root * (mu * floor + 1 / (4 * mu)), action
 
-        # Golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
         total = (square * np.maximum(p, 1 - p) ** 2).sum(axis=1) + floor
         smallest = np.where(square > 0, square, np.inf).min(axis=1, initial=np.inf)
         begin = -np.log(2 * np.sqrt(np.maximum(total, 1e-300))) - 1
@@ -220,7 +239,34 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
         else:
             value[agents], action[agents] = bound.relaxed(space, agents)
             is_exact = False
+            if not bound.own_counts:
+                for i in agents[(action[agents] == (bound.marginals[agents] == 1)).all(axis=1)]:
+                    value[i], action[i] = _closest_move(bound, space, int(i), action[i], value[i])
     return Worst(value, action, is_exact)
+
+
+def _closest_move(
+    bound: GainBound, space: ActionSpace, agent: int, own: BoolArray, value: float
+) -> tuple[float, BoolArray]:
+    """Return the best of the small moves of an agent for whom staying is best: join, leave or swap one.
+
+    The oracle has shown that no move is worth more than `value`, which staying attains. Which real
+    move comes closest is for the reader; if it is worth less than nothing, so is every other.
+    """
+    k = len(own)
+    joined, left = np.flatnonzero(~own), np.flatnonzero(own)
+    flips = [(l,) for l in range(k)]
+    if len(joined) * len(left) <= ENUMERATED:
+        flips += [(l, m) for l in left.tolist() for m in joined.tolist()]
+    moves = np.repeat(own[None], len(flips), axis=0)
+    for row, flipped in zip(moves, flips, strict=True):
+        row[list(flipped)] ^= True
+    moves = moves[space.contains(moves)]
+    if not len(moves):
+        return value, own
+    found = bound.at(moves[None].astype(np.float64) - bound.marginals[agent], np.array([agent]))[0]
+    best = int(found.argmax())
+    return min(float(found[best]), value), moves[best]
 
 
 def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
