@@ -255,7 +255,7 @@ def _closest_move(
     """
     k = len(own)
     joined, left = np.flatnonzero(~own), np.flatnonzero(own)
-    flips = [(l,) for l in range(k)]
+    flips: list[tuple[int, ...]] = [(l,) for l in range(k)]
     if len(joined) * len(left) <= ENUMERATED:
         flips += [(l, m) for l in left.tolist() for m in joined.tolist()]
     moves = np.repeat(own[None], len(flips), axis=0)
