@@ -132,6 +132,9 @@ class SizeFree(FromMeans):
     def room_values(self, marginals: FloatArray) -> FloatArray:
         return self.means.room_sums(marginals)
 
+    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
+        return self.means.room_sums(memberships.astype(np.float64))
+
     def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:  # noqa: ARG002  (the same for all sizes)
         return sums
 
