@@ -199,8 +199,10 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, sent, code, said, place):
 
 
 def test_the_current_folder_is_filled_and_kept(tmp_path):
+    before = tmp_path.stat().st_ino
     done = process(*SIMULATE, ".", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert tmp_path.stat().st_ino == before
     assert {file.name for file in tmp_path.iterdir()} == {"memberships.csv", "pairs.csv", "log.json", "truth.json"}
 
 

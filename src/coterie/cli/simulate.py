@@ -40,7 +40,8 @@ def command(
     clip: Annotated[
         bool | None,
         typer.Option(
-            "--clip/--no-clip", help="Clip normal utilities to [-1, 1], or not. By default yes, but in mixed-effects."
+            "--clip/--no-clip",
+            help="Clip normal utilities to [-1, 1], or not. By default yes, except in mixed-effects.",
         ),
     ] = None,
     asymmetric: Annotated[bool, typer.Option("--asymmetric", help="Draw both orders of a pair separately.")] = False,

@@ -171,7 +171,7 @@ class Simulation:
         noise
             What shares a draw, one of `coterie.simulate.NOISES`; by default what the model says.
         clip
-            Whether normal utilities are clipped to [-1, 1]; by default they are, but in `mixed-effects`.
+            Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
         """
         sets = None
         if model.startswith("mixed-effects"):

@@ -353,7 +353,7 @@ def utility_model(
     symmetric
         Whether both members of a pair get the same utility.
     clip
-        Whether normal utilities are clipped to [-1, 1]; by default they are, but in `mixed-effects`.
+        Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
     """
     checks.whole(n_agents, "number of agents", 2)
     checks.whole(n_coalitions, "number of coalitions", 1)
