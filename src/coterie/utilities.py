@@ -1,7 +1,7 @@
 """Expected utilities from pair means: with no, a factored, or any dependence on coalition size.
 
 The *room value* W_i(l) is what coalition l is worth to agent i if she is in it, given what the
-others do (specification of the model, section 1):
+others do:
 
     size-free    W_i(l) = sum over j != i of p_j(l) d_ij^l
     size-aware   W_i(l) = sum over j != i and s of Pr[j in C_l, |C_l with i| = s] d_ij^l(s)
