@@ -175,7 +175,9 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
             part, sample = np.tile(part, 2), np.tile(sample, 2)
         group = sample * setting.n_agents + agent
         order = np.lexsort((feature, group))
-        add_cooccurrences(group[order], agent[order], feature[order], part[order], gram, setting.n_features)
+        add_cooccurrences(
+            group[order], agent[order], feature[order], part[order], gram, setting.block, setting.n_tables
+        )
     return gram
 
 
