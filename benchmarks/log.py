@@ -39,9 +39,8 @@ def make_pairs(folder, samples, parts=1):
         for table in ("memberships", "pairs"):
             (folder / table).mkdir(parents=True, exist_ok=True)
         members, pairs = (f"{folder}/{table}/{part}.parquet" for table in ("memberships", "pairs"))
-        run(
-            f"COPY (SELECT * REPLACE ('p{part}' || sample AS sample) FROM ({members_query(samples, 130)})) TO '{members}'"
-        )
+        listed = f"SELECT * REPLACE ('p{part}' || sample AS sample) FROM ({members_query(samples, 130)})"
+        run(f"COPY ({listed}) TO '{members}'")
         run(
             f"COPY (SELECT m.sample, m.coalition, m.agent, p.agent AS partner, "
             f"(hash(m.sample || m.agent || p.agent) % 20001) / 10000.0 - 1 AS utility FROM '{members}' m "
