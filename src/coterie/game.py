@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from coterie import checks
-from coterie.actions import ActionSpaces, action_of, any_subset, names_in
+from coterie.actions import action_of, any_subset, names_in
 from coterie.arrays import FloatArray
 from coterie.errors import InputError, NoPotentialError
+from coterie.joint_actions import ActionSpaces
 from coterie.means import pair_means
 from coterie.strategy import Strategy
 from coterie.utilities import ScaledBySize, SizeFree, TableBySize, Utilities

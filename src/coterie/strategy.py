@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import checks
-from coterie.actions import ActionSpaces, action_of, names_in
+from coterie.actions import action_of, names_in
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 
 
 @dataclass(frozen=True, eq=False)

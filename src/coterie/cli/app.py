@@ -13,7 +13,7 @@ from coterie import __version__
 from coterie.cli.output import complain
 from coterie.errors import CoterieError, InputError
 
-COMMANDS: tuple[str, ...] = ("inspect",)
+COMMANDS: tuple[str, ...] = ("demo", "simulate", "inspect", "evaluate")
 """One module of this package per command; each has a function `command`."""
 
 app = typer.Typer(
@@ -60,3 +60,6 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output went away, as in `coterie ... | head`
         sys.stderr.close()
         sys.exit(0)
+    except OSError as problem:  # no permission, no space left
+        complain(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
+        sys.exit(1)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from coterie.actions import OR_NONE, ActionSpaces, UpTo
+from coterie.actions import OR_NONE, UpTo
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.log import queries
 from coterie.log.engine import Engine
 from coterie.log.setting import is_observed, sorted_sets

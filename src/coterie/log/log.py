@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from coterie import checks
-from coterie.actions import ActionSpaces
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.log import choices, frames, queries, schema
 from coterie.log.checking import Checked, check
 from coterie.log.engine import Engine, Source, make_engine, match_columns

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.actions import OR_NONE, ActionSpaces, UpTo
+from coterie.actions import OR_NONE, UpTo
 from coterie.arrays import IntArray
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.log import schema
 
 

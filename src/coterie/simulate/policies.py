@@ -7,14 +7,17 @@ size is, and how probable it is that two agents meet in a coalition.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from coterie.actions import ActionSpaces
+from coterie.actions import ActionSpace, UpTo
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
 from coterie.sizes import size_distribution
+from coterie.strategy import Strategy
 
 
 class Policy(ABC):
@@ -33,24 +36,219 @@ class Policy(ABC):
         """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]."""
 
 
+class ProductPolicy(Policy):
+    """Agents act independently of each other, so their marginals say everything about coverage."""
+
+    @property
+    @abstractmethod
+    def marginals(self) -> FloatArray:
+        """Return Pr[i in C_l], shape (n, k)."""
+
+    def size_probabilities(self) -> FloatArray:
+        return size_distribution(self.marginals.T)
+
+    def meeting_probabilities(self) -> FloatArray:
+        p = self.marginals.T
+        meeting = p[:, :, None] * p[:, None, :]
+        agents = np.arange(p.shape[1])
+        meeting[:, agents, agents] = p
+        return meeting
+
+
 @dataclass(frozen=True, eq=False)
-class Independent(Policy):
-    """Every agent is uniform over her own space, independently of the others."""
+class Independent(ProductPolicy):
+    """Every agent is uniform over her own space, independently of the others: the policy `random`."""
 
     spaces: ActionSpaces
 
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         return self.spaces.sample(rng, count)
 
+    @property
+    def marginals(self) -> FloatArray:
+        return self.spaces.uniform_marginals()
+
+
+@dataclass(frozen=True, eq=False)
+class FirstExplores(ProductPolicy):
+    """Agent 1 is uniform, the others always play their second action: `1rand`, or `coalition-size`."""
+
+    spaces: ActionSpaces
+
+    def __post_init__(self) -> None:
+        for agent, space in enumerate(self.spaces.spaces[1:], start=2):
+            if space.size < 2:
+                raise InputError(f"policy 1rand: agent {agent} has one action only, expected a second one")
+
+    @cached_property
+    def _second(self) -> BoolArray:
+        return np.array([_second_action(space) for space in self.spaces.spaces])
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        drawn = np.repeat(self._second[None], count, axis=0)
+        drawn[:, 0] = self.spaces.spaces[0].sample(rng, count)
+        return drawn
+
+    @property
+    def marginals(self) -> FloatArray:
+        p = self._second.astype(np.float64)
+        p[0] = self.spaces.spaces[0].uniform_marginals()
+        return p
+
+
+def _second_action(space: ActionSpace) -> BoolArray:
+    """Return the second action in the order of enumeration, without enumerating."""
+    if not isinstance(space, UpTo):
+        return np.asarray(space.enumerate()[min(1, space.size - 1)])
+    # The empty set comes first where there is one, then the single coalitions.
+    second = 0 if space.may_stay_out else min(1, space.n_coalitions - 1)
+    return np.asarray(np.eye(space.n_coalitions, dtype=bool)[second])
+
+
+@dataclass(frozen=True, eq=False)
+class FromStrategy(ProductPolicy):
+    """Everybody follows a given strategy, pure or mixed."""
+
+    strategy: Strategy
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        return self.strategy.sample(rng, count)
+
+    @property
+    def marginals(self) -> FloatArray:
+        return self.strategy.marginals
+
+
+class OneMoves(Policy):
+    """At most one agent leaves a given profile, a matrix (n, k) of booleans.
+
+    Two agents never move at once, so coverage follows from how probable it is that agent i's
+    membership in coalition l differs from the profile, and from the probability of the profile
+    itself, which is positive even where it is lost in rounding.
+    """
+
+    profile: BoolArray
+
+    @property
+    @abstractmethod
+    def changes(self) -> FloatArray:
+        """Return Pr[i's membership in l is not the profile's], shape (n, k)."""
+
+    @property
+    @abstractmethod
+    def unmoved(self) -> float:
+        """Return the probability of the profile itself."""
+
     def size_probabilities(self) -> FloatArray:
-        return size_distribution(self.spaces.uniform_marginals().T)
+        n, k = self.profile.shape
+        fewer = np.where(self.profile, self.changes, 0.0).sum(axis=0)
+        more = np.where(self.profile, 0.0, self.changes).sum(axis=0)
+        size, coalition = self.profile.sum(axis=0), np.arange(k)
+        result = np.zeros((k, n + 3))  # from size -1 to n + 1, so that both neighbours exist
+        result[coalition, size] = fewer
+        result[coalition, size + 1] = np.maximum(1 - fewer - more, self.unmoved)
+        result[coalition, size + 2] = more
+        return result[:, 1:-1]
 
     def meeting_probabilities(self) -> FloatArray:
-        p = self.spaces.uniform_marginals().T
-        meeting = p[:, :, None] * p[:, None, :]
-        agents = np.arange(self.spaces.n_agents)
-        meeting[:, agents, agents] = p
+        joined, change = self.profile.T, self.changes.T
+        left, right = joined[:, :, None], joined[:, None, :]
+        both = np.maximum(1 - change[:, :, None] - change[:, None, :], self.unmoved)
+        meeting = np.where(left & right, both, np.where(left, change[:, None, :], change[:, :, None]))
+        meeting[~left & ~right] = 0.0
+        agents = np.arange(len(self.profile))
+        meeting[:, agents, agents] = np.where(joined, np.maximum(1 - change, self.unmoved), change)
         return meeting
+
+
+@dataclass(frozen=True, eq=False)
+class Deviations(OneMoves):
+    """Uniform over the joint actions that differ from a profile in at most one agent (App. E.1).
+
+    There are 1 + sum of (|A_i| - 1) of them, the profile once. None is listed: first the agent,
+    by her number of other actions, then one of these.
+    """
+
+    spaces: ActionSpaces
+    profile: BoolArray
+
+    def __post_init__(self) -> None:
+        _check_profile(self.spaces, self.profile)
+
+    @cached_property
+    def _count(self) -> int:
+        return 1 + sum(space.size - 1 for space in self.spaces.spaces)
+
+    @property
+    def unmoved(self) -> float:
+        return 1 / self._count
+
+    @property
+    def changes(self) -> FloatArray:
+        share = np.array([space.size / self._count for space in self.spaces.spaces])[:, None]
+        joins = self.spaces.uniform_marginals()
+        return share * np.where(self.profile, 1 - joins, joins)
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        moving = [(space.size - 1) / self._count for space in self.spaces.spaces]
+        shares = np.array([*moving, self.unmoved])
+        mover = rng.choice(len(shares), size=count, p=shares / shares.sum())
+        drawn = np.repeat(self.profile[None], count, axis=0)
+        for agent in np.unique(mover[mover < len(moving)]):
+            # Draw until it is another action; with two or more, at least every second draw is.
+            still = np.flatnonzero(mover == agent)
+            while len(still):
+                drawn[still, agent] = self.spaces.spaces[agent].sample(rng, len(still))
+                still = still[(drawn[still, agent] == self.profile[agent]).all(axis=1)]
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Toggles(OneMoves):
+    """Uniform over a profile and its neighbours: one agent joins or leaves one coalition (App. G.1).
+
+    A neighbour counts only if it is in the agent's space; with every non-empty set allowed and
+    nobody in a single coalition there are n k + 1 joint actions.
+    """
+
+    spaces: ActionSpaces
+    profile: BoolArray
+
+    def __post_init__(self) -> None:
+        _check_profile(self.spaces, self.profile)
+
+    @cached_property
+    def allowed(self) -> BoolArray:
+        """Which agents (rows) may toggle which coalitions (columns)."""
+        flips = np.eye(self.spaces.n_coalitions, dtype=bool)
+        return np.array(
+            [space.contains(row ^ flips) for space, row in zip(self.spaces.spaces, self.profile, strict=True)]
+        )
+
+    @property
+    def unmoved(self) -> float:
+        return 1 / (1 + int(self.allowed.sum()))
+
+    @property
+    def changes(self) -> FloatArray:
+        return np.where(self.allowed, self.unmoved, 0.0)
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        agent, coalition = np.nonzero(self.allowed)
+        chosen = rng.integers(len(agent) + 1, size=count)
+        drawn = np.repeat(self.profile[None], count, axis=0)
+        moved = np.flatnonzero(chosen < len(agent))
+        drawn[moved, agent[chosen[moved]], coalition[chosen[moved]]] ^= True
+        return drawn
+
+
+def _check_profile(spaces: ActionSpaces, profile: BoolArray) -> None:
+    expected = (spaces.n_agents, spaces.n_coalitions)
+    if profile.shape != expected:
+        raise InputError(f"profile: expected one row per agent and one column per coalition, {expected}")
+    outside = np.flatnonzero(~spaces.contains(profile))
+    if len(outside):
+        raise InputError(f"profile: agent {outside[0] + 1} plays a set that is not among her actions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,3 +276,38 @@ class UniformOver(Policy):
     def meeting_probabilities(self) -> FloatArray:
         joined = self.joint_actions.astype(np.float64)
         return np.asarray(np.einsum("bil,bjl->lij", joined, joined) / len(joined))
+
+
+POLICIES = ("random", "1rand", "coalition-size", "deviations", "toggles", "strategy")
+"""The names that `exploration_policy` knows; the last three are around a profile."""
+
+
+def exploration_policy(name: str, spaces: ActionSpaces, profile: Strategy | None = None) -> Policy:
+    """Return the policy of that name.
+
+    Parameters
+    ----------
+    name
+        `random`, `1rand` (also called `coalition-size`), or, around a profile, `deviations`
+        (App. E.1), `toggles` (App. G.1) and `strategy` (the profile itself, which may be mixed).
+    spaces
+        What the agents may do.
+    profile
+        Needed by the last three.
+    """
+    if name not in POLICIES:
+        raise InputError(f"unknown policy {name!r}; known are: {', '.join(POLICIES)}")
+    if name == "random":
+        return Independent(spaces)
+    if name in {"1rand", "coalition-size"}:
+        return FirstExplores(spaces)
+    if profile is None:
+        raise InputError(f"the policy {name} needs a profile")
+    if name == "strategy":
+        for agent, row in zip(profile.owner, profile.sets, strict=True):
+            if not spaces.spaces[agent].contains(row[None])[0]:
+                raise InputError(f"profile: {profile.agents[agent]} plays a set that is not among her actions")
+        return FromStrategy(profile)
+    if not profile.is_pure:
+        raise InputError(f"the policy {name} needs a pure profile, this one is mixed")
+    return Deviations(spaces, profile.sets) if name == "deviations" else Toggles(spaces, profile.sets)

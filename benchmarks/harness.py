@@ -1,0 +1,35 @@
+"""Timing, Markdown tables, and RESULTS.md: what all benchmarks share."""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
+    """Return the best of a few runs: the least disturbed one."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def record(title: str, command: str, text: str) -> None:
+    """Print a section and put it into RESULTS.md in place of its former self."""
+    section = f"## {title}\n\nMade by `{command}`.\n\n{text}\n"
+    print(section)
+    old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Benchmark results\n"
+    pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+    new = pattern.sub(lambda _: section + "\n", old) if pattern.search(old) else f"{old.rstrip()}\n\n{section}"
+    RESULTS.write_text(new.rstrip() + "\n", encoding="utf-8")

@@ -1,0 +1,11 @@
+"""Run all benchmarks; each rewrites its section of RESULTS.md."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARKS = ("game.py", "simulate.py")
+
+for name in BENCHMARKS:
+    print(f"--- {name}", flush=True)
+    subprocess.run([sys.executable, str(Path(__file__).parent / name)], check=True)

@@ -1,0 +1,303 @@
+"""Whole simulated logs: who was where, what every pair got, and the truth behind it.
+
+Samples are drawn in batches, so that memory does not grow with the log, and everything in a
+batch is vectorised. Totals are sums of the same draws that a semi-bandit log would show.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import checks
+from coterie.actions import ExplicitSets
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.files import to_json, whole_folder
+from coterie.game import Game
+from coterie.joint_actions import ActionSpaces
+from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
+from coterie.simulate.policies import Policy, exploration_policy
+from coterie.simulate.tables import FORMATS, TableFormat, names_column, table_writer
+from coterie.strategy import Strategy
+from coterie.truth import write_truth
+
+Feedback = Literal["semi-bandit", "bandit"]
+"""What a log shows: the utility of every pair, or only every agent's total."""
+
+FEEDBACKS: tuple[str, ...] = get_args(Feedback)
+
+CELLS_PER_BATCH = 1 << 21
+"""Pairs x coalitions x samples that a batch looks at, which bounds its memory.
+
+Part of what a seed means: draws are made batch by batch."""
+
+
+def draw_sets(rng: np.random.Generator, n_coalitions: int, count: int) -> BoolArray:
+    """Draw `count` distinct non-empty sets of coalitions uniformly, in the order of drawing."""
+    available = 2 ** checks.whole(n_coalitions, "number of coalitions", 1) - 1
+    if checks.whole(count, "actions per agent", 1) > available:
+        raise InputError(
+            f"actions per agent: expected at most {available}, the number of non-empty sets of coalitions, got {count}"
+        )
+    found: dict[bytes, BoolArray] = {}
+    while len(found) < count:  # uniform rows without empty ones and repetitions
+        for row in rng.integers(2, size=(2 * count, n_coalitions)).astype(bool):
+            if row.any() and len(found) < count:
+                found.setdefault(row.tobytes(), row)
+    return np.array(list(found.values()))
+
+
+def numbered(letter: str, count: int) -> tuple[str, ...]:
+    """Return names such as p01, p02, ..., padded to equal width so that they sort."""
+    width = len(str(count))
+    return tuple(f"{letter}{index:0{width}}" for index in range(1, count + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Consecutive samples: memberships, and one row per pair that met (ordered pairs if asymmetric).
+
+    In the rows, `sample` counts from 0 within the batch; rows are ordered by sample, coalition,
+    agent and partner.
+    """
+
+    first: int
+    """The number of the first sample, counting from 1."""
+
+    joined: BoolArray
+    """Who was where, shape (samples, n, k)."""
+
+    sample: IntArray
+    coalition: IntArray
+    agent: IntArray
+    partner: IntArray
+    utility: FloatArray
+    symmetric: bool
+
+    def totals(self) -> FloatArray:
+        """Return every agent's total in each sample, shape (samples, n)."""
+        samples, n, _ = self.joined.shape
+        total = np.zeros(samples * n)
+        for receiver in (self.agent, self.partner) if self.symmetric else (self.agent,):
+            total += np.bincount(self.sample * n + receiver, self.utility, minlength=samples * n)
+        return total.reshape(samples, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A source of simulated samples; it holds its random generator, so no draw ever repeats.
+
+    Parameters
+    ----------
+    model
+        How utilities come about; it knows their exact means.
+    policy
+        How joint actions come about.
+    game
+        The game of the exact means, `model.game(...)`.
+    rng
+        Advanced by every draw.
+    noise
+        What shares a draw; by default what the model says.
+    provenance
+        Written into `truth.json`, for the reader.
+    """
+
+    model: UtilityModel
+    policy: Policy
+    game: Game
+    rng: np.random.Generator
+    noise: Noise | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.noise is not None and self.noise not in NOISES:
+            raise InputError(f"unknown noise {self.noise!r}; known are: {', '.join(NOISES)}")
+        model, game = self.model, self.game
+        sizes = (model.n_agents, model.n_coalitions), (game.n_agents, game.n_coalitions)
+        if sizes[0] != sizes[1] or model.symmetric != game.is_symmetric:
+            raise InputError("simulation: the game is not the model's; take model.game(...)")
+
+    @classmethod
+    def draw(
+        cls,
+        n_agents: int,
+        n_coalitions: int,
+        rng: np.random.Generator,
+        *,
+        model: str = "gaussian",
+        policy: str = "random",
+        profile: Strategy | None = None,
+        actions_per_agent: int | None = None,
+        symmetric: bool = True,
+        noise: Noise | None = None,
+        clip: bool | None = None,
+    ) -> Self:
+        """Draw a game as in the paper's experiments, and return the simulation of its log.
+
+        All agents share one action set of `actions_per_agent` sets (3 by default) drawn uniformly
+        without repetition from the non-empty sets of coalitions; the mixed-effects models have
+        their own three. The game depends on the generator, the model and the sizes only, not on
+        the policy or the noise.
+        """
+        sets = None
+        if model.startswith("mixed-effects"):
+            if actions_per_agent not in {None, len(MIXED_EFFECTS_SETS)}:
+                raise InputError(f"actions per agent: the model {model} has its own three actions")
+        else:
+            sets = draw_sets(rng, n_coalitions, 3 if actions_per_agent is None else actions_per_agent)
+        utilities = utility_model(model, n_agents, n_coalitions, rng, symmetric=symmetric, clip=clip)
+        if sets is None:
+            sets = np.array([np.isin(np.arange(n_coalitions), chosen) for chosen in MIXED_EFFECTS_SETS])
+        spaces = ActionSpaces.shared(ExplicitSets(sets), n_agents)
+        game = utilities.game(spaces, numbered("p", n_agents), numbered("c", n_coalitions))
+        provenance: dict[str, Any] = {
+            "model": model,
+            "clip": utilities.sigma is None,
+            "noise": noise or utilities.default_noise,
+            "policy": policy,
+        }
+        if profile is not None:
+            provenance["profile"] = profile.to_json()
+        explores = exploration_policy(policy, spaces, profile)
+        return cls(utilities, explores, game, rng, noise, provenance)
+
+    @cached_property
+    def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """All agents and partners that can meet: unordered pairs, or ordered ones if asymmetric."""
+        n = self.game.n_agents
+        if self.model.symmetric:
+            return np.triu_indices(n, 1)
+        agent, partner = np.nonzero(~np.eye(n, dtype=bool))
+        return agent, partner
+
+    def batches(self, n_samples: int) -> Iterator[Batch]:
+        """Draw `n_samples` new samples."""
+        checks.whole(n_samples, "number of samples", 1)
+        cells = max(1, self.game.n_coalitions * len(self._pairs[0]))
+        step = max(1, CELLS_PER_BATCH // cells)
+        for start in range(0, n_samples, step):
+            yield self._batch(start + 1, min(step, n_samples - start))
+
+    def _batch(self, first: int, samples: int) -> Batch:
+        k = self.game.n_coalitions
+        agents, partners = self._pairs
+        joined = self.policy.sample(self.rng, samples)
+        by_coalition = np.ascontiguousarray(np.swapaxes(joined, 1, 2))
+        met = by_coalition[:, :, agents] & by_coalition[:, :, partners]
+        room, pair = np.divmod(np.flatnonzero(met), len(agents)) if len(agents) else (np.empty(0, np.int64),) * 2
+        sample, coalition = np.divmod(room, k)
+        agent, partner = agents[pair], partners[pair]
+        size = by_coalition.sum(axis=2).ravel()[room]
+        noise = self.noise or self.model.default_noise
+        if noise == "pairs":
+            drive = self.model.driving_noise(self.rng, room.shape)
+        elif noise == "coalitions":
+            drive = self.model.driving_noise(self.rng, (samples * k,))[room]
+        else:
+            drive = self.model.driving_noise(self.rng, (samples,))[sample]
+        utility = self.model.utilities(drive, coalition, agent, partner, size)
+        return Batch(first, joined, sample, coalition, agent, partner, utility, self.model.symmetric)
+
+    def tables(self, batch: Batch, feedback: Feedback = "semi-bandit") -> dict[str, Any]:
+        """Return a batch as Arrow record batches: `memberships`, and `pairs` or `totals`."""
+        import pyarrow as pa
+
+        samples = [str(number) for number in range(batch.first, batch.first + len(batch.joined))]
+        sample, agent, coalition = np.nonzero(batch.joined)
+        tables = {
+            "memberships": pa.record_batch(
+                {
+                    "sample": names_column(sample, samples),
+                    "agent": names_column(agent, self.game.agents),
+                    "coalition": names_column(coalition, self.game.coalitions),
+                }
+            )
+        }
+        if feedback == "semi-bandit":
+            tables["pairs"] = pa.record_batch(
+                {
+                    "sample": names_column(batch.sample, samples),
+                    "coalition": names_column(batch.coalition, self.game.coalitions),
+                    "agent": names_column(batch.agent, self.game.agents),
+                    "partner": names_column(batch.partner, self.game.agents),
+                    "utility": batch.utility,
+                }
+            )
+            return tables
+        totals = batch.totals()
+        sample, agent = np.divmod(np.arange(totals.size), self.game.n_agents)
+        tables["totals"] = pa.record_batch(
+            {
+                "sample": names_column(sample, samples),
+                "agent": names_column(agent, self.game.agents),
+                "utility": totals.ravel(),
+            }
+        )
+        return tables
+
+    def description(self, feedback: Feedback) -> dict[str, Any]:
+        """Return the content of `log.json`."""
+        model, game = self.model, self.game
+        scale = {} if model.sigma is None else {"sigma": model.sigma}
+        return {
+            "format": "coterie.log/1",
+            "feedback": feedback,
+            "utility_range": list(model.utility_range),
+            **scale,
+            "symmetric": model.symmetric,
+            "agents": game.agents,
+            "coalitions": game.coalitions,
+            "actions": game.actions.to_json(game.agents, game.coalitions),
+        }
+
+    def write_log(
+        self,
+        path: Path,
+        n_samples: int,
+        *,
+        feedback: Feedback = "semi-bandit",
+        table_format: TableFormat = "csv",
+        progress: Callable[[int], None] | None = None,
+    ) -> dict[str, int]:
+        """Draw `n_samples` samples and write them as a folder, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The folder; it must not exist, or be empty.
+        n_samples
+            How many samples, named 1, 2, ...
+        feedback
+            "semi-bandit" writes the table `pairs`, "bandit" the table `totals`.
+        table_format
+            "csv" or "parquet".
+        progress
+            Called with the number of samples written so far, after each batch.
+
+        Returns
+        -------
+        The number of rows of each table.
+        """
+        if feedback not in FEEDBACKS:
+            raise InputError(f"unknown feedback {feedback!r}; known are: {', '.join(FEEDBACKS)}")
+        if table_format not in FORMATS:
+            raise InputError(f"unknown format {table_format!r}; known are: {', '.join(FORMATS)}")
+        checks.whole(n_samples, "number of samples", 1)
+        rows: dict[str, int] = {}
+        with whole_folder(Path(path).resolve()) as folder:
+            with table_writer(folder, table_format) as write:
+                for batch in self.batches(n_samples):
+                    for name, table in self.tables(batch, feedback).items():
+                        write(name, table)
+                        rows[name] = rows.get(name, 0) + table.num_rows
+                    if progress is not None:
+                        progress(batch.first - 1 + len(batch.joined))
+            (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
+            write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
+        return rows

@@ -1,0 +1,287 @@
+"""The commands simulate, evaluate and demo."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from coterie.cli import main
+from coterie.truth import read_truth
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process; return exit code, stdout, stderr."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = capsys.readouterr()
+        return end.value.code or 0, out, err
+
+    return call
+
+
+def options(out, **changes):
+    given = {"agents": 5, "coalitions": 3, "samples": 20, "out": out} | changes
+    return [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
+
+
+def test_simulate_writes_a_log(run, tmp_path):
+    code, out, err = run("simulate", *options(tmp_path / "log"))
+    assert (code, out) == (0, "")
+    assert "Wrote 20 samples" in err
+    assert {file.name for file in (tmp_path / "log").iterdir()} == {
+        "log.json",
+        "memberships.csv",
+        "pairs.csv",
+        "truth.json",
+    }
+    assert json.loads((tmp_path / "log" / "truth.json").read_text())["simulation"]["seed"] == 0
+
+
+def test_every_option(run, tmp_path):
+    code, out, err = run(
+        "simulate",
+        *options(tmp_path / "log", coalitions=5, model="mixed-effects", policy="coalition-size", feedback="bandit"),
+        *("--noise", "samples", "--clip", "--asymmetric", "--format", "parquet", "--seed", 7, "--quiet"),
+    )
+    assert (code, out, err) == (0, "", "")
+    described = json.loads((tmp_path / "log" / "log.json").read_text())
+    assert described["symmetric"] is False
+    assert "sigma" not in described
+    assert (tmp_path / "log" / "totals.parquet").exists()
+    note = json.loads((tmp_path / "log" / "truth.json").read_text())["simulation"]
+    assert note == {
+        "model": "mixed-effects",
+        "clip": True,
+        "noise": "samples",
+        "policy": "coalition-size",
+        "seed": 7,
+        "version": "0.1.0",
+        "samples": 20,
+    }
+
+
+@pytest.mark.parametrize("policy", ["deviations", "toggles", "strategy"])
+def test_policies_around_the_best_stable_profile(run, tmp_path, policy):
+    assert run("simulate", *options(tmp_path / "a", policy=policy))[0] == 0
+    note = json.loads((tmp_path / "a" / "truth.json").read_text())["simulation"]
+    assert note["policy"] == policy
+    game = read_truth(tmp_path / "a" / "truth.json")
+    assert game.is_nash_stable(game.strategy(note["profile"]["actions"]))
+    profile = tmp_path / "profile.json"
+    profile.write_text(json.dumps(note["profile"]))
+    code, _, err = run("simulate", *options(tmp_path / "b", policy=policy, profile=profile))
+    assert code == 0, err
+    assert (
+        json.loads((tmp_path / "b" / "truth.json").read_text())["means"]
+        == json.loads((tmp_path / "a" / "truth.json").read_text())["means"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "none"}, "unknown model 'none'; known are: uniform"),
+        ({"policy": "none"}, "unknown policy 'none'"),
+        ({"feedback": "none"}, "unknown feedback 'none'"),
+        ({"format": "none"}, "unknown format 'none'"),
+        ({"noise": "none"}, "unknown noise 'none'"),
+        ({"samples": 0}, "number of samples: expected at least 1, got 0"),
+        ({"agents": 1}, "number of agents: expected at least 2, got 1"),
+        ({"coalitions": 0}, "number of coalitions: expected at least 1"),
+        ({"actions_per_agent": 9}, "expected at most 7"),
+        ({"model": "mixed-effects"}, "has 5 coalitions, not 3"),
+        ({"seed": -1}, "seed: expected at least 0"),
+        ({"profile": "missing.json"}, "the policy random uses no profile"),
+        ({"profile": "missing.json", "policy": "toggles"}, "missing.json: cannot be read"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(run, tmp_path, changes, message):
+    code, out, err = run("simulate", *options(tmp_path / "log", **changes))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_existing_folder_is_refused(run, tmp_path):
+    (tmp_path / "mine").write_text("x")
+    assert run("simulate", *options(tmp_path))[0] == 2
+    assert (tmp_path / "mine").read_text() == "x"
+
+
+def test_a_place_that_cannot_be_written_fails(run):
+    code, _, err = run("simulate", *options("/dev/null/log"))
+    assert code == 1
+    assert err.startswith("error: /dev/null")
+
+
+def test_a_terminal_sees_progress_and_a_file_does_not(run, tmp_path, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr("coterie.cli.simulate.messages", Console(file=screen, force_terminal=True))
+    assert run("simulate", *options(tmp_path / "a"))[0] == 0
+    assert "Samples" in screen.getvalue()
+    monkeypatch.setattr("coterie.cli.simulate.messages", Console(file=screen, force_terminal=False))
+    screen.truncate(0)
+    assert run("simulate", *options(tmp_path / "b"))[0] == 0
+    assert "Samples" not in screen.getvalue()
+
+
+def test_usage_errors(run):
+    assert run("simulate", "--agents", "many")[0] == 2
+    assert run("simulate")[0] == 2
+
+
+@pytest.fixture
+def log(run, tmp_path):
+    run("simulate", *options(tmp_path / "log"))
+    return tmp_path / "log"
+
+
+def evaluate(run, strategy, log, *more):
+    return run("evaluate", strategy, "--truth", log / "truth.json", *more)
+
+
+def test_evaluate_a_bare_strategy(run, tmp_path, log):
+    game = read_truth(log / "truth.json")
+    strategy = game.uniform()
+    file = tmp_path / "strategy.json"
+    file.write_text(json.dumps(strategy.to_json()))
+    code, out, err = evaluate(run, file, log, "--json")
+    assert (code, err) == (0, "")
+    shown = json.loads(out)
+    assert list(shown) == ["gap", "worst", "nash_stable", "certificate_held"]
+    assert shown["gap"] == pytest.approx(game.gap(strategy))
+    assert shown["worst"] == game.worst(strategy).to_json()
+    assert shown["nash_stable"] is False
+    assert shown["certificate_held"] is None
+    code, out, _ = evaluate(run, file, log)
+    assert code == 0
+    assert f"The strategy is not Nash stable: {game.worst(strategy).agent} gains" in out
+    assert "certificate" not in out
+
+
+def test_evaluate_a_csv_table(run, tmp_path, log):
+    game = read_truth(log / "truth.json")
+    first = game.actions.spaces[0].to_json(game.coalitions)[0]
+    file = tmp_path / "teams.csv"
+    file.write_text("agent,coalition\n" + "".join(f"{agent},{name}\n" for agent in game.agents for name in first))
+    shown = json.loads(evaluate(run, file, log, "--json")[1])
+    assert shown["gap"] == pytest.approx(game.gap(game.strategy(dict.fromkeys(game.agents, first))))
+    assert shown["certificate_held"] is None
+
+
+def test_evaluate_a_certificate(run, tmp_path, log):
+    game = read_truth(log / "truth.json")
+    strategy = game.uniform()
+    gap = game.gap(strategy)
+    file = tmp_path / "result.json"
+    for certified, held in ((gap, True), (gap + 1, True), ("inf", True), (gap / 2, False), (0, False), (None, None)):
+        file.write_text(json.dumps({"strategy": strategy.to_json(), "certificate": {"gap": certified}}))
+        assert json.loads(evaluate(run, file, log, "--json")[1])["certificate_held"] is held
+    file.write_text(json.dumps({"strategy": strategy.to_json(), "certificate": {"gap": gap / 2}}))
+    out = evaluate(run, file, log)[1]
+    assert "certificate held  NO" in out
+    for broken in ({"gap": "wide"}, {"gap": -1}, {"gap": True}, {}, 3):
+        file.write_text(json.dumps({"strategy": strategy.to_json(), "certificate": broken}))
+        code, _, err = evaluate(run, file, log)
+        assert code == 2
+        assert "result.json: certificate: " in err
+
+
+def test_evaluate_a_stable_profile(run, tmp_path, log):
+    game = read_truth(log / "truth.json")
+    file = tmp_path / "strategy.json"
+    file.write_text(json.dumps(game.pure_stable_profiles()[0].to_json()))
+    assert json.loads(evaluate(run, file, log, "--json")[1])["nash_stable"] is True
+    assert "Nash stable: nobody gains by moving" in evaluate(run, file, log)[1]
+
+
+def test_evaluate_warns_of_sets_outside_the_game(run, tmp_path, log):
+    game = read_truth(log / "truth.json")
+    file = tmp_path / "strategy.json"
+    file.write_text(json.dumps({"actions": {agent: [] for agent in game.agents}}))
+    code, out, err = evaluate(run, file, log, "--json")
+    assert code == 0
+    assert "not among her actions: p1, p2" in err
+    assert json.loads(out)["gap"] >= 0
+
+
+def test_evaluate_refuses_bad_files(run, tmp_path, log):
+    file = tmp_path / "strategy.json"
+    for text, message in (("{", "is not JSON"), ("{}", 'expected an object with "actions"')):
+        file.write_text(text)
+        code, out, err = evaluate(run, file, log)
+        assert (code, out) == (2, "")
+        assert message in err
+    code, _, err = evaluate(run, tmp_path / "none.json", log)
+    assert (code, "cannot be read" in err) == (2, True)
+    file.write_text(json.dumps({"actions": {}}))
+    code, _, err = run("evaluate", file, "--truth", log / "log.json")
+    assert (code, "log.json: expected an object with" in err) == (2, True)
+
+
+def test_demo_shows_everybody(run, tmp_path):
+    code, out, err = run("demo", "--out", tmp_path / "firm")
+    assert code == 0
+    assert "Nobody gains by moving" in out
+    for name in ("Amara", "Yara", "finance", "retail", "Total value"):
+        assert name in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "coterie evaluate" in err
+    again = run("demo")
+    assert again[1] == out
+    assert json.loads((tmp_path / "firm" / "log.json").read_text())["actions"] == "up-to:2"
+    game = read_truth(tmp_path / "firm" / "truth.json")
+    assert game.n_agents == 24
+
+
+def test_demo_can_show_an_unstable_assignment(capsys):
+    from coterie.cli import demo
+    from coterie.demo import consulting_firm
+
+    firm = consulting_firm()
+    everybody = firm.game.strategy(np.eye(5, dtype=bool)[np.arange(24) % 5])
+    demo._show(firm, everybody)
+    assert "would gain that much" in capsys.readouterr().out
+
+
+COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]
+
+
+def test_a_real_process(tmp_path):
+    done = [
+        subprocess.run(
+            [*COMMAND, "simulate", *map(str, options(tmp_path / name, seed=5))], capture_output=True, check=True
+        )
+        for name in ("a", "b")
+    ]
+    assert done[0].stdout == b""
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_an_interrupted_run_leaves_nothing(tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", *map(str, options(tmp_path / "log", agents=30, samples=3_000_000))],
+        stderr=subprocess.PIPE,
+        env=os.environ,
+    )
+    until = time.monotonic() + 30
+    while not list(tmp_path.glob(".log.*/pairs.csv")) and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not list(tmp_path.iterdir())

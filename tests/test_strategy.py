@@ -1,0 +1,134 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from coterie import ActionSpaces, InputError, Strategy, read_strategy
+from random_games import random_space, random_strategy
+
+NAMES = (["ada", "bob"], ["finance", "logistics"])
+
+
+def drawn_strategy(seed, *, pure=False):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(1, 4))
+    spaces = ActionSpaces(tuple(random_space(rng, k) for _ in range(3)))
+    return random_strategy(rng, spaces, pure=pure)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_marginals_equal_enumeration_and_json_keeps_everything(seed, pure):
+    strategy = drawn_strategy(seed, pure=pure)
+    marginals = sum(share * memberships for share, memberships in oracles.joint_actions(strategy))
+    np.testing.assert_allclose(strategy.marginals, marginals, atol=1e-12)
+    pairs = sum(
+        share * memberships[:, :, None] * memberships[:, None, :]
+        for share, memberships in oracles.joint_actions(strategy)
+    )
+    np.testing.assert_allclose(strategy.joint_marginals, pairs, atol=1e-12)
+    again = Strategy.from_json(json.loads(json.dumps(strategy.to_json())), strategy.agents, strategy.coalitions)
+    np.testing.assert_array_equal(again.sets, strategy.sets)
+    np.testing.assert_allclose(again.probability, strategy.probability, rtol=1e-12)
+    assert again.is_pure == strategy.is_pure
+
+
+def test_pure_strategy_has_members_and_actions():
+    strategy = Strategy.pure([[1, 0], [1, 1]], *NAMES)
+    assert strategy.members() == {"finance": ["ada", "bob"], "logistics": ["bob"]}
+    assert strategy.to_json() == {"kind": "pure", "actions": {"ada": ["finance"], "bob": ["finance", "logistics"]}}
+    assert repr(strategy) == "Strategy(pure, 2 agents, 2 coalitions)"
+    assert strategy.replace("bob", []).actions == {"ada": ["finance"], "bob": []}
+
+
+def test_mixed_strategy_has_no_members():
+    mixed = Strategy.mixed([([[1, 0], [0, 1]], [0.25, 0.75]), ([[1, 1]], [1])], *NAMES)
+    assert mixed.actions["ada"][1] == {"coalitions": ["logistics"], "probability": 0.75}
+    with pytest.raises(InputError, match="has no fixed members"):
+        mixed.members()
+
+
+def test_probability_zero_is_dropped():
+    assert Strategy.mixed([([[1, 0], [0, 1]], [1, 0])]).is_pure
+
+
+def test_sampling_follows_the_probabilities():
+    strategy = drawn_strategy(3)
+    drawn = strategy.sample(np.random.default_rng(0), 20_000)
+    assert drawn.shape == (20_000, 3, strategy.n_coalitions)
+    np.testing.assert_allclose(drawn.mean(axis=0), strategy.marginals, atol=0.02)
+
+
+def test_the_same_generator_never_repeats_draws():
+    strategy, rng = drawn_strategy(3), np.random.default_rng(0)
+    assert (strategy.sample(rng, 100) != strategy.sample(rng, 100)).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("result.json", '{"strategy": {"kind": "pure", "actions": {"ada": ["finance"], "bob": []}}}'),
+        ("part.json", '{"kind": "pure", "actions": {"ada": ["finance"], "bob": []}}'),
+        ("teams.csv", "agent,coalition\nada,finance\nbob,\n"),
+        ("bom.csv", "\ufeffagent,coalition\r\nada,finance\r\nbob,\r\n"),
+    ],
+)
+def test_files_are_read(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_strategy(tmp_path / name, *NAMES).actions == {"ada": ["finance"], "bob": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", "{", "is not JSON"),
+        ("a.json", "[]", 'expected an object with "actions"'),
+        ("a.json", '{"actions": {"ada": ["finance"]}}', "agent 'bob' has no action"),
+        ("a.json", '{"actions": {"eve": []}}', "unknown agent in strategy 'eve'; known are: ada, bob"),
+        ("a.json", '{"actions": {"ada": ["x"], "bob": []}}', "unknown coalition in strategy of ada 'x'"),
+        ("a.json", '{"actions": {"ada": "finance", "bob": []}}', "strategy of ada: expected a list"),
+        ("a.json", '{"actions": {"ada": [{"coalitions": []}], "bob": []}}', 'expected {"coalitions", "probability"}'),
+        (
+            "a.json",
+            '{"actions": {"ada": [{"coalitions": [], "probability": 0.5}], "bob": []}}',
+            "probabilities sum to 0.5, expected 1",
+        ),
+        (
+            "a.json",
+            '{"actions": {"ada": [{"coalitions": [], "probability": -0.5}], "bob": []}}',
+            "-0.5 is negative",
+        ),
+        ("a.csv", "agent,team\nada,finance\n", "expected columns agent,coalition"),
+        ("a.csv", "agent,coalition\nada,finance\n", "agent 'bob' has no action"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_strategy(tmp_path / name, *NAMES)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / name))
+
+
+def test_unreadable_files_are_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_strategy(tmp_path / "none.json", *NAMES)
+    (tmp_path / "latin.csv").write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(InputError, match="is not text in UTF-8"):
+        read_strategy(tmp_path / "latin.csv", *NAMES)
+
+
+def test_bad_strategies_are_refused():
+    with pytest.raises(InputError, match="one row per agent"):
+        Strategy.pure([True])
+    with pytest.raises(InputError, match="one probability per action"):
+        Strategy.mixed([([[1]], [0.5, 0.5])])
+    with pytest.raises(InputError, match="listed twice"):
+        Strategy.mixed([([[1], [1]], [0.5, 0.5])])
+    with pytest.raises(InputError, match="non-empty list of probabilities"):
+        Strategy.mixed([([], [])])
+    with pytest.raises(InputError, match="differ in the number of coalitions"):
+        Strategy.mixed([([[1]], [1]), ([[1, 0]], [1])])
