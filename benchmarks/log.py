@@ -4,22 +4,22 @@
 
 Every measurement runs in a process of its own, so that its peak memory is its own. With scale 1
 the log has 20 million pair rows (200 agents, 5 coalitions), the bandit log 500,000 samples and
-the long log 100 million rows. The table is printed as Markdown.
+the long log 100 million rows.
 """
 
 import argparse
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+from harness import record, seconds, table
+
 AGENTS, COALITIONS = 200, 5
-REPEATS = 3
+REPEATS = 5
 
 
 def members_query(samples, chance):
@@ -36,9 +36,9 @@ def make_pairs(folder, samples, parts=1):
 
     run = duckdb.connect().execute
     for part in range(parts):
-        for table in ("memberships", "pairs"):
-            (folder / table).mkdir(parents=True, exist_ok=True)
-        members, pairs = (f"{folder}/{table}/{part}.parquet" for table in ("memberships", "pairs"))
+        for name in ("memberships", "pairs"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        members, pairs = (f"{folder}/{name}/{part}.parquet" for name in ("memberships", "pairs"))
         listed = f"SELECT * REPLACE ('p{part}' || sample AS sample) FROM ({members_query(samples, 130)})"
         run(f"COPY ({listed}) TO '{members}'")
         run(
@@ -65,15 +65,6 @@ def make_totals(folder, samples):
     )
 
 
-def best_of(action, repeats=REPEATS):
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def bare(folder, query, repeats=REPEATS):
     """Run a query in DuckDB directly, with the same settings."""
     import duckdb
@@ -84,10 +75,10 @@ def bare(folder, query, repeats=REPEATS):
     connection.execute("SET enable_progress_bar = false")
     connection.execute(f"SET temp_directory = '{folder}/spill'")
     connection.execute(f"SET memory_limit = '{default_memory(os.cpu_count() or 1)}'")
-    for table in ("pairs", "memberships"):
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{folder}/{table}/*.parquet')")
+    for name in ("pairs", "memberships"):
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}/*.parquet')")
     queries = [query] if isinstance(query, str) else query
-    return best_of(lambda: [connection.sql(text).to_arrow_table() for text in queries], repeats)
+    return seconds(lambda: [connection.sql(text).to_arrow_table() for text in queries], repeats)
 
 
 def task(folder, **options):
@@ -134,14 +125,14 @@ def polars_reduction(folder):
 
     rows = pl.scan_parquet(f"{folder}/pairs/*.parquet").group_by("coalition", "agent", "partner")
     query = rows.agg(pl.len(), pl.col("utility").sum().alias("s"), (pl.col("utility") ** 2).sum().alias("q"))
-    return best_of(lambda: query.collect(engine="streaming"))
+    return seconds(lambda: query.collect(engine="streaming"), REPEATS)
 
 
 def our_reduction(folder, **options):
     from coterie.log.reduce import pair_sums
 
     reduction = task(folder, **options)
-    return best_of(lambda: pair_sums(reduction))
+    return seconds(lambda: pair_sums(reduction), REPEATS)
 
 
 def our_checks(folder):
@@ -151,21 +142,21 @@ def our_checks(folder):
     engine, sources = DuckDBEngine(), read.find_log(folder)[0]
     for source in sources:
         engine.load(source, match_columns(source, engine.types(source), {}))
-    return best_of(lambda: checking.check(engine, sources, schema.Options().settled()), 1)
+    return seconds(lambda: checking.check(engine, sources, schema.Options().settled()), 1)
 
 
 def everything(folder, **options):
     """Reading, checking and reducing, as a user does it."""
     import coterie
 
-    return best_of(lambda: coterie.read_log(folder).statistics(**options), 1)
+    return seconds(lambda: coterie.read_log(folder).statistics(**options), 1)
 
 
 def bandit(folder, **options):
     import coterie
 
     log = coterie.read_log(folder, actions="one", memory_limit="200MB")
-    return best_of(lambda: log.statistics(**options), 1)
+    return seconds(lambda: log.statistics(**options), 1)
 
 
 def on_spark(folder):
@@ -175,9 +166,9 @@ def on_spark(folder):
 
     session = local_session(threads=2)
     log = coterie.read_log(folder, spark=session, actions="one")
-    seconds = best_of(lambda: log.statistics(parts=(1.0,)), 1)
+    taken = seconds(lambda: log.statistics(parts=(1.0,)), 1)
     session.stop()
-    return seconds
+    return taken
 
 
 PLAIN = f"SELECT coalition, agent, partner, {GROUPED} FROM pairs GROUP BY ALL"
@@ -187,14 +178,17 @@ BY_SIZE = f"SELECT coalition, agent, partner, size, {GROUPED} FROM pairs {SIZED}
 MEASUREMENTS = {
     "reduce": [
         ("bare DuckDB query, no split", lambda at: bare(at / "log", PLAIN)),
-        ("coterie, no split", lambda at: our_reduction(at / "log", shares=(1.0,))),
+        ("coterie, reduction, no split", lambda at: our_reduction(at / "log", shares=(1.0,))),
         ("Polars streaming, no split", lambda at: polars_reduction(at / "log")),
         ("bare DuckDB query, two halves", lambda at: bare(at / "log", HALVES)),
-        ("coterie, two halves", lambda at: our_reduction(at / "log")),
+        ("coterie, reduction, two halves", lambda at: our_reduction(at / "log")),
     ],
     "sizes": [
         ("bare DuckDB query, size-aware, no split", lambda at: bare(at / "log", BY_SIZE)),
-        ("coterie, size-aware, no split", lambda at: our_reduction(at / "log", shares=(1.0,), sizes="aware")),
+        (
+            "coterie, reduction, size-aware, no split",
+            lambda at: our_reduction(at / "log", shares=(1.0,), sizes="aware"),
+        ),
     ],
     "checks": [
         ("bare DuckDB queries for the same checks", lambda at: bare(at / "log", BARE_CHECKS, 1)),
@@ -210,13 +204,28 @@ MEASUREMENTS = {
 }
 
 
+NOTE = f"""
+
+{AGENTS} agents, {COALITIONS} coalitions, Parquet. Bare queries sum floats and check nothing; ours sum fixed-point \
+integers. "Reduction" is that one pass; the best of {REPEATS} runs, one run for checks, bandit and Spark. The bandit \
+line has DuckDB limited to 200 MB; its matrices alone may take 1.6 GB. Spark's memory is not counted (it is Java's)."""
+
+
 def measured(case, index, folder):
     """Run one measurement in a fresh process."""
     command = [sys.executable, __file__, "--one", f"{case}:{index}", "--folder", str(folder)]
     output = subprocess.run(command, capture_output=True, text=True, check=False)
     if output.returncode:
+        print(output.stderr, file=sys.stderr)
         return None
-    return json.loads(output.stdout.splitlines()[-1])
+    found = json.loads(output.stdout.splitlines()[-1])
+    return found["seconds"], found["peak"]
+
+
+def peak_memory():
+    """The largest resident memory of this process in GB (Linux counts it since the last exec)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 2**20 for line in lines if line.startswith("VmHWM"))
 
 
 def main():
@@ -228,9 +237,8 @@ def main():
     given = options.parse_args()
     if given.one:
         case, index = given.one.split(":")
-        seconds = MEASUREMENTS[case][int(index)][1](given.folder)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(json.dumps({"seconds": seconds, "peak": peak}))
+        taken = MEASUREMENTS[case][int(index)][1](given.folder)
+        print(json.dumps({"seconds": taken, "peak": peak_memory()}))
         return
     folder = Path(tempfile.mkdtemp(prefix="coterie-bench-", dir=given.folder))
     cases = given.cases.split(",")
@@ -241,14 +249,17 @@ def main():
             make_totals(folder / "bandit", int(500_000 * given.scale))
         if "long" in cases:
             make_pairs(folder / "long", int(300_000 * given.scale), parts=5)
-        print("| what | seconds | peak memory (MB) |\n| --- | ---: | ---: |")
+        rows = []
         for case in cases:
             for index, (what, _) in enumerate(MEASUREMENTS[case]):
                 result = measured(case, index, folder)
-                shown = "failed | " if result is None else f"{result['seconds']:.2f} | {result['peak']:.0f}"
-                print(f"| {what} | {shown} |", flush=True)
+                rows.append((what, *(["failed"] * 2 if result is None else [f"{value:.2f}" for value in result])))
+                print(*rows[-1], flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    record(
+        "Logs", f"python benchmarks/log.py --scale {given.scale:g}", table(["what", "seconds", "peak GB"], rows) + NOTE
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Integer sums by key, held sparsely, and packed symmetric matrices: what all statistics are made of."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -21,7 +22,7 @@ class Sums:
         """Add up the values of equal keys, given in any order."""
         if not len(keys):
             return cls(keys.astype(np.int64), values.astype(np.int64))
-        order = np.lexsort(keys.T[::-1])
+        order = np.argsort(_single_key(keys), kind="stable") if _fits(keys) else np.lexsort(keys.T[::-1])
         keys, values = keys[order], values[order]
         first = np.ones(len(keys), dtype=bool)
         first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
@@ -34,6 +35,19 @@ class Sums:
         """Return the sums with the numbers in each key column replaced through a map, None leaving them."""
         columns = [column if table is None else table[column] for column, table in zip(self.keys.T, maps, strict=True)]
         return Sums.collect(np.stack(columns, axis=1), self.values)
+
+
+def _fits(keys: IntArray) -> bool:
+    """Return whether all columns of the keys together fit into one 64-bit number."""
+    return math.prod(int(largest) + 1 for largest in keys.max(axis=0)) < 2**63
+
+
+def _single_key(keys: IntArray) -> IntArray:
+    """Return one number per key that sorts like it, which is quicker than sorting by columns."""
+    result = np.zeros(len(keys), dtype=np.int64)
+    for column, largest in zip(keys.T, keys.max(axis=0), strict=True):
+        result = result * (int(largest) + 1) + column
+    return result
 
 
 def packed_length(dimension: int) -> int:
