@@ -19,7 +19,8 @@ from pathlib import Path
 from harness import record, seconds, table
 
 AGENTS, COALITIONS = 200, 5
-REPEATS = 5
+REPEATS = {"reduce": 5, "sizes": 2}
+"""How often a case is run; others once."""
 
 
 def members_query(samples, chance):
@@ -65,8 +66,8 @@ def make_totals(folder, samples):
     )
 
 
-def bare(folder, query, repeats=REPEATS):
-    """Run a query in DuckDB directly, with the same settings."""
+def bare(folder, *queries):
+    """Queries in DuckDB directly, with the same settings."""
     import duckdb
 
     from coterie.log.engine import default_memory
@@ -77,8 +78,7 @@ def bare(folder, query, repeats=REPEATS):
     connection.execute(f"SET memory_limit = '{default_memory(os.cpu_count() or 1)}'")
     for name in ("pairs", "memberships"):
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}/*.parquet')")
-    queries = [query] if isinstance(query, str) else query
-    return seconds(lambda: [connection.sql(text).to_arrow_table() for text in queries], repeats)
+    return lambda: [connection.sql(text).to_arrow_table() for text in queries]
 
 
 def task(folder, **options):
@@ -125,14 +125,14 @@ def polars_reduction(folder):
 
     rows = pl.scan_parquet(f"{folder}/pairs/*.parquet").group_by("coalition", "agent", "partner")
     query = rows.agg(pl.len(), pl.col("utility").sum().alias("s"), (pl.col("utility") ** 2).sum().alias("q"))
-    return seconds(lambda: query.collect(engine="streaming"), REPEATS)
+    return lambda: query.collect(engine="streaming")
 
 
 def our_reduction(folder, **options):
     from coterie.log.reduce import pair_sums
 
     reduction = task(folder, **options)
-    return seconds(lambda: pair_sums(reduction), REPEATS)
+    return lambda: pair_sums(reduction)
 
 
 def our_checks(folder):
@@ -142,33 +142,30 @@ def our_checks(folder):
     engine, sources = DuckDBEngine(), read.find_log(folder)[0]
     for source in sources:
         engine.load(source, match_columns(source, engine.types(source), {}))
-    return seconds(lambda: checking.check(engine, sources, schema.Options().settled()), 1)
+    return lambda: checking.check(engine, sources, schema.Options().settled())
 
 
-def everything(folder, **options):
+def everything(folder):
     """Reading, checking and reducing, as a user does it."""
     import coterie
 
-    return seconds(lambda: coterie.read_log(folder).statistics(**options), 1)
+    return lambda: coterie.read_log(folder).statistics()
 
 
-def bandit(folder, **options):
+def bandit(folder):
     import coterie
 
     log = coterie.read_log(folder, actions="one", memory_limit="200MB")
-    return seconds(lambda: log.statistics(**options), 1)
+    return log.statistics
 
 
 def on_spark(folder):
-    """The reduction alone on Spark in this process, after its start."""
+    """The statistics on Spark, after its start and after the checks."""
     import coterie
     from coterie.log.spark import local_session
 
-    session = local_session(threads=2)
-    log = coterie.read_log(folder, spark=session, actions="one")
-    taken = seconds(lambda: log.statistics(parts=(1.0,)), 1)
-    session.stop()
-    return taken
+    log = coterie.read_log(folder, spark=local_session(threads=2), actions="one")
+    return lambda: log.statistics(parts=(1.0,))
 
 
 PLAIN = f"SELECT coalition, agent, partner, {GROUPED} FROM pairs GROUP BY ALL"
@@ -191,7 +188,7 @@ MEASUREMENTS = {
         ),
     ],
     "checks": [
-        ("bare DuckDB queries for the same checks", lambda at: bare(at / "log", BARE_CHECKS, 1)),
+        ("bare DuckDB queries for the same checks", lambda at: bare(at / "log", *BARE_CHECKS)),
         ("coterie, all checks", lambda at: our_checks(at / "log")),
     ],
     "all": [("coterie, read, check and reduce to two halves", lambda at: everything(at / "log"))],
@@ -207,19 +204,18 @@ MEASUREMENTS = {
 NOTE = f"""
 
 {AGENTS} agents, {COALITIONS} coalitions, Parquet. Bare queries sum floats and check nothing; ours sum fixed-point \
-integers. "Reduction" is that one pass; the best of {REPEATS} runs, one run for checks, bandit and Spark. The bandit \
-line has DuckDB limited to 200 MB; its matrices alone may take 1.6 GB. Spark's memory is not counted (it is Java's)."""
+integers. The reduction is that one pass; the lines of a case take turns in one process, and each line's memory is \
+that of a process of its own. For the bandit log DuckDB was limited to 200 MB; matrices of agents who join several \
+coalitions at once take 1.6 GB by themselves. Spark's memory is Java's and is not counted."""
 
 
-def measured(case, index, folder):
-    """Run one measurement in a fresh process."""
-    command = [sys.executable, __file__, "--one", f"{case}:{index}", "--folder", str(folder)]
-    output = subprocess.run(command, capture_output=True, text=True, check=False)
-    if output.returncode:
-        print(output.stderr, file=sys.stderr)
-        return None
-    found = json.loads(output.stdout.splitlines()[-1])
-    return found["seconds"], found["peak"]
+def times(case, folder):
+    """The best time of each line of a case; lines take turns, so that all see the same machine."""
+    actions = [prepare(folder) for _, prepare in MEASUREMENTS[case]]
+    best = [float("inf")] * len(actions)
+    for _ in range(REPEATS.get(case, 1)):
+        best = [min(before, seconds(action, 1)) for before, action in zip(best, actions, strict=True)]
+    return best
 
 
 def peak_memory():
@@ -228,20 +224,35 @@ def peak_memory():
     return next(int(line.split()[1]) / 2**20 for line in lines if line.startswith("VmHWM"))
 
 
+def measured(what, folder):
+    """Run one measurement in a fresh process."""
+    command = [sys.executable, __file__, "--one", what, "--folder", str(folder)]
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(output.stdout.splitlines()[-1])
+
+
+def measure(what, folder):
+    """Return the times of a case, or for case:line that line's peak memory."""
+    case, _, line = what.partition(":")
+    if not line:
+        return times(case, folder)
+    MEASUREMENTS[case][int(line)][1](folder)()
+    return peak_memory()
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--scale", type=float, default=1.0)
     options.add_argument("--cases", default=",".join(MEASUREMENTS))
     options.add_argument("--folder", type=Path)
-    options.add_argument("--one")
+    options.add_argument("--one", help="for our own processes")
     given = options.parse_args()
     if given.one:
-        case, index = given.one.split(":")
-        taken = MEASUREMENTS[case][int(index)][1](given.folder)
-        print(json.dumps({"seconds": taken, "peak": peak_memory()}))
+        print(json.dumps(measure(given.one, given.folder)))
         return
     folder = Path(tempfile.mkdtemp(prefix="coterie-bench-", dir=given.folder))
     cases = given.cases.split(",")
+    rows = []
     try:
         if {"reduce", "sizes", "checks", "all", "spark"} & set(cases):
             make_pairs(folder / "log", int(300_000 * given.scale))
@@ -249,17 +260,16 @@ def main():
             make_totals(folder / "bandit", int(500_000 * given.scale))
         if "long" in cases:
             make_pairs(folder / "long", int(300_000 * given.scale), parts=5)
-        rows = []
         for case in cases:
-            for index, (what, _) in enumerate(MEASUREMENTS[case]):
-                result = measured(case, index, folder)
-                rows.append((what, *(["failed"] * 2 if result is None else [f"{value:.2f}" for value in result])))
+            taken = measured(case, folder)
+            for line, (what, _) in enumerate(MEASUREMENTS[case]):
+                peak = "" if case == "spark" else f"{measured(f'{case}:{line}', folder):.2f}"
+                rows.append((what, f"{taken[line]:.2f}", peak))
                 print(*rows[-1], flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    record(
-        "Logs", f"python benchmarks/log.py --scale {given.scale:g}", table(["what", "seconds", "peak GB"], rows) + NOTE
-    )
+    command = f"python benchmarks/log.py --scale {given.scale:g}"
+    record("Logs", command, table(["what", "seconds", "peak GB"], rows) + NOTE)
 
 
 if __name__ == "__main__":

@@ -112,6 +112,11 @@ def is_text(kind: str) -> bool:
     return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8"))
 
 
+def file_pattern(path: str) -> str:
+    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards."""
+    return quoted(re.sub(r"([\[*?])", r"[\1]", path))
+
+
 def quoted(text: str) -> str:
     """Return a SQL string literal (DuckDB's way)."""
     return "'" + text.replace("'", "''") + "'"
@@ -179,7 +184,7 @@ class DuckDBEngine(Engine):
     def _raw(self, source: Source) -> str:
         """Return the source as something to select from, with `row_index` and `file_name`."""
         if source.frame is None:
-            files = ", ".join(quoted(file) for file in source.files)
+            files = ", ".join(file_pattern(file) for file in source.files)
             read = f"read_parquet([{files}], union_by_name = true, file_row_number = true, filename = 'file_name')"
             return f"(SELECT * RENAME (file_row_number AS row_index) FROM {read})"
         name = self.name(f"frame_{source.table}")
@@ -192,9 +197,9 @@ class DuckDBEngine(Engine):
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
         read = (
-            f"read_csv({quoted(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
+            f"read_csv({file_pattern(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
             "header = true, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
-            "strict_mode = true, null_padding = false, max_line_size = 16777216)"
+            "strict_mode = true, null_padding = false)"
         )
         chosen = [f"{cells[columns[ours]]} AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
