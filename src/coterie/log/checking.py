@@ -1,0 +1,194 @@
+"""Checking the tables of a log inside the engine.
+
+A sound log costs one pass over each table for what a single row shows, one for repeated rows (by
+hashes) and one join for the members of pairs or the terms of totals. Only a log with problems is
+read again, to find the first row of each.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from coterie.log import queries, schema
+from coterie.log.engine import Engine, Source
+from coterie.log.schema import Refusal
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the checks found out about a sound log."""
+
+    rows: int
+    """Rows of the table of utilities."""
+    both_orders: bool
+    """Whether some pair of a symmetric log was listed in both orders (and agreed)."""
+    extent: tuple[float, float] | None
+    """The smallest and the largest utility."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """One table under examination."""
+
+    engine: Engine
+    source: Source
+
+    @property
+    def view(self) -> str:
+        return self.engine.name(self.source.table)
+
+    @property
+    def names(self) -> list[str]:
+        return [column for column in schema.TABLES[self.source.table] if column != "utility"]
+
+    def one(self, query: str) -> dict[str, Any] | None:
+        """Return the first row of a result, if there is one."""
+        rows: list[dict[str, Any]] = self.engine.table(query).to_pylist()
+        return rows[0] if rows else None
+
+    def refusal(self, row: dict[str, Any], what: str, count: int) -> Refusal:
+        parts = self.source.shown
+        if len(self.source.files) > 1:
+            parts = f"{self.source.shown}, part {PurePath(row['file_name']).name}"
+        return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
+
+
+def check(engine: Engine, sources: Sequence[Source], options: schema.Options) -> Checked:
+    """Return what is known about the log, or refuse it with all its problems at once."""
+    assert options.neutral is not None
+    limits = schema.fixed_range(options.utility_range, options.neutral, options.sigma)
+    problems: list[Refusal] = []
+    tables = {source.table: _Table(engine, source) for source in sources}
+    used = tables.get("pairs") or tables["totals"]
+    counts = {}
+    for table in tables.values():
+        counts[table.source.table], found = _check_rows(table, limits, options)
+        problems += found
+    rows = int(counts[used.source.table]["n_rows"])
+    if rows == 0:
+        problems.append(Refusal(used.source.shown, "has no rows; an empty log says nothing"))
+    hashes = {}
+    for name, table in tables.items():
+        if name != "pairs":
+            hashes[name] = _distinct_rows(table)
+            if hashes[name] < counts[name]["n_rows"]:
+                problems += _first_repeated(table)
+    both_orders = False
+    members = engine.name("memberships")
+    if used.source.table == "pairs":
+        both_orders, found = _repeated_pairs(used, rows, options)
+        problems += found
+        if "memberships" in tables:
+            problems += _strangers(used, members, hashes["memberships"])
+    else:
+        problems += _impossible_totals(used, members, limits)
+    schema.refuse(problems)
+    smallest, largest = counts[used.source.table]["smallest"], counts[used.source.table]["largest"]
+    return Checked(rows, both_orders, (smallest, largest))
+
+
+def _check_rows(
+    table: _Table, limits: tuple[float, float], options: schema.Options
+) -> tuple[dict[str, Any], list[Refusal]]:
+    """Return counts of one pass over a table, and what is wrong with single rows."""
+    conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
+    has_utility = "utility" in schema.TABLES[table.source.table]
+    if has_utility:
+        conditions["not_finite"] = f"NOT {queries.is_finite()}"
+    if table.source.table == "pairs":
+        conditions["self"] = "agent = partner"
+        conditions["outside"] = queries.is_outside(limits)
+    counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
+    assert counts is not None
+    problems = []
+    for kind, condition in conditions.items():
+        if not counts[kind]:
+            continue
+        columns = [*table.names, *(["utility", "written"] if has_utility else [])]
+        row = table.one(queries.first_row(table.view, condition, columns))
+        assert row is not None
+        problems.append(table.refusal(row, _worded(kind, row, counts, limits, options), int(counts[kind])))
+    return counts, problems
+
+
+def _worded(
+    kind: str, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float], options: schema.Options
+) -> str:
+    """Return the sentence about a row that meets one of the conditions."""
+    if kind == "not_finite":
+        return schema.not_finite(row["written"])
+    if kind == "self":
+        return schema.with_herself(row["agent"])
+    if kind == "outside":
+        return schema.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma)
+    return schema.empty_name(kind.removeprefix("empty_"))
+
+
+def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
+    """Return the number of different rows, by their hashes."""
+    fingerprint = table.engine.fingerprint(sorted(table.names) if columns is None else columns)
+    found = table.one(queries.distinct_rows(table.view, fingerprint))
+    assert found is not None
+    return int(found["hashes"])
+
+
+def _first_repeated(table: _Table) -> Iterator[Refusal]:
+    """Yield the refusal of rows that repeat an earlier one."""
+    # Two different rows may share a hash, so the rows themselves have the last word.
+    row = table.one(queries.repeated(table.view, table.names))
+    if row is not None:
+        values = {name: row[name] for name in table.names}
+        yield table.refusal(row, schema.duplicate(table.source.table, values), int(row["found"]))
+
+
+def _repeated_pairs(table: _Table, rows: int, options: schema.Options) -> tuple[bool, list[Refusal]]:
+    """Return whether pairs come in both orders, and what is wrong with repeated ones."""
+    ordered = ["sample", "coalition", "agent", "partner"]
+    unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
+    keys = unordered if options.symmetric else ordered
+    if _distinct_rows(table, keys) == rows:
+        return False, []
+    problems = list(_first_repeated(table))
+    if not options.symmetric or problems:
+        return False, problems
+    found = table.one(queries.orders(table.view))
+    assert found is not None
+    if found["different"] and not options.symmetrize:
+        row = table.one(queries.disagreement(table.view))
+        assert row is not None
+        what = schema.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
+        problems.append(table.refusal(row, what, int(found["different"])))
+    return bool(found["both_orders"]), problems
+
+
+def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
+    """Yield the refusal of pairs whose agents were not both members, given how many memberships differ."""
+    of_agent, of_partner = (
+        table.engine.fingerprint([column, "coalition", "sample"]) for column in ("agent", "partner")
+    )
+    everybody = table.one(queries.distinct_memberships(table.view, members, of_agent, of_partner))
+    if everybody is not None and everybody["hashes"] == distinct:
+        return
+    found = table.one(queries.strangers(table.view, members))
+    if found is None or not found["found"]:
+        return
+    row = table.one(queries.first_stranger(table.view, members))
+    # A row with an empty name is a problem of its own, reported as such.
+    if row is not None and all(row[name] for name in table.names):
+        values = {name: row[name] for name in table.names}
+        missing = row["partner"] if row["agent_known"] else row["agent"]
+        yield table.refusal(row, schema.not_members(values, missing), int(found["found"]))
+
+
+def _impossible_totals(table: _Table, members: str, limits: tuple[float, float]) -> Iterator[Refusal]:
+    """Yield the refusal of totals outside what their pair terms allow."""
+    found = table.one(queries.impossible_totals(table.view, members, limits, "count(*) AS found"))
+    if found is None or not found["found"]:
+        return
+    columns = "file_name, row_index, t.utility AS utility, coalesce(c.terms, 0) AS terms"
+    query = queries.impossible_totals(table.view, members, limits, columns) + " ORDER BY file_name, row_index LIMIT 1"
+    row = table.one(query)
+    assert row is not None
+    what = schema.total_outside(row["utility"], int(row["terms"]), limits)
+    yield table.refusal(row, what, int(found["found"]))

@@ -1,0 +1,95 @@
+"""What agents may do in the game that a log describes: the `actions` option, read against the data."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from coterie.actions import OR_NONE, UpTo
+from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
+from coterie.log import queries
+from coterie.log.engine import Engine
+from coterie.log.setting import is_observed, sorted_sets
+from coterie.log.streaming import codes
+
+WORD_BITS = 62
+"""How many coalitions one integer of bits stands for."""
+
+
+def described(description: Any, *, may_stay_out: bool) -> Any:
+    """Return the `actions` option as results show it, with the right to stay out in its name."""
+    if isinstance(description, str):
+        return description if not may_stay_out or description.endswith(OR_NONE) else description + OR_NONE
+    if isinstance(description, Mapping):
+        return {str(agent): described(sets, may_stay_out=may_stay_out) for agent, sets in description.items()}
+    if isinstance(description, Sequence) and all(_is_listed(chosen) for chosen in description):
+        listed = [[str(name) for name in chosen] for chosen in description]
+        return [*listed, []] if may_stay_out and [] not in listed else listed
+    raise InputError(
+        f'actions: expected "observed", "observed-own", "one", "any", "up-to:3", a list of lists of coalition names, '
+        f"or an object agent -> list of lists, got {description!r}"
+    )
+
+
+def _is_listed(chosen: Any) -> bool:
+    return isinstance(chosen, Sequence) and not isinstance(chosen, str)
+
+
+def action_sets(
+    description: Any, engine: Engine, agents: tuple[str, ...], coalitions: tuple[str, ...], *, pooled: bool
+) -> Any:
+    """Return what a description comes to in this log, in a form that `ActionSpaces.parse` reads.
+
+    "observed" becomes the sets that anybody was seen to choose; for interchangeable coalitions,
+    any set of at most as many as anybody joined at once.
+    """
+    if not is_observed(description):
+        if pooled and not isinstance(description, str):
+            raise InputError(
+                "actions: with --pool-coalitions old coalition names mean nothing, so sets of them are refused; "
+                'say "one", "any", "up-to:3" or "observed"'
+            )
+        ActionSpaces.parse(description, agents, coalitions)
+        return description
+    may_stay_out = description.endswith(OR_NONE)
+    own = description.removesuffix(OR_NONE) == "observed-own"
+    members = engine.name("members")
+    if pooled:
+        if own:
+            raise InputError('actions: "observed-own" needs coalitions that mean something; drop --pool-coalitions')
+        most = int(engine.table(queries.most_at_once(members, "sample, agent"))["most"][0].as_py())
+        return UpTo(len(coalitions), min(most, len(coalitions)), may_stay_out).to_json(())
+    extra: list[list[str]] = [[]] if may_stay_out else []
+    seen = _observed_sets(engine, members, agents, coalitions, own=own)
+    if not own:
+        return sorted_sets(extra + seen.get("", []), coalitions)
+    never = [agent for agent in agents if agent not in seen]
+    if never and not may_stay_out:
+        raise InputError(
+            f"actions: {never[0]!r} was never seen in a coalition, so observed-own gives her an empty action space; "
+            'list her sets in "actions", or say observed'
+        )
+    return {agent: sorted_sets(extra + seen.get(agent, []), coalitions) for agent in agents}
+
+
+def _observed_sets(
+    engine: Engine, members: str, agents: tuple[str, ...], coalitions: tuple[str, ...], *, own: bool
+) -> dict[str, list[list[str]]]:
+    """Return the sets that each agent chose in some sample, or under "" those of all agents."""
+    words = -(-len(coalitions) // WORD_BITS)
+    numbered = {
+        "coalition": pa.array(coalitions, pa.string()),
+        "word": pa.array([l // WORD_BITS for l in range(len(coalitions))], pa.int64()),
+        "bit": pa.array([1 << (l % WORD_BITS) for l in range(len(coalitions))], pa.int64()),
+    }
+    engine.lookup("codes", pa.table(numbered))
+    found = engine.table(queries.observed_sets(members, engine.name("codes"), words, own=own))
+    bits = np.stack([found[f"w{w}"].to_numpy() for w in range(words)], axis=1)
+    owner = codes(found["agent"], pa.array(agents, pa.string())).tolist() if own else [None] * len(bits)
+    result: dict[str, list[list[str]]] = {}
+    for agent, row in zip(owner, bits.tolist(), strict=True):
+        chosen = [name for l, name in enumerate(coalitions) if row[l // WORD_BITS] >> (l % WORD_BITS) & 1]
+        result.setdefault("" if agent is None else agents[agent], []).append(chosen)
+    return result

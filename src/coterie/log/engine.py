@@ -1,0 +1,320 @@
+"""Where the queries on a log run: a small protocol, and DuckDB, the engine that is built in.
+
+An engine turns each table into a view with the columns of `schema.TABLES` and three more:
+`file_name`, `row_index` (from 0, within the file) and, where there is a utility, `written`, its
+text. Names are strings there and utilities are doubles, null where the text is no number. The
+queries themselves are the same for every engine.
+"""
+
+import os
+import re
+import tempfile
+import uuid
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from coterie.errors import CoterieError, InputError
+from coterie.log import schema
+
+NUMBER = r"^\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*$"
+"""What counts as a number in text, for engines that would otherwise accept different spellings."""
+
+BATCH_ROWS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written: its separator and its header, in order."""
+
+    separator: str
+    header: tuple[str, ...]
+
+    @property
+    def has_decimal_comma(self) -> bool:
+        """Whether 0,5 is a number: only where the comma does not separate cells."""
+        return self.separator == ";"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One table of a log: CSV, Parquet files, or a data frame."""
+
+    table: str
+    shown: str
+    """What messages call it."""
+    files: tuple[str, ...] = ()
+    dialect: Dialect | None = None
+    """Set for CSV only."""
+    frame: Any = None
+
+    @property
+    def has_header(self) -> bool:
+        """Whether rows are counted below a header."""
+        return self.dialect is not None
+
+
+class Engine(ABC):
+    """Runs queries; every log has its own views, named by `name`."""
+
+    def __init__(self) -> None:
+        self._prefix = f"coterie_{uuid.uuid4().hex[:12]}_"
+
+    def name(self, view: str) -> str:
+        """Return what a view of this log is called in queries."""
+        return self._prefix + view
+
+    @abstractmethod
+    def types(self, source: Source) -> dict[str, str]:
+        """Return the columns of a table as they are written, with their types in lower case."""
+
+    @abstractmethod
+    def load(self, source: Source, columns: Mapping[str, str]) -> None:
+        """Make the view of a table; `columns` says what each of its columns is called in the source."""
+
+    @abstractmethod
+    def view(self, view: str, query: str, *, stored: bool = False) -> None:
+        """Name a query; `stored` keeps its result on disk, for what is read several times."""
+
+    @abstractmethod
+    def lookup(self, view: str, table: pa.Table) -> None:
+        """Name a small table of ours, to join with."""
+
+    @abstractmethod
+    def table(self, query: str) -> pa.Table:
+        """Return the whole result of a query, which the caller knows to be small."""
+
+    @abstractmethod
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        """Yield the result of a query in order, a batch at a time."""
+
+    @abstractmethod
+    def fingerprint(self, columns: Sequence[str]) -> str:
+        """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
+
+
+def utility_expression(column: str, kind: str, *, decimal_comma: bool) -> str:
+    """Return SQL for a double, null where the value is no number."""
+    if not is_text(kind):
+        return f"CAST({column} AS DOUBLE)"
+    text = f"replace({column}, ',', '.')" if decimal_comma else column
+    return f"CASE WHEN regexp_like({text}, '{NUMBER}') THEN TRY_CAST(trim({text}) AS DOUBLE) END"
+
+
+def is_text(kind: str) -> bool:
+    """Return whether an engine's type is some kind of string."""
+    return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8"))
+
+
+def file_pattern(path: str) -> str:
+    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards."""
+    return quoted(re.sub(r"([\[*?])", r"[\1]", path))
+
+
+def quoted(text: str) -> str:
+    """Return a SQL string literal (DuckDB's way)."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(text: str) -> str:
+    """Return a quoted SQL identifier (DuckDB's way)."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def default_memory(threads: int) -> str:
+    """Return how much memory DuckDB may use unless told: it does not grow with the log."""
+    return f"{2048 + 128 * threads}MB"
+
+
+class DuckDBEngine(Engine):
+    """DuckDB inside this process; it streams, uses all cores, and spills to disk.
+
+    CSV tables and stored views are written once to temporary Parquet files, so that each further
+    query reads only the columns it needs. The files vanish with the engine.
+    """
+
+    def __init__(self, memory_limit: str | None = None, threads: int | None = None) -> None:
+        super().__init__()
+        import duckdb  # here, to keep `import coterie` light
+
+        self._duckdb = duckdb
+        self._folder = tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
+        self._connection = duckdb.connect(":memory:")
+        weakref.finalize(self, _close, self._connection, self._folder)
+        self._run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spill'))}")
+        self._run("SET enable_progress_bar = false")
+        self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
+        threads = threads or os.cpu_count() or 1
+        self._run(f"SET threads = {int(threads)}")
+        try:
+            self._run(f"SET memory_limit = {quoted(memory_limit or default_memory(threads))}")
+        except duckdb.Error:
+            raise InputError(f"memory limit: expected something like 2GB or 500MB, got {memory_limit!r}") from None
+
+    def types(self, source: Source) -> dict[str, str]:
+        if source.dialect is not None:
+            return dict.fromkeys(source.dialect.header, "varchar")
+        try:
+            described = self.table(f"DESCRIBE SELECT * FROM {self._raw(source)}")
+        except self._duckdb.Error as problem:
+            reason = str(problem).splitlines()[0]
+            raise InputError(f"{source.shown}: cannot be read as Parquet ({reason})") from None
+        names, kinds = described["column_name"].to_pylist(), described["column_type"].to_pylist()
+        return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in _EXTRA}
+
+    def load(self, source: Source, columns: Mapping[str, str]) -> None:
+        if source.dialect is not None:
+            self._load_csv(source, source.dialect, columns)
+            return
+        kinds = self.types(source)
+        chosen = [f"CAST({identifier(columns[ours])} AS VARCHAR) AS {ours}" for ours in columns if ours != "utility"]
+        if "utility" in columns:
+            theirs = identifier(columns["utility"])
+            value = utility_expression(theirs, kinds[columns["utility"]], decimal_comma=False)
+            chosen += [f"{value} AS utility", f"CAST({theirs} AS VARCHAR) AS written"]
+        chosen += ["row_index", "file_name"] if source.frame is None else ["row_index", "'' AS file_name"]
+        self.view(source.table, f"SELECT {', '.join(chosen)} FROM {self._raw(source)}")
+
+    def _raw(self, source: Source) -> str:
+        """Return the source as something to select from, with `row_index` and `file_name`."""
+        if source.frame is None:
+            files = ", ".join(file_pattern(file) for file in source.files)
+            read = f"read_parquet([{files}], union_by_name = true, file_row_number = true, filename = 'file_name')"
+            return f"(SELECT * RENAME (file_row_number AS row_index) FROM {read})"
+        name = self.name(f"frame_{source.table}")
+        rows = pa.array(range(source.frame.num_rows), type=pa.int64())
+        self._connection.register(name, source.frame.append_column("row_index", rows))
+        return name
+
+    def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, str]) -> None:
+        # Cells are named by position: headers may repeat, differ in case, or be empty.
+        cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
+        named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
+        read = (
+            f"read_csv({file_pattern(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
+            "header = true, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
+            "strict_mode = true, null_padding = false)"
+        )
+        chosen = [f"{cells[columns[ours]]} AS {ours}" for ours in columns if ours != "utility"]
+        if "utility" in columns:
+            cell = cells[columns["utility"]]
+            value = utility_expression(cell, "varchar", decimal_comma=dialect.has_decimal_comma)
+            chosen += [f"{value} AS utility", f"CASE WHEN {value} IS NULL THEN {cell} END AS written"]
+        try:
+            self.view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
+        except self._duckdb.Error as problem:
+            raise InputError(f"{source.shown}: {_csv_problem(str(problem), len(dialect.header))}") from None
+
+    def view(self, view: str, query: str, *, stored: bool = False) -> None:
+        if stored:
+            file = quoted(str(Path(self._folder.name) / f"{view}.parquet"))
+            self._run(f"COPY ({query}) TO {file} (FORMAT parquet)")
+            query = (
+                "SELECT * RENAME (file_row_number AS row_index), '' AS file_name "
+                f"FROM read_parquet({file}, file_row_number = true)"
+            )
+        self._run(f"CREATE OR REPLACE VIEW {self.name(view)} AS {query}")
+
+    def lookup(self, view: str, table: pa.Table) -> None:
+        self._connection.register(self.name(view), table)
+
+    def table(self, query: str) -> pa.Table:
+        with self._explained():
+            return self._connection.sql(query).to_arrow_table()
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        with self._explained():
+            yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn DuckDB's failures while it reads a log into ours."""
+        try:
+            yield
+        except self._duckdb.OutOfMemoryException:
+            raise CoterieError("DuckDB needs more memory than it may use here; raise --memory-limit") from None
+        except self._duckdb.IOException as problem:
+            raise CoterieError(f"the log cannot be read ({str(problem).splitlines()[0]})") from None
+
+    def fingerprint(self, columns: Sequence[str]) -> str:
+        return f"hash({', '.join(columns)})"
+
+    def _run(self, statement: str) -> None:
+        self._connection.execute(statement)
+
+
+_EXTRA = {"row_index", "file_name"}
+
+
+def _close(connection: Any, folder: "tempfile.TemporaryDirectory[str]") -> None:
+    connection.close()
+    folder.cleanup()
+
+
+def _csv_problem(text: str, cells: int) -> str:
+    """Turn DuckDB's account of a CSV error into one sentence."""
+    line = re.search(r"Line: (\d+)", text)
+    where = f"line {line[1]}: " if line else ""
+    lowered = text.lower()
+    if "utf-8" in lowered or "utf8" in lowered or "unicode" in lowered:
+        return f"{where}is not text in UTF-8"
+    if "columns" in lowered:
+        found = re.search(r"Found: (\d+)", text)
+        count = f" {found[1]}" if found else " another number of"
+        return f"{where}the row has{count} cells, expected {cells} as in the header"
+    if "state machine" in lowered:
+        return "is not well-formed CSV: lines end in different ways, or quotes are misplaced"
+    if "quote" in lowered:
+        return f"{where}a quoted cell does not end or goes on after its closing quote"
+    return f"{where}cannot be read as CSV ({text.splitlines()[0]})"
+
+
+def make_engine(name: str, *, memory_limit: str | None, threads: int | None, spark: Any) -> Engine:
+    """Return the engine called "duckdb" or "spark"; a Spark session given by the user is used as it is."""
+    if name == "duckdb" and spark is None:
+        return DuckDBEngine(memory_limit, threads)
+    if name == "spark" or spark is not None:
+        from coterie.log.spark import SparkEngine
+
+        return SparkEngine(spark, threads=threads)
+    raise InputError(f'engine: expected "duckdb" or "spark", got {name!r}')
+
+
+def match_columns(source: Source, found: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Return for each column of the table what the source calls it, refusing what is missing.
+
+    Names are compared without regard to case and to blanks around them. A column that `mapping`
+    renames is looked for under both names, since a mapping speaks about all tables at once.
+    """
+    problems, matched = [], {}
+    for ours in schema.TABLES[source.table]:
+        candidates: list[str] = []
+        for wanted in (mapping.get(ours), ours):
+            if wanted is not None and not candidates:
+                candidates = [name for name in found if name.strip().casefold() == wanted.casefold()]
+        if not candidates:
+            problems.append(schema.missing_column(source.table, ours, found))
+        elif len(candidates) > 1:
+            problems.append(schema.ambiguous_column(ours, candidates))
+        elif not _fits(ours, found[candidates[0]]):
+            problems.append(schema.wrong_type(candidates[0], found[candidates[0]]))
+        else:
+            matched[ours] = candidates[0]
+    schema.refuse(schema.Refusal(source.shown, problem) for problem in problems)
+    return matched
+
+
+_WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
+_REAL = r"(double|float|real|half|decimal)(\(.*\))?"
+_DATE = r"(date|time)[a-z_ ]*"
+
+
+def _fits(column: str, kind: str) -> bool:
+    """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
+    return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None

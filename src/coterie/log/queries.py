@@ -1,0 +1,332 @@
+"""The SQL of a log: plain group-by and join, the same text for every engine.
+
+Only names of views, numbers and hexadecimal digits are put into the texts, never values from a
+log. Everything that must be alike on every engine is spelled out: doubles are cast from their
+text, rounding is `floor(x + 0.5)`, and NaN, which sorts above all numbers in DuckDB and in Spark,
+fails every `BETWEEN`.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+FIXED_BITS = 30
+"""Utilities are whole numbers of (high - low) / 2^30 steps above low."""
+
+LARGEST_DOUBLE = "CAST('1.7976931348623157e308' AS DOUBLE)"
+
+
+def double(value: float) -> str:
+    """Return a double literal that every engine reads alike."""
+    return f"CAST('{value!r}' AS DOUBLE)"
+
+
+def fixed_point(limits: tuple[float, float]) -> str:
+    """Return q = round((utility - low) / (high - low) 2^30) as SQL."""
+    low, high = limits
+    return (
+        f"CAST(floor((utility - {double(low)}) / {double(high - low)} * {double(2.0**FIXED_BITS)} "
+        f"+ {double(0.5)}) AS BIGINT)"
+    )
+
+
+def part(shares: Sequence[float], seed: int, sample: str = "sample") -> str:
+    """Return the part that a sample belongs to as SQL: whose share of the hashes its hash falls in.
+
+    The hash is MD5 of "seed:sample" in hexadecimal digits, which sort like the numbers they write.
+    It looks at nothing but the name, so the parts of a log do not depend on how the log is split.
+    """
+    if len(shares) == 1:
+        return "0"
+    total = sum(Fraction(share) for share in shares)
+    reached, branches = Fraction(0), []
+    for index, share in enumerate(shares[:-1]):
+        reached += Fraction(share) / total
+        threshold = f"{int(reached * 2**128):032x}"
+        branches.append(f"WHEN md5(concat('{seed}:', {sample})) < '{threshold}' THEN {index}")
+    return f"CASE {' '.join(branches)} ELSE {len(shares) - 1} END"
+
+
+def columns_of(view: str, columns: Sequence[str]) -> str:
+    """Return some columns of a view."""
+    return f"SELECT {', '.join(columns)} FROM {view}"
+
+
+def inferred_members(pairs: str) -> str:
+    """Return the memberships that pairs imply: both agents of a pair were in its coalition."""
+    return (
+        f"SELECT DISTINCT sample, coalition, agent FROM (SELECT sample, coalition, agent FROM {pairs} "
+        f"UNION ALL SELECT sample, coalition, partner AS agent FROM {pairs}) AS both_agents"
+    )
+
+
+def averaged_orders(pairs: str) -> str:
+    """Return one row per unordered pair, coalition and sample, with the mean of its one or two utilities."""
+    return (
+        "SELECT sample, coalition, least(agent, partner) AS agent, greatest(agent, partner) AS partner, "
+        f"sum(utility) / count(*) AS utility FROM {pairs} "
+        "GROUP BY sample, coalition, least(agent, partner), greatest(agent, partner)"
+    )
+
+
+def sizes(members: str) -> str:
+    """Return |C_l| for each sample and coalition that anybody joined."""
+    return f"SELECT sample, coalition, count(*) AS size FROM {members} GROUP BY sample, coalition"
+
+
+def terms(members: str) -> str:
+    """Return for each sample and agent the number of pair terms that her total adds up."""
+    return (
+        f"SELECT m.sample AS sample, m.agent AS agent, sum(z.size - 1) AS terms FROM {members} m "
+        f"JOIN ({sizes(members)}) z ON m.sample = z.sample AND m.coalition = z.coalition GROUP BY m.sample, m.agent"
+    )
+
+
+def samples(views: Sequence[str]) -> str:
+    """Return the names of all samples that occur in some of the views."""
+    listed = " UNION ALL ".join(f"SELECT sample FROM {view}" for view in views)
+    return f"SELECT DISTINCT sample FROM ({listed}) AS listed"
+
+
+def sample_counts(views: Sequence[str], which: str) -> str:
+    """Return the number of samples in each part."""
+    return (
+        f"SELECT part, count(*) AS samples FROM (SELECT {which} AS part FROM ({samples(views)}) AS names) AS parts "
+        "GROUP BY part"
+    )
+
+
+def size_counts(members: str, which: str) -> str:
+    """Return for each part, coalition and size how many samples had it."""
+    return (
+        f"SELECT part, coalition, size, count(*) AS samples FROM (SELECT {which} AS part, coalition, size "
+        f"FROM ({sizes(members)}) AS z) AS parts GROUP BY part, coalition, size"
+    )
+
+
+def pair_sums(
+    pairs: str, which: str, limits: tuple[float, float], sized_by: str | None = None, *, pooled: bool = False
+) -> str:
+    """Return count, sum and sum of squares of q for each part, coalition and pair (and size)."""
+    keys = ["part", *([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
+    named = ", ".join(keys)
+    size = ", z.size AS size" if sized_by else ""
+    return (
+        f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, "
+        f"CAST(sum((q * q) >> {FIXED_BITS}) AS BIGINT) AS squares FROM (SELECT {which} AS part, "
+        f"p.coalition AS coalition, agent, partner, {fixed_point(limits)} AS q{size} FROM {_sized(pairs, sized_by)}"
+        f") AS fixed GROUP BY {named}"
+    )
+
+
+def _sized(pairs: str, sized_by: str | None) -> str:
+    """Return pairs to select from, next to the size of their coalition where it matters."""
+    if sized_by is None:
+        return f"{pairs} p"
+    return f"{pairs} p JOIN ({sizes(sized_by)}) z ON p.sample = z.sample AND p.coalition = z.coalition"
+
+
+def pair_repeats(pairs: str, which: str, sized_by: str | None, *, symmetric: bool) -> str:
+    """Return for each part and pair (and size) the sum over samples of (how often they met in it)^2."""
+    first, second = ("least(agent, partner)", "greatest(agent, partner)") if symmetric else ("agent", "partner")
+    size = ", size" if sized_by else ""
+    return (
+        f"SELECT part, agent, partner{size}, CAST(sum(met * met) AS BIGINT) AS repeats FROM (SELECT {which} AS part, "
+        f"{first} AS agent, {second} AS partner{', z.size AS size' if sized_by else ''}, count(*) AS met "
+        f"FROM {_sized(pairs, sized_by)} GROUP BY p.sample, {first}, {second}{', z.size' if sized_by else ''}) AS met "
+        f"GROUP BY part, agent, partner{size}"
+    )
+
+
+def pair_rows(pairs: str, which: str, sized_by: str | None = None) -> str:
+    """Return the pairs of each sample next to each other, to see which occur together."""
+    size = ", z.size AS size" if sized_by else ""
+    return (
+        f"SELECT {which} AS part, p.sample AS sample, p.coalition AS coalition, agent, partner{size} "
+        f"FROM {_sized(pairs, sized_by)} ORDER BY p.sample"
+    )
+
+
+def total_rows(members: str, totals: str, which: str) -> str:
+    """Return the memberships and totals of each sample next to each other; totals have no coalition."""
+    return (
+        f"SELECT {which} AS part, sample, agent, coalition, utility FROM (SELECT sample, agent, coalition, "
+        f"CAST(NULL AS DOUBLE) AS utility FROM {members} UNION ALL SELECT sample, agent, "
+        f"CAST(NULL AS STRING) AS coalition, utility FROM {totals}) AS everything "
+        "ORDER BY sample"
+    )
+
+
+def observed_sets(members: str, codes: str, words: int, *, own: bool) -> str:
+    """Return the distinct sets of coalitions that agents chose, as bits in `words` integers.
+
+    `codes` is a table (coalition, word, bit) that numbers the coalitions.
+    """
+    sums = ", ".join(f"sum(CASE WHEN c.word = {w} THEN c.bit ELSE 0 END) AS w{w}" for w in range(words))
+    columns = ", ".join(f"CAST(w{w} AS BIGINT) AS w{w}" for w in range(words))
+    agent = "agent, " if own else ""
+    return (
+        f"SELECT DISTINCT {agent}{columns} FROM (SELECT m.sample AS sample, m.agent AS agent, {sums} FROM {members} m "
+        f"JOIN {codes} c ON m.coalition = c.coalition GROUP BY m.sample, m.agent) AS chosen"
+    )
+
+
+def most_at_once(members: str, by: str) -> str:
+    """Return the largest number of coalitions in one sample (`by` = sample), or of one agent in it."""
+    distinct = "count(DISTINCT coalition)" if by == "sample" else "count(*)"
+    return f"SELECT max(n) AS most FROM (SELECT {distinct} AS n FROM {members} GROUP BY {by}) AS counted"
+
+
+def distinct_names(columns: Sequence[tuple[str, str]]) -> str:
+    """Return the distinct values of columns, given as (view, column)."""
+    parts = " UNION ALL ".join(f"SELECT DISTINCT {column} AS name FROM {view}" for view, column in columns)
+    return f"SELECT DISTINCT name FROM ({parts}) AS names"
+
+
+def count_where(view: str, conditions: Mapping[str, str], *, with_utility: bool) -> str:
+    """Return in one pass the number of rows and, for each condition, how many rows meet it."""
+    counts = [f"sum(CASE WHEN {condition} THEN 1 ELSE 0 END) AS {name}" for name, condition in conditions.items()]
+    if with_utility:
+        finite = "CASE WHEN " + is_finite() + " THEN utility END"
+        counts += [f"min({finite}) AS smallest", f"max({finite}) AS largest"]
+    return f"SELECT count(*) AS n_rows, {', '.join(counts)} FROM {view}"
+
+
+def is_finite() -> str:
+    """Return whether a utility is a finite number."""
+    return f"(utility IS NOT NULL AND utility BETWEEN -{LARGEST_DOUBLE} AND {LARGEST_DOUBLE})"
+
+
+def is_outside(limits: tuple[float, float]) -> str:
+    """Return whether a finite utility is outside the limits."""
+    low, high = limits
+    return f"({is_finite()} AND NOT utility BETWEEN {double(low)} AND {double(high)})"
+
+
+def distinct_rows(view: str, fingerprint: str) -> str:
+    """Return the number of different hashes; as many as there are rows if no row repeats another."""
+    return f"SELECT count(DISTINCT {fingerprint}) AS hashes FROM {view}"
+
+
+def repeated(view: str, keys: Sequence[str]) -> str:
+    """Return each key that several rows share, with the first row but one that has it."""
+    named = ", ".join(keys)
+    return (
+        f"SELECT {named}, file_name, row_index, (count(*) OVER ()) AS found FROM (SELECT {named}, file_name, "
+        f"row_index, row_number() OVER (PARTITION BY {named} ORDER BY file_name, row_index) AS place "
+        f"FROM {view}) AS numbered WHERE place > 1 ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def orders(pairs: str) -> str:
+    """Return how many pairs were listed in both orders, and in how many of them the utilities differ."""
+    return (
+        "SELECT count(*) AS both_orders, sum(CASE WHEN smallest <> largest THEN 1 ELSE 0 END) AS different FROM ("
+        "SELECT min(utility) AS smallest, max(utility) AS largest "
+        f"FROM {pairs} GROUP BY sample, coalition, least(agent, partner), greatest(agent, partner) "
+        "HAVING count(*) > 1) AS twice"
+    )
+
+
+def disagreement(pairs: str) -> str:
+    """Return the first row whose pair had another utility in the other order before."""
+    return (
+        f"SELECT b.file_name AS file_name, b.row_index AS row_index, b.sample AS sample, b.coalition AS coalition, "
+        f"b.agent AS agent, b.partner AS partner, b.utility AS utility, a.utility AS other FROM {pairs} a JOIN "
+        f"{pairs} b ON a.sample = b.sample AND a.coalition = b.coalition AND a.agent = b.partner "
+        "AND a.partner = b.agent WHERE a.utility <> b.utility AND (a.file_name < b.file_name OR "
+        "(a.file_name = b.file_name AND a.row_index < b.row_index)) ORDER BY b.file_name, b.row_index LIMIT 1"
+    )
+
+
+def distinct_memberships(pairs: str, members: str, of_agent: str, of_partner: str) -> str:
+    """Return the number of different hashes of memberships, those that pairs imply included.
+
+    It is that of the memberships alone if every agent of a pair was a member; a grouping of
+    hashes spills gracefully, where a join of names with names would not.
+    """
+    listed = " UNION ALL ".join(
+        f"SELECT {fingerprint} AS h FROM {view}"
+        for view, fingerprint in ((members, of_agent), (pairs, of_agent), (pairs, of_partner))
+    )
+    return f"SELECT count(DISTINCT h) AS hashes FROM ({listed}) AS listed"
+
+
+def strangers(pairs: str, members: str) -> str:
+    """Return the number of pairs of which one or both agents were not members."""
+    return (
+        f"SELECT count(*) AS found FROM {pairs} p "
+        f"WHERE NOT {_is_member(members, 'agent')} OR NOT {_is_member(members, 'partner')}"
+    )
+
+
+def first_stranger(pairs: str, members: str) -> str:
+    """Return the first such pair, and whether it was the partner who was missing."""
+    return (
+        "SELECT * FROM (SELECT file_name, row_index, sample, coalition, agent, partner, "
+        f"{_times_member(members, 'agent')} AS agent_known, {_times_member(members, 'partner')} AS partner_known "
+        f"FROM {pairs} p) AS known WHERE agent_known = 0 OR partner_known = 0 ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def _is_member(members: str, column: str) -> str:
+    return (
+        f"EXISTS (SELECT 1 FROM {members} m WHERE m.sample = p.sample AND m.coalition = p.coalition "
+        f"AND m.agent = p.{column})"
+    )
+
+
+def _times_member(members: str, column: str) -> str:
+    return (
+        f"(SELECT count(*) FROM {members} m WHERE m.sample = p.sample AND m.coalition = p.coalition "
+        f"AND m.agent = p.{column})"
+    )
+
+
+def impossible_totals(totals: str, members: str, limits: tuple[float, float], select: str) -> str:
+    """Return something about the totals that their pair terms cannot add up to.
+
+    Sums of decimal fractions carry rounding, so a billionth of the range per term is forgiven.
+    """
+    low, high = limits
+    slack = (high - low) * 1e-9
+    return (
+        f"SELECT {select} FROM {totals} t LEFT JOIN ({terms(members)}) c ON t.sample = c.sample AND t.agent = c.agent "
+        f"WHERE {is_finite()} AND NOT utility BETWEEN coalesce(c.terms, 0) * {double(low - slack)} "
+        f"AND coalesce(c.terms, 0) * {double(high + slack)}"
+    )
+
+
+def first_row(view: str, condition: str, columns: Sequence[str]) -> str:
+    """Return the first row of a view that meets a condition."""
+    return (
+        f"SELECT file_name, row_index, {', '.join(columns)} FROM {view} WHERE {condition} "
+        "ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def histogram(view: str, limits: tuple[float, float], bins: int) -> str:
+    """Return how many utilities fall into each of `bins` equal parts of the limits."""
+    low, high = limits
+    place = f"CAST(floor((utility - {double(low)}) / {double(high - low)} * {bins}) AS BIGINT)"
+    return (
+        f"SELECT bin, count(*) AS found FROM (SELECT least(greatest({place}, 0), {bins - 1}) AS bin FROM {view}) AS b "
+        "GROUP BY bin ORDER BY bin"
+    )
+
+
+def mean(view: str) -> str:
+    """Return the mean utility, for people to look at (not used in any estimate)."""
+    return f"SELECT avg(utility) AS mean FROM {view}"
+
+
+def meetings_in_pairs(pairs: str) -> str:
+    """Return how many rows each ordered pair of agents has."""
+    return f"SELECT agent, partner, count(*) AS met FROM {pairs} GROUP BY agent, partner"
+
+
+def meetings_in_members(members: str) -> str:
+    """Return how often two agents were in the same coalition, one row per unordered pair."""
+    return (
+        f"SELECT a.agent AS agent, b.agent AS partner, count(*) AS met FROM {members} a JOIN {members} b "
+        "ON a.sample = b.sample AND a.coalition = b.coalition AND a.agent < b.agent GROUP BY a.agent, b.agent"
+    )

@@ -1,0 +1,115 @@
+"""Finding a log: which tables a folder or file holds, how its CSV is written, what `log.json` says."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coterie.errors import InputError
+from coterie.files import read_json
+from coterie.log import schema
+from coterie.log.engine import Dialect, Source
+
+SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+SEPARATORS = (",", ";", "\t")
+
+
+def find_log(path: Path) -> tuple[list[Source], schema.Options]:
+    """Return the tables of a log on this machine and what its `log.json` declares."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if path.is_file():
+        return [_source("pairs", path)], schema.Options()
+    if any(path.glob("*.parquet")) and not any(_candidates(path, table) for table in schema.TABLES):
+        return [_source("pairs", path)], schema.Options()  # a folder of parts, given by itself
+    found = []
+    for table in schema.TABLES:
+        candidates = _candidates(path, table)
+        if len(candidates) > 1:
+            names = " and ".join(candidate.name for candidate in candidates)
+            raise InputError(f"{path}: found {names}, expected one table called {table}")
+        found += [_source(table, candidate) for candidate in candidates]
+    described = path / "log.json"
+    options = schema.file_options(read_json(described), str(described)) if described.exists() else schema.Options()
+    return found, options
+
+
+def used_tables(found: list[Source], where: str, options: schema.Options) -> list[Source]:
+    """Return the tables that matter: `pairs` before `totals`, and `memberships` where there are any."""
+    tables = {source.table: source for source in found}
+    wanted = {feedback: table for table, feedback in schema.FEEDBACKS.items()}.get(options.feedback or "")
+    used = wanted or ("pairs" if "pairs" in tables else "totals")
+    if used not in tables:
+        expected = f"a table {wanted} for feedback {options.feedback}" if wanted else "a table pairs or totals"
+        listed = ", ".join(source.shown for source in found) or "no table"
+        raise InputError(f"{where}: found {listed}, expected {expected} (.csv, .parquet or a folder of .parquet parts)")
+    if used == "totals" and "memberships" not in tables:
+        raise InputError(f"{where}: totals say nothing without a table memberships (columns sample, agent, coalition)")
+    return [tables[table] for table in ("memberships", used) if table in tables]
+
+
+def _candidates(folder: Path, table: str) -> list[Path]:
+    """Return everything in a folder that is the given table: pairs.csv, Pairs.parquet, pairs/."""
+    return sorted(
+        entry
+        for entry in folder.iterdir()
+        if (entry.is_dir() and entry.name.lower() == table and any(entry.glob("*.parquet")))
+        or (entry.is_file() and entry.stem.lower() == table and entry.suffix.lower() in SUFFIXES)
+    )
+
+
+def _source(table: str, path: Path) -> Source:
+    if path.is_dir():
+        return Source(table, str(path), tuple(str(part) for part in sorted(path.glob("*.parquet"))))
+    kind = SUFFIXES.get(path.suffix.lower())
+    if kind is None:
+        raise InputError(f"{path}: expected a .csv or .parquet file, or a folder with a table pairs or totals")
+    if kind == "parquet":
+        return Source(table, str(path), (str(path),))
+    return Source(table, str(path), (str(path),), csv_dialect(lambda: _first_line(path), str(path)))
+
+
+def _first_line(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return _record(file)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text in UTF-8") from None
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
+
+
+def _record(file: io.TextIOBase | Any) -> str:
+    """Return the first record of a CSV file: a line, or more where a quoted cell goes over several."""
+    text = ""
+    for line in file:
+        text += line
+        if text.count('"') % 2 == 0:
+            break
+    return text
+
+
+def csv_dialect(first_line: Callable[[], str], shown: str) -> Dialect:
+    """Return how a CSV file is written: the separator that splits its header into most cells."""
+    header = first_line().removeprefix("\ufeff")
+    if not header.strip():
+        raise InputError(f"{shown}: is empty, expected a header and rows")
+    splits = {mark: next(csv.reader(io.StringIO(header, newline=""), delimiter=mark)) for mark in SEPARATORS}
+    separator = max(SEPARATORS, key=lambda mark: len(splits[mark]))
+    names: list[str] = []
+    for name in splits[separator]:
+        unique = name.strip()
+        while unique in names:
+            unique += " "  # headers may repeat; blanks do not count when columns are matched
+        names.append(unique)
+    return Dialect(separator, tuple(names))
+
+
+def parse_json(text: str, shown: str) -> Any:
+    """Return the content of a JSON text that did not come from a local file."""
+    try:
+        return json.loads(text.removeprefix("\ufeff"))
+    except ValueError as problem:
+        raise InputError(f"{shown}: is not JSON ({problem})") from None

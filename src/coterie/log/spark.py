@@ -1,0 +1,191 @@
+"""Spark as the engine of a log: for logs that outgrow one machine, in any place that Spark can read.
+
+Install `coterie[spark]`. Give your own session, or let one be started on this machine.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from coterie.errors import CoterieError, InputError
+from coterie.log import read, schema
+from coterie.log.engine import BATCH_ROWS, Dialect, Engine, Source, utility_expression
+
+
+def local_session(threads: int | None = None) -> Any:
+    """Return a quiet Spark session on this machine, the running one if there is one."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise CoterieError("Spark is not installed; install coterie[spark], and Java 17") from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{threads or '*'}]").appName("coterie")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(4 * (threads or os.cpu_count() or 1)),
+        "spark.log.level": "ERROR",
+        "spark.driver.memory": "4g",
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
+        reason = str(problem).splitlines()[0]
+        raise CoterieError(f"Spark does not start ({reason}); it needs Java 17, found through JAVA_HOME") from None
+
+
+class SparkEngine(Engine):
+    """Spark, with the user's session or one on this machine."""
+
+    def __init__(self, session: Any = None, *, threads: int | None = None) -> None:
+        super().__init__()
+        self._session = local_session(threads) if session is None else session
+
+    def find_log(self, path: str) -> tuple[list[Source], schema.Options]:
+        """Return the tables at an address, and what its `log.json` declares."""
+        listed = self._listing(path)
+        if listed is None:
+            return [self._source("pairs", path)], schema.Options()
+        found = []
+        for table in schema.TABLES:
+            names = [name for name in listed if _is_table(name, table)]
+            if len(names) > 1:
+                raise InputError(f"{path}: found {' and '.join(names)}, expected one table called {table}")
+            found += [self._source(table, f"{path.rstrip('/')}/{name}") for name in names]
+        if not found and any(name.endswith(".parquet") for name in listed):
+            return [self._source("pairs", path)], schema.Options()
+        if "log.json" not in listed:
+            return found, schema.Options()
+        described = f"{path.rstrip('/')}/log.json"
+        return found, schema.file_options(read.parse_json(self._text(described), described), described)
+
+    def _listing(self, path: str) -> list[str] | None:
+        """Return the names in a folder, None for a file, through Hadoop's file systems."""
+        jvm = self._session._jvm  # noqa: SLF001  (the only way to the file systems that Spark knows)
+        place = jvm.org.apache.hadoop.fs.Path(path)
+        try:
+            system = place.getFileSystem(self._session._jsc.hadoopConfiguration())  # noqa: SLF001
+            if not system.exists(place):
+                raise InputError(f"{path}: no such file or folder")
+            if system.getFileStatus(place).isFile():
+                return None
+            return sorted(str(status.getPath().getName()) for status in system.listStatus(place))
+        except InputError:
+            raise
+        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
+            raise InputError(f"{path}: Spark cannot read there ({_reason(problem)})") from None
+
+    def _text(self, path: str) -> str:
+        return str(self._session.read.text(path, wholetext=True).first()[0])
+
+    def _source(self, table: str, path: str) -> Source:
+        kind = read.SUFFIXES.get(PurePosixPath(path).suffix.lower(), "parquet")
+        if kind == "parquet":
+            return Source(table, path, (path,))
+        return Source(
+            table, path, (path,), read.csv_dialect(lambda: str(self._session.read.text(path).first()[0]), path)
+        )
+
+    def types(self, source: Source) -> dict[str, str]:
+        if source.dialect is not None:
+            return dict.fromkeys(source.dialect.header, "string")
+        return {name: str(kind).lower() for name, kind in self._raw(source).dtypes}
+
+    def _raw(self, source: Source) -> Any:
+        if source.frame is None:
+            try:
+                return self._session.read.option("mergeSchema", "true").parquet(*map(_address, source.files))
+            except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
+                raise InputError(f"{source.shown}: cannot be read as Parquet ({_reason(problem)})") from None
+        if type(source.frame).__module__.startswith("pyspark."):
+            return source.frame
+        return self._session.createDataFrame(source.frame)
+
+    def load(self, source: Source, columns: Mapping[str, str]) -> None:
+        kinds = self.types(source)
+        if source.dialect is None:
+            frame = self._raw(source)
+            cells = {theirs: f"`{theirs.replace('`', '``')}`" for theirs in columns.values()}
+        else:
+            frame = self._csv(_address(source.files[0]), source.dialect)
+            cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
+        chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
+        if "utility" in columns:
+            comma = source.dialect is not None and source.dialect.has_decimal_comma
+            cell = cells[columns["utility"]]
+            value = utility_expression(cell, kinds[columns["utility"]], decimal_comma=comma)
+            chosen += [f"{value} AS utility", f"CAST({cell} AS STRING) AS written"]
+        # Only Parquet knows its rows by number; otherwise Spark numbers them as it reads.
+        is_parquet = source.dialect is None and source.frame is None
+        chosen += ["_metadata.row_index AS row_index", "_metadata.file_name AS file_name"] if is_parquet else [
+            "monotonically_increasing_id() AS row_index", "'' AS file_name"
+        ]  # fmt: skip
+        frame.selectExpr(*chosen).createOrReplaceTempView(self.name(source.table))
+
+    def _csv(self, path: str, dialect: Dialect) -> Any:
+        # One partition (multiLine) keeps rows in order; a row of another length fails, as with DuckDB.
+        header = ", ".join(f"c{index} STRING" for index in range(len(dialect.header)))
+        options = {
+            "header": True, "sep": dialect.separator, "quote": '"', "escape": '"', "multiLine": True,
+            "mode": "FAILFAST", "enforceSchema": True, "nullValue": "", "encoding": "UTF-8",
+        }  # fmt: skip
+        return self._session.read.schema(header).options(**options).csv(path)
+
+    def view(self, view: str, query: str, *, stored: bool = False) -> None:
+        frame = self._session.sql(query)
+        (frame.persist() if stored else frame).createOrReplaceTempView(self.name(view))
+
+    def lookup(self, view: str, table: pa.Table) -> None:
+        self._session.createDataFrame(table).createOrReplaceTempView(self.name(view))
+
+    def table(self, query: str) -> pa.Table:
+        try:
+            return self._session.sql(query).toArrow()
+        except InputError:
+            raise
+        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
+            if "MALFORMED" in str(problem):
+                raise InputError("a row of a CSV table has more or fewer cells than the header") from None
+            raise CoterieError(f"Spark failed ({_reason(problem)})") from None
+
+    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+        # Each batch travels as one value, so that the driver holds one partition at a time.
+        packed = self._session.sql(query).mapInArrow(partial(_packed, BATCH_ROWS), "batch BINARY")
+        for row in packed.toLocalIterator():
+            with pa.ipc.open_stream(bytes(row.batch)) as reader:
+                yield from reader
+
+    def fingerprint(self, columns: Sequence[str]) -> str:
+        return f"xxhash64({', '.join(columns)})"
+
+
+def _address(path: str) -> str:
+    """Return where Spark finds a file; one on this machine is said to be there, whatever Spark's default."""
+    return path if not Path(path).exists() else f"file://{Path(path).resolve()}"
+
+
+def _is_table(name: str, table: str) -> bool:
+    path = PurePosixPath(name)
+    return name.lower() == table or (path.stem.lower() == table and path.suffix.lower() in read.SUFFIXES)
+
+
+def _reason(problem: Exception) -> str:
+    lines = str(problem).strip().splitlines()
+    return lines[0] if lines else type(problem).__name__
+
+
+def _packed(rows: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Turn batches into rows that hold a serialised batch each; runs on Spark's workers."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch.slice(start, rows))
+            yield pa.record_batch({"batch": pa.array([sink.getvalue().to_pybytes()], pa.binary())})

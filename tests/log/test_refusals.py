@@ -1,0 +1,246 @@
+"""Bad input gets one clear message: the file, the row, what was expected, and what would help."""
+
+import re
+
+import pytest
+
+import coterie
+from coterie.errors import InputError
+
+PAIRS = "sample,coalition,agent,partner,utility\n"
+MEMBERS = "sample,agent,coalition\n"
+TOTALS = "sample,agent,utility\n"
+FIVE = MEMBERS + "1,a,x\n1,b,x\n1,c,x\n2,a,x\n2,b,x\n"
+
+
+def refusal(folder, **options):
+    with pytest.raises(InputError) as caught:
+        coterie.read_log(folder, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            {"pairs": "sample,coalition,agent,partner\n1,x,a,b\n"},
+            r"pairs.csv: no column 'utility'.*--columns utility=NAME",
+        ),
+        ({"pairs": PAIRS}, r"pairs.csv: has no rows; an empty log says nothing"),
+        ({"pairs": ""}, r"pairs.csv: is empty, expected a header and rows"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n1,x,a,a,0\n"},
+            r"pairs.csv, row 2 below the header: agent 'a' is paired with herself",
+        ),
+        ({"pairs": PAIRS + "1,x,a,b,0\n,x,a,b,0\n"}, r"row 2 below the header: sample is empty, expected a name"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n1,,a,b,0\n"}, r"row 2 below the header: coalition is empty"),
+        ({"pairs": PAIRS + '1,x,"",b,0\n'}, r"row 1 below the header: agent is empty"),
+        ({"pairs": PAIRS + "1,x,a,,0\n"}, r"row 1 below the header: partner is empty"),
+        ({"pairs": PAIRS + "1,x,a,b,\n"}, r"row 1 below the header: utility is empty, expected a finite number"),
+        ({"pairs": PAIRS + "1,x,a,b,high\n"}, r"utility is 'high', expected a finite number"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,inf\n2,x,a,b,-Infinity\n"},
+            r"utility is 'inf', expected a finite number \(and 1 more",
+        ),
+        ({"pairs": PAIRS + "1,x,a,b,nan\n"}, r"utility is 'nan', expected a finite number"),
+        ({"pairs": PAIRS + "1,x,a,b,1e999\n"}, r"expected a finite number"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,b,5\n3,x,a,b,4\n"},
+            r"row 2 below the header: utility 5 is outside .*\[-1, 1\].*--utility-range 1 5 --neutral 3 \(and 1 more",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,1\n1,x,a,b,1\n"},
+            r"row 2 below the header: .* was listed before, expected one row per",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,b,0\n1,x,b,a,0.5\n"},
+            r"row 3 .*has utility 1 in one order and 0.5 in the other, .*say --asymmetric .* or --symmetrize",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,c,0\n", "memberships": FIVE},
+            r"pairs.csv, row 2 below the header: 'c' is not a member of coalition 'x' in sample '2'",
+        ),
+        (
+            {"pairs": PAIRS + "1,y,a,b,1\n", "memberships": FIVE},
+            r"row 1 below the header: 'a' is not a member of coalition 'y' in sample '1'",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,1\n", "memberships": FIVE + "1,b,x\n"},
+            r"memberships.csv, row 6 below the header: .* expected one row per agent, coalition and sample",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,1\n", "memberships": FIVE + "1,,x\n"},
+            r"memberships.csv, row 6 .*: agent is empty",
+        ),
+        ({"totals": TOTALS + "1,a,0\n"}, r"totals say nothing without a table memberships"),
+        (
+            {"totals": TOTALS + "1,a,0\n1,a,0\n", "memberships": FIVE},
+            r"totals.csv, row 2 below the header: .* expected one row per agent and sample",
+        ),
+        (
+            {"totals": TOTALS + "1,a,2\n2,a,2\n", "memberships": FIVE},
+            r"totals.csv, row 2 below the header: the total 2 of 1 pair is outside \[-1, 1\]; the range is per pair",
+        ),
+        (
+            {"totals": TOTALS + "3,a,0.5\n", "memberships": FIVE},
+            r"the total is 0.5, expected 0 for an agent who shared no",
+        ),
+        ({"totals": TOTALS + "1,a,x\n", "memberships": FIVE}, r"totals.csv, row 1 .*: utility is 'x'"),
+        ({"memberships": FIVE}, r"found .*memberships.csv, expected a table pairs or totals"),
+        ({"pairs": PAIRS + "1,x,a,b\n"}, r"pairs.csv: line 2: the row has 4 cells, expected 5"),
+        ({"pairs": PAIRS + "1,x,a,b,0,5\n"}, r"pairs.csv: line 2: the row has 6 cells, expected 5"),
+        ({"pairs": (PAIRS + "1,x,a,\xe9,0\n").encode("latin-1")}, r"pairs.csv: .*is not text in UTF-8"),
+        (
+            {"pairs": "Sample,SAMPLE,coalition,agent,partner,utility\n1,1,x,a,b,0\n"},
+            r"could both be 'sample'; rename one",
+        ),
+        (
+            {"pairs": "sample,sample,coalition,agent,partner,utility\n1,1,x,a,b,0\n"},
+            r"could both be 'sample'; rename one",
+        ),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": "{"}, r"log.json: is not JSON"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": "[]"}, r"log.json: expected an object"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"format": "x/2"}'},
+            r"\"format\" is 'x/2', expected \"coterie.log/1\"",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"agent": ["a"]}'},
+            r"log.json: unknown key \"agent\"; known are: .*agents",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"symmetric": "yes"}'},
+            r"\"symmetric\" is 'yes', expected true or false",
+        ),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"agents": "a"}'}, r"\"agents\" is 'a', expected a list of names"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"agents": ["a", "a"]}'}, r"the name 'a' occurs twice"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"utility_range": [1, 0]}'},
+            r"log.json: utility_range: expected low < high",
+        ),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"utility_range": 1}'}, r"expected two numbers \[low, high\]"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"sigma": 0}'}, r"sigma: expected a positive number"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"neutral": "x"}'}, r"neutral: expected a finite number"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"feedback": "full"}'}, r"expected \"semi-bandit\" or \"bandit\""),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"feedback": "bandit"}'},
+            r"expected a table totals for feedback bandit",
+        ),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"actions": [["z"]]}'},
+            r"unknown coalition in actions 'z'; known are: x",
+        ),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"actions": []}'}, r"the action space is empty"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"actions": {"a": [["x"]]}}'}, r"no action space for agent 'b'"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"actions": {"z": [["x"]]}}'}, r"unknown agent in actions 'z'"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"actions": ["x"]}'}, r"expected \"observed\".*got \['x'\]"),
+        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"actions": "some"}'}, r"'some' is not one of"),
+    ],
+)
+def test_refusals(csv_log, texts, expected):
+    message = refusal(csv_log(**texts))
+    assert re.search(expected, message), message
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"utility_range": (1, 5)}, r"the neutral point 0 is outside the utility range \[1, 5\].*--neutral 3"),
+        ({"coalitions": 3}, r"add --pool-coalitions"),
+        ({"symmetric": False, "symmetrize": True}, r"give one of them"),
+        ({"columns": {"person": "Name"}}, r"'person' is not a column of a log"),
+        ({"columns": "sample"}, r"expected ours=theirs pairs"),
+        ({"columns": 3}, r"columns: expected an object"),
+        ({"pool_coalitions": True, "actions": [["x"]]}, r"old coalition names mean nothing"),
+        ({"pool_coalitions": True, "actions": {"a": [["x"]], "b": [["x"]]}}, r"old coalition names mean nothing"),
+        ({"engine": "sqlite"}, r'expected "duckdb" or "spark"'),
+        ({"sigma": 0.001, "utility_range": (-0.1, 0.1)}, r"further than a sigma of 0.001 explains"),
+    ],
+)
+def test_refused_options(csv_log, options, expected):
+    message = refusal(csv_log(pairs=PAIRS + "1,x,a,b,0.9\n"), **options)
+    assert re.search(expected, message), message
+
+
+def test_pooled_observed_own_is_refused(csv_log):
+    log = coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,0\n"), pool_coalitions=True, actions="observed-own")
+    with pytest.raises(InputError, match="drop --pool-coalitions"):
+        _ = log.actions
+
+
+def test_unseen_agent_has_an_empty_space_of_her_own(csv_log):
+    folder = csv_log(pairs=PAIRS + "1,x,a,b,0\n", json='{"agents": ["a", "b", "z"]}')
+    log = coterie.read_log(folder, actions="observed-own")
+    with pytest.raises(InputError, match=r"'z' was never seen .* empty action space"):
+        _ = log.actions
+    assert coterie.read_log(folder, actions="observed-own", may_stay_out=True).actions.spaces[2].size == 1
+
+
+def test_all_problems_are_reported_together(csv_log):
+    folder = csv_log(
+        memberships=MEMBERS + "1,a,x\n1,b,x\n1,b,x\n,c,x\n",
+        pairs=PAIRS + "1,x,a,b,9\n1,x,a,c,0\n1,x,,b,0\n1,x,b,b,nan\n1,x,a,b,9\n",
+    )
+    message = refusal(folder)
+    lines = message.splitlines()
+    assert lines[0] == "the log has 8 problems:"
+    assert len(lines) == 9
+    assert sum("memberships.csv" in line for line in lines) == 2
+
+
+def test_at_most_ten_problems_are_listed():
+    from coterie.log.schema import Refusal, refuse
+
+    with pytest.raises(InputError) as caught:
+        refuse(Refusal("f", str(index)) for index in range(14))
+    assert str(caught.value).splitlines()[0] == "the log has 14 problems:"
+    assert str(caught.value).splitlines()[-1] == "- and 4 more problems"
+    assert len(str(caught.value).splitlines()) == 12
+
+
+def test_no_such_place(tmp_path):
+    assert "no such file or folder" in refusal(tmp_path / "nothing")
+    assert "expected a table pairs or totals" in refusal(tmp_path)
+    (tmp_path / "pairs.xlsx").write_bytes(b"x")
+    assert "expected a .csv or .parquet file" in refusal(tmp_path / "pairs.xlsx")
+
+
+def test_two_tables_of_one_name(csv_log):
+    folder = csv_log(pairs=PAIRS + "1,x,a,b,0\n")
+    (folder / "Pairs.tsv").write_text("x", encoding="utf-8")
+    assert "expected one table called pairs" in refusal(folder)
+
+
+def test_damaged_parquet(tmp_path):
+    (tmp_path / "pairs.parquet").write_bytes(b"PAR1 this is not a table PAR1")
+    assert "pairs.parquet: cannot be read as Parquet" in refusal(tmp_path)
+
+
+def test_types_that_hold_no_names(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    good = {"sample": [1], "coalition": ["x"], "agent": [1], "partner": [2], "utility": [0.5]}
+    for column, values, expected in [
+        ("agent", [1.5], "has type double, expected names: text or whole numbers"),
+        ("utility", [True], "has type boolean, expected numbers"),
+        ("sample", [[1]], "expected names"),
+    ]:
+        pq.write_table(pa.table({**good, column: values}), tmp_path / "pairs.parquet")
+        assert expected in refusal(tmp_path)
+
+
+def test_rows_of_parquet_parts_are_named(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "pairs").mkdir()
+    for part, utilities in enumerate([[0.0, 0.5], [1.0, 3.0]]):
+        samples = [f"{part}-{row}" for row in range(2)]
+        table = {"sample": samples, "coalition": ["x"] * 2, "agent": ["a"] * 2, "partner": ["b"] * 2}
+        pq.write_table(pa.table({**table, "utility": utilities}), tmp_path / "pairs" / f"p{part}.parquet")
+    message = refusal(tmp_path)
+    assert "pairs, part p1.parquet, row 2: utility 3 is outside" in message
+    one_missing = pa.table({"sample": ["s"], "coalition": ["x"], "agent": ["a"], "partner": ["b"]})
+    pq.write_table(one_missing, tmp_path / "pairs" / "p2.parquet")
+    assert "part p2.parquet, row 1: utility is empty" in refusal(tmp_path)
