@@ -49,6 +49,8 @@ class Deviation:
 class Game:
     """A coalition formation game whose mean utilities are known.
 
+    Arrays are copied, and read-only from then on.
+
     Parameters
     ----------
     means
@@ -67,8 +69,6 @@ class Game:
         to find out.
     agents, coalitions
         Names, "1", "2", ... by default. `coalitions` may be a number.
-
-    Arrays are copied, and read-only from then on.
     """
 
     def __init__(
