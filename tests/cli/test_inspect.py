@@ -1,9 +1,11 @@
 """`coterie inspect` and the options that all commands on logs share."""
 
+import csv
 import json
 import sys
 
 import pytest
+from rich.cells import cell_len
 
 from coterie.cli import main
 
@@ -31,17 +33,78 @@ def log(tmp_path):
     return tmp_path
 
 
+def said(shown):
+    return " ".join(shown.replace("    > ", "> ").split())
+
+
 def test_for_people(run, log):
     code, shown, messages = run("inspect", log)
     assert (code, messages) == (0, "")
-    assert "semi-bandit log, symmetric, 3 rows in pairs" in shown
-    assert "2 samples, 4 agents, 2 coalitions" in shown
-    assert "x  1: 1  3: 1" in shown
-    assert "3 of 6 pairs of agents met" in shown
-    assert "dan never met anybody" in shown
-    assert "1 times two agents shared a coalition without a row" in shown
-    assert "all utilities are above the neutral point 0" in shown
-    assert "declaring the true range narrows every certificate" in shown
+    assert shown.startswith("Summary\n  2 samples, 4 agents, 2 coalitions\n")
+    text = said(shown)
+    assert "semi-bandit log, symmetric, 3 rows in pairs" in text
+    assert "3 of 6 pairs of agents met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
+    assert "x 2 1 (1), 3 (1) y 1 2 (1)" in text
+    assert "- 3 of 6 pairs of agents never met: nothing is known about them > bring them together" in text
+    assert "- dan never met anybody > check the spelling" in text
+    assert "- 1 of 4 meetings has no row in pairs" in text
+    assert "never rated" not in text
+    assert "- 2 pairs met only once" in text
+    assert "all utilities are above the neutral point 0" in text
+    assert "declaring the true range (--utility-range) narrows every certificate" in text
+    order = [shown.index(title) for title in ("Summary", "Sizes", "Meetings", "Utilities", "Missing or suspicious")]
+    assert order == sorted(order)
+
+
+def test_met_and_rated_are_told_apart(run, tmp_path):
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
+    (tmp_path / "memberships.csv").write_text(
+        "sample,agent,coalition\n" + "".join(f"1,{agent},x\n" for agent in "abcd"), encoding="utf-8"
+    )
+    shown = run("inspect", tmp_path)[1]
+    text = said(shown)
+    assert "6 of 6 pairs of agents met, each 1 time; 1 of 6 meetings (17%) is rated" in text
+    assert "5 pairs of agents met but were never rated" in text
+    assert "5 of 6 meetings have no row in pairs" in text
+    assert "never met" not in text
+    assert "how often: @ 1 ? met but never rated" in text
+    assert "  1  a  \\ @ ? ?\n  2  b  @ \\ ? ?\n" in shown
+    pairs = json.loads(run("inspect", tmp_path, "--json")[1])["pairs"]
+    assert [pairs[key] for key in ("possible", "met", "rated", "meetings", "unobserved")] == [6, 6, 1, 6, 5]
+    assert pairs["rarest"][:2] == [
+        {"agents": ["a", "b"], "met": 1, "rated": 1},
+        {"agents": ["a", "c"], "met": 1, "rated": 0},
+    ]
+
+
+def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
+    text = said(run("inspect", tmp_path)[1])
+    assert "1 sample, 2 agents, 1 coalition semi-bandit" in text
+    assert "1 row in pairs 1 of 1 pair of agents met, each 1 time; every meeting is rated" in text
+    assert "1 pair met only once" in text
+    for wrong in ("1 samples", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
+        assert wrong not in text.replace("11 ", "")
+
+
+def test_odd_names_do_not_disturb_the_terminal(run, tmp_path):
+    agents = ["x" * 300, "red\x1b[31m", "two\nlines", "\u5317\u4eac\u5e02", "[bold]", "\u202egnp"]
+    with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["sample", "coalition", "agent", "partner", "utility"])
+        writer.writerows([m, "y" * 300, agents[0], other, 0.5] for m in range(2) for other in agents[1:])
+    (tmp_path / "log.json").write_text(json.dumps({"agents": [*agents, "z" * 300]}), encoding="utf-8")
+    shown = run("inspect", tmp_path)[1]
+    assert all(c.isprintable() or c == "\n" for c in shown)
+    assert max(cell_len(line) for line in shown.splitlines()) <= 100
+    assert "red\\x1b[31m" in shown
+    assert "two\\nlines" in shown
+    assert "zzzzzzzzzzzz...zzzzzzzzz never met anybody" in shown
+    rows = [line for line in shown.splitlines() if "\\ " in line or line.endswith("\\")]
+    assert len({cell_len(line) for line in rows}) == 1  # the map is aligned, wide characters or not
+    content = json.loads(run("inspect", tmp_path, "--json")[1])
+    assert content["agents"][:2] == agents[:2]
+    assert any(finding["names"] == ["z" * 300] for finding in content["findings"])
 
 
 def test_for_machines(run, log):
@@ -55,8 +118,9 @@ def test_for_machines(run, log):
     assert content["pairs"]["possible"] == 6
     assert content["pairs"]["met"] == 3
     assert content["pairs"]["unobserved"] == 1
-    assert content["pairs"]["matrix"][0] == [0, 1, 1, 0]
-    assert content["pairs"]["rarest"][0] == {"agents": ["ada", "dan"], "met": 0}
+    assert content["pairs"]["matrix"][0] == [0, 1, 2, 0]
+    assert content["pairs"]["rated_matrix"][0] == [0, 1, 1, 0]
+    assert content["pairs"]["rarest"][0] == {"agents": ["ada", "dan"], "met": 0, "rated": 0}
     assert sum(content["utilities"]["counts"]) == 3
     assert content["utilities"]["smallest"] == 0.25
 
@@ -96,14 +160,17 @@ def test_many_agents_are_listed_and_bandit_logs_are_shown(run, tmp_path):
     code, shown, _ = run("inspect", tmp_path)
     assert code == 0
     assert "bandit log" in shown
-    assert "the rarest:" in shown
+    assert "The 20 pairs that met least often" in shown
+    assert "  met           pairs\n  once            675  68%\n  2 to 9 times    315  32%\n" in shown
+    assert "all 90 are 0" in shown
     assert "every utility is 0" in shown
-    assert "had one and the same size" in shown
+    assert "x always had the same size" in shown
+    assert "rated" not in shown
 
 
 def test_one_sample_and_unused_names(run, tmp_path):
     (tmp_path / "pairs.csv").write_text(PAIRS.splitlines()[0] + "\n1,x,a,b,0\n", encoding="utf-8")
     (tmp_path / "log.json").write_text('{"agents": ["zoe"], "coalitions": ["x", "y"]}', encoding="utf-8")
-    shown = run("inspect", tmp_path)[1]
+    shown = said(run("inspect", tmp_path)[1])
     for expected in ("one sample only", "nobody ever joined y", "zoe never met anybody", "inferred", "not listed in"):
         assert expected in shown

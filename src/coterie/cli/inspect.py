@@ -1,21 +1,35 @@
 """`coterie inspect`: what is in a log, and what is missing or suspicious."""
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
+import numpy as np
 import typer
+from rich.cells import cell_len
 
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import results, show_json
 from coterie.log import Log
-from coterie.log.inspection import Inspection, inspect_log
+from coterie.log.inspection import POOLED, Inspection, counted, inspect_log
 from coterie.log.schema import interval, number
 
 MAP_AGENTS = 40
-"""Up to so many agents, meetings are drawn as a map; above, the rarest are listed."""
+"""Up to so many agents, meetings are drawn as a map; above, they are counted and the rarest listed."""
 
-SHADES = " .:-=+*#%@"
-BAR = 40
+LISTED = 20
+"""How many coalitions, and how many pairs, are listed."""
+
+NAME_CELLS = 24
+"""How wide a name may be on the terminal; `--json` has it in full."""
+
+SIZES = 8
+"""How many different sizes of a coalition are listed one by one."""
+
+SHADES = ".:+#@"
+NEVER, UNRATED, ONESELF = "0", "?", "\\"
+BAR = 30
+WIDTH = 100
 
 
 @reads_log
@@ -33,48 +47,209 @@ def command(
         results.print(line, markup=False)
 
 
+def short(name: str, cells: int = NAME_CELLS) -> str:
+    """Return a name that is safe to print and not too wide: its beginning and its end.
+
+    >>> short("a" * 30 + "z")
+    'aaaaaaaaaaaa...aaaaaaaaz'
+    """
+    pieces = [c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name]
+    if cell_len("".join(pieces)) <= cells:
+        return "".join(pieces)
+    tail = _fitting(pieces[::-1], (cells - 3) * 3 // 7)[::-1]
+    head = _fitting(pieces, cells - 3 - cell_len("".join(tail)))
+    return f"{''.join(head)}...{''.join(tail)}"
+
+
+def _fitting(pieces: Sequence[str], cells: int) -> list[str]:
+    """Return as many of the first pieces as fit."""
+    kept: list[str] = []
+    for piece in pieces:
+        cells -= cell_len(piece)
+        if cells < 0:
+            break
+        kept.append(piece)
+    return kept
+
+
+def _columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
+    """Yield rows as lines with columns aligned, those in `left` to the left."""
+    widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            blank = " " * (width - cell_len(cell))
+            cells.append(cell + blank if place in left else blank + cell)
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def _wrapped(text: str, first: str = "  ", later: str = "  ") -> list[str]:
+    return textwrap.wrap(
+        text, min(results.width, WIDTH), initial_indent=first, subsequent_indent=later,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a percentage that says 0% and 100% only where that is exact."""
+    return f"{min(max(round(100 * part / whole), 1), 99) if 0 < part < whole else 100 * part // whole}%"
+
+
 def _lines(seen: Inspection) -> Iterator[str]:
+    yield "Summary"
+    for sentence in _summary(seen):
+        yield from _wrapped(sentence)
+    yield ""
+    yield from _sizes(seen)
+    yield ""
+    yield "Meetings (two agents in the same coalition of the same sample)"
+    yield from _map(seen) if len(seen.log.agents) <= MAP_AGENTS else _table(seen)
+    yield ""
+    yield from _utilities(seen)
+    yield from ("", "Missing or suspicious")
+    for finding in seen.findings:
+        yield from _wrapped(short(finding.worded(short), 400), "  - ", "    ")
+        if finding.advice:
+            yield from _wrapped(finding.advice, "    > ", "      ")
+    if not seen.findings:
+        yield "  nothing"
+
+
+def _summary(seen: Inspection) -> Iterator[str]:
     log = seen.log
     kind = "symmetric" if log.symmetric else "asymmetric"
-    yield f"{log.feedback} log, {kind}, {log.rows:,} rows in {log.tables[-1]}"
-    pooled = " (interchangeable)" if log.pool_coalitions else ""
-    yield f"{seen.n_samples:,} samples, {len(log.agents):,} agents, {len(log.coalitions):,} coalitions{pooled}"
-    declared = "none declared" if log.utility_range is None else interval(*log.utility_range)
+    coalitions = counted(len(log.coalitions), "coalition") + (" (interchangeable)" if log.pool_coalitions else "")
+    yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'agent')}, {coalitions}"
+    yield f"{log.feedback} log, {kind}, {counted(log.rows, 'row')} in {log.tables[-1]}"
+    yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of agents met{_how_often(seen)}{_rated(seen)}"
+    declared = "no range declared" if log.utility_range is None else f"declared range {interval(*log.utility_range)}"
     yield (
-        f"utilities from {number(seen.extent[0])} to {number(seen.extent[1])}, mean {seen.mean:.4g}; "
-        f"range {declared}, neutral {number(log.neutral)}"
-        + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
+        f"{_utility_noun(seen)} from {number(seen.extent[0])} to {number(seen.extent[1])}, {seen.mean:.4g} on average; "
+        f"{declared}, {number(log.neutral)} is neutral" + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
     )
-    yield from ("", "Utilities" if log.feedback == "semi-bandit" else "Totals")
-    largest = max(seen.counts)
-    for low, high, count in zip(seen.edges, seen.edges[1:], seen.counts, strict=False):
-        bar = "#" * round(BAR * count / largest)
-        yield f"  {low:>10.4g} to {high:<10.4g} {bar} {count:,}" if count else f"  {low:>10.4g} to {high:<10.4g}"
-    yield from ("", "Sizes (members: samples)")
-    width = max(len(name) for name in seen.teams)
-    for name, sizes in seen.teams.items():
-        yield f"  {name:<{width}}  " + "  ".join(f"{size}: {count:,}" for size, count in sizes.items())
-    yield ""
-    yield f"Meetings: {seen.pairs_met:,} of {seen.pairs_possible:,} pairs of agents met"
-    yield from _map(seen) if len(log.agents) <= MAP_AGENTS else _table(seen)
-    yield from ("", "Missing or suspicious")
-    yield from (f"  - {finding}" for finding in seen.findings or ("nothing",))
+    count = len(seen.findings)
+    yield f"{counted(count, 'thing')} to look at, listed at the end" if count else "nothing is missing or suspicious"
+
+
+def _how_often(seen: Inspection) -> str:
+    if not seen.pairs_met:
+        return ""
+    fewest, most = int(seen.meetings.values.min()), int(seen.meetings.values.max())
+    times = counted(most, "time")
+    return f", each {times}" if fewest == most else f", from {fewest:,} to {times}"
+
+
+def _rated(seen: Inspection) -> str:
+    if seen.rated is None or not seen.n_meetings:
+        return ""
+    if not seen.unobserved:
+        return "; every meeting is rated"
+    rated = seen.n_meetings - seen.unobserved
+    return (
+        f"; {rated:,} of {counted(seen.n_meetings, 'meeting')} ({_share(rated, seen.n_meetings)}) "
+        f"{'is' if rated == 1 else 'are'} rated"
+    )
+
+
+def _utility_noun(seen: Inspection) -> str:
+    return "utilities" if seen.log.feedback == "semi-bandit" else "totals"
+
+
+def _sizes(seen: Inspection) -> Iterator[str]:
+    unit = "teams" if seen.log.pool_coalitions else "samples"
+    yield f"Sizes (how many members, in how many {unit})"
+    rows = [("coalition", unit, "members")]
+    for name, sizes in list(seen.teams.items())[:LISTED]:
+        used = {size: count for size, count in sizes.items() if size}
+        shown = "all" if seen.log.pool_coalitions and name == POOLED else short(name)
+        rows.append((shown, f"{sum(used.values()):,}", _listed_sizes(used)))
+    yield from _columns(rows, left=(0, 2))
+    if len(seen.teams) > LISTED:
+        yield f"  and {counted(len(seen.teams) - LISTED, 'more coalition')} (see --json)"
+
+
+def _listed_sizes(sizes: Mapping[int, int]) -> str:
+    if not sizes:
+        return "never used"
+    if len(sizes) <= SIZES:
+        return ", ".join(f"{size} ({count:,})" for size, count in sizes.items())
+    reached = np.cumsum(list(sizes.values()))
+    low, high = (list(sizes)[int(np.searchsorted(reached, share * reached[-1]))] for share in (0.25, 0.75))
+    return f"{min(sizes)} to {max(sizes)}, half of the time {low} to {high}"
 
 
 def _map(seen: Inspection) -> Iterator[str]:
     """Draw how often each two agents met, darker for more often."""
-    met, agents = seen.matrix(), seen.log.agents
-    most = max(int(met.max()), 1)
-    width = max(len(name) for name in agents)
-    for i, name in enumerate(agents):
-        shades = (
-            "\\" if i == j else SHADES[-(-int(met[i, j]) * (len(SHADES) - 1) // most)] for j in range(len(agents))
-        )
-        yield f"  {name:<{width}}  " + " ".join(shades)
-    yield f"  from '{SHADES[1]}' (at least once) to '{SHADES[-1]}' ({most:,} times); blank: never"
+    agents, met, rated = seen.log.agents, seen.matrix(), seen.rated_matrix()
+    n, most = len(agents), int(met.max(initial=0))
+    symbols = np.array([NEVER, *SHADES])[-(-met * len(SHADES) // max(most, 1))]
+    if rated is not None:
+        symbols[(met > 0) & (rated == 0)] = UNRATED
+    np.fill_diagonal(symbols, ONESELF)
+    gap = " " if n <= MAP_AGENTS // 2 else ""
+    places = [str(i + 1) for i in range(n)]
+    digits = len(places[-1]) if places else 1
+    rows = [("", "", gap.join(place.rjust(digits)[d] for place in places)) for d in range(digits)]
+    rows += [(place, short(name), gap.join(line)) for place, name, line in zip(places, agents, symbols, strict=True)]
+    yield from _columns(rows, left=(1, 2))
+    bands = [(s * most // len(SHADES) + 1, (s + 1) * most // len(SHADES)) for s in range(len(SHADES))]
+    legend = [f"{NEVER} never"] if (symbols == NEVER).any() else []
+    legend += [
+        f"{shade} {low:,}" + ("" if low == high else f" to {high:,}")
+        for shade, (low, high) in zip(SHADES, bands, strict=True)
+        if (symbols == shade).any()
+    ]
+    legend += [f"{UNRATED} met but never rated"] if (symbols == UNRATED).any() else []
+    yield from _wrapped("how often:  " + "   ".join(legend))
 
 
 def _table(seen: Inspection) -> Iterator[str]:
-    """List the pairs that met least often."""
-    yield "  the rarest:"
-    yield from (f"  {met:>8,}  {i} and {j}" for i, j, met in seen.rarest(MAP_AGENTS // 2))
+    """Count the pairs by how often they met, and list those that met least often."""
+    met, possible = seen.meetings.values[:, 0], seen.pairs_possible
+    rows = [("met", "pairs", "")]
+    never = possible - seen.pairs_met
+    if never:
+        rows.append(("never", f"{never:,}", _share(never, possible)))
+    low, high = 1, 1
+    while low <= met.max(initial=0):
+        found = int(((met >= low) & (met <= high)).sum())
+        if found:
+            name = "once" if high == 1 else f"{low:,} to {high:,} times"
+            rows.append((name, f"{found:,}", _share(found, possible)))
+        low, high = high + 1, 9 if high == 1 else 10 * high + 9
+    yield from _columns(rows, left=(0,))
+    rarest = seen.rarest(LISTED)
+    yield from ("", f"  The {len(rarest)} pairs that met least often")
+    header = ("met", "rated", "agents", "")
+    listed = [(f"{m:,}", "" if r is None else f"{r:,}", short(i), short(j)) for i, j, m, r in rarest]
+    keep = [0, 2, 3] if seen.rated is None else [0, 1, 2, 3]
+    lines = [[row[place] for place in keep] for row in (header, *listed)]
+    yield from _columns(lines, left=(len(keep) - 2, len(keep) - 1))
+
+
+def _utilities(seen: Inspection) -> Iterator[str]:
+    noun, whole = _utility_noun(seen), sum(seen.counts)
+    if len(seen.counts) == 1:
+        yield noun.capitalize()
+        yield (
+            f"  all {whole:,} are {number(seen.edges[0])}"
+            if whole != 1
+            else f"  the only one is {number(seen.edges[0])}"
+        )
+        return
+    yield f"{noun.capitalize()} (how many, from one number to below the next; the last included)"
+    edges, largest = _same_digits(seen.edges), max(seen.counts)
+    rows = [
+        (low, "to", high, f"{count:,}", _share(count, whole), "#" * -(-BAR * count // largest))
+        for low, high, count in zip(edges, edges[1:], seen.counts, strict=False)
+    ]
+    yield from _columns(rows, left=(5,))
+
+
+def _same_digits(values: Sequence[float]) -> list[str]:
+    """Return round numbers with as many decimals as the longest needs, unless that would be many."""
+    plain = [number(value) for value in values]
+    if any("e" in text or "inf" in text for text in plain):
+        return plain
+    decimals = max(len(text.partition(".")[2]) for text in plain)
+    return [f"{value:,.{decimals}f}" for value in values]

@@ -1,7 +1,14 @@
-"""A look at a log before anything is learnt from it: who met how often, and what seems odd."""
+"""A look at a log before anything is learnt from it: who met how often, and what seems odd.
 
-from collections.abc import Iterator
+Two agents *meet* whenever they are in the same coalition of the same sample; such a meeting is
+*rated* if the table of pairs has a row about it, in either order. Each is counted once.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,16 +16,41 @@ import pyarrow as pa
 
 from coterie.arrays import IntArray
 from coterie.log import queries, schema
-from coterie.log.log import Log
-from coterie.log.pair_statistics import DENSE_AGENTS
+from coterie.log.log import INFERRED, Log
 from coterie.log.streaming import codes, numbers
 from coterie.log.sums import Sums
 
-BINS = 20
-"""How many bars the distribution of utilities has."""
+BINS = 10
+"""About how many bars the distribution of utilities has; two more if round edges need them."""
 
 MATRIX_AGENTS = 200
 """Up to so many agents, the machine-readable form holds the whole matrix of meetings."""
+
+POOLED = "teams"
+"""What stands for all coalitions where they are interchangeable."""
+
+NAMED = 5
+"""How many names a sentence lists."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something missing or suspicious, and what to do about it."""
+
+    what: str
+    """A sentence; "{names}" in it stands for some of the names."""
+    advice: str = ""
+    names: tuple[str, ...] = ()
+
+    def worded(self, shown: Callable[[str], str] = str) -> str:
+        """Return the sentence, with each name as `shown` returns it."""
+        listed = ", ".join(shown(name) for name in self.names[:NAMED])
+        more = len(self.names) - NAMED
+        return self.what.replace("{names}", listed if more <= 0 else f"{listed} and {more:,} more")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {"what": self.worded(), "advice": self.advice, "names": list(self.names)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,18 +60,18 @@ class Inspection:
     log: Log
     n_samples: int
     meetings: Sums
-    """Keys (agent, partner) with agent < partner, value how often they met (rows, or co-memberships)."""
+    """Keys (agent, partner) with agent < partner, value in how many coalitions of samples they met."""
+    rated: Sums | None
+    """The same, counting only meetings that `pairs` has a row about; None for bandit logs."""
     teams: dict[str, dict[int, int]]
     """Coalition -> size -> number of samples; one entry "teams" where coalitions are interchangeable."""
     extent: tuple[float, float]
     mean: float
     edges: list[float]
     counts: list[int]
-    """The distribution of utilities: `counts[b]` of them between `edges[b]` and `edges[b + 1]`."""
-    unobserved: int
-    """Co-members without a row."""
-    findings: tuple[str, ...]
-    """What is missing or suspicious."""
+    """How utilities are distributed: `counts[b]` from `edges[b]` to below `edges[b + 1]`, the last edge included."""
+    totals_missing: int
+    """Bandit logs: how often a member has no total."""
 
     @property
     def pairs_possible(self) -> int:
@@ -52,28 +84,75 @@ class Inspection:
         """The number of unordered pairs that met at least once."""
         return len(self.meetings.keys)
 
+    @property
+    def pairs_rated(self) -> int | None:
+        """The number of unordered pairs that have a row; None for bandit logs."""
+        return None if self.rated is None else len(self.rated.keys)
+
+    @property
+    def n_meetings(self) -> int:
+        """How often two agents met, over all pairs."""
+        return int(self.meetings.values.sum())
+
+    @property
+    def unobserved(self) -> int:
+        """The number of meetings without a row in pairs, in either order; 0 for bandit logs."""
+        return 0 if self.rated is None else self.n_meetings - int(self.rated.values.sum())
+
+    @property
+    def one_sided(self) -> int:
+        """The number of meetings that an asymmetric log has only one of the two rows about."""
+        if self.rated is None or self.log.symmetric:
+            return 0
+        return 2 * int(self.rated.values.sum()) - self.log.rows
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is missing or suspicious."""
+        return tuple(_findings(self))
+
     def matrix(self) -> IntArray:
         """Return how often each two agents met, shape (n, n)."""
-        n = len(self.log.agents)
-        met = np.zeros((n, n), dtype=np.int64)
-        met[self.meetings.keys[:, 0], self.meetings.keys[:, 1]] = self.meetings.values[:, 0]
-        return met + met.T
+        return _matrix(self.meetings, len(self.log.agents))
 
-    def rarest(self, count: int) -> list[tuple[str, str, int]]:
-        """Return the pairs that met least often, those that never met first."""
-        agents = self.log.agents
-        if len(agents) <= DENSE_AGENTS:
-            met = self.matrix()
-            i, j = np.triu_indices(len(agents), 1)
-            order = np.argsort(met[i, j], kind="stable")[:count]
-            return [(agents[i[t]], agents[j[t]], int(met[i[t], j[t]])) for t in order]
-        keys, values = self.meetings.keys, self.meetings.values[:, 0]
-        order = np.argsort(values, kind="stable")[:count]
-        return [(agents[keys[t, 0]], agents[keys[t, 1]], int(values[t])) for t in order]
+    def rated_matrix(self) -> IntArray | None:
+        """Return how many meetings of each two agents were rated, shape (n, n); None for bandit logs."""
+        return None if self.rated is None else _matrix(self.rated, len(self.log.agents))
+
+    def rarest(self, count: int) -> list[tuple[str, str, int, int | None]]:
+        """Return the pairs that met least often and how often they met and were rated, those that never met first."""
+        agents, n = self.log.agents, len(self.log.agents)
+        starts = np.arange(n, dtype=np.int64) * (2 * n - np.arange(n) - 1) // 2  # of each row of the upper triangle
+        i, j = self.meetings.keys.T
+        # Among the first (pairs met + count) pairs, at least `count` never met, if so many did not.
+        first = np.arange(min(self.pairs_met + count, self.pairs_possible))
+        never = np.setdiff1d(first, starts[i] + j - i - 1, assume_unique=True)[:count]
+        row = np.searchsorted(starts[: max(n - 1, 0)], never, side="right") - 1
+        order = np.argsort(self.meetings.values[:, 0], kind="stable")[: count - len(never)]
+        keys = np.concatenate([np.stack([row, never - starts[row] + row + 1], axis=1), self.meetings.keys[order]])
+        met = np.concatenate([np.zeros(len(never), dtype=np.int64), self.meetings.values[order, 0]])
+        rated = self._rated_of(keys)
+        return [
+            (agents[a], agents[b], int(m), None if r is None else int(r))
+            for (a, b), m, r in zip(keys, met, rated, strict=True)
+        ]
+
+    def _rated_of(self, keys: IntArray) -> list[int | None]:
+        """Return how many meetings of some pairs were rated."""
+        if self.rated is None:
+            return [None] * len(keys)
+        n = len(self.log.agents)
+        known, wanted = self.rated.keys @ np.array([n, 1]), keys @ np.array([n, 1])
+        place = np.searchsorted(known, wanted)
+        return [
+            int(self.rated.values[p, 0]) if p < len(known) and known[p] == w else 0
+            for p, w in zip(place, wanted, strict=True)
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         log = self.log
+        has_matrix = len(log.agents) <= MATRIX_AGENTS
         return {
             "format": "coterie.inspection/1",
             "feedback": log.feedback,
@@ -94,17 +173,22 @@ class Inspection:
                 "mean": self.mean,
                 "edges": self.edges,
                 "counts": self.counts,
+                "totals_missing": self.totals_missing,
             },
             "sizes": {name: {str(size): count for size, count in sizes.items()} for name, sizes in self.teams.items()},
             "pairs": {
                 "possible": self.pairs_possible,
                 "met": self.pairs_met,
+                "rated": self.pairs_rated,
+                "meetings": self.n_meetings,
                 "unobserved": self.unobserved,
-                "rarest": [{"agents": [i, j], "met": met} for i, j, met in self.rarest(20)],
-                "matrix": self.matrix() if len(log.agents) <= MATRIX_AGENTS else None,
+                "one_sided": self.one_sided,
+                "rarest": [{"agents": [i, j], "met": met, "rated": rated} for i, j, met, rated in self.rarest(20)],
+                "matrix": self.matrix() if has_matrix else None,
+                "rated_matrix": self.rated_matrix() if has_matrix else None,
             },
             "notes": list(log.notes),
-            "findings": list(self.findings),
+            "findings": [finding.to_json() for finding in self.findings],
         }
 
 
@@ -112,104 +196,234 @@ def inspect_log(log: Log) -> Inspection:
     """Return what there is to know about a log."""
     engine, is_pairs = log.engine, log.feedback == "semi-bandit"
     used, members = engine.name("ratings" if is_pairs else "totals"), engine.name("members")
-    query = queries.meetings_in_pairs(used) if is_pairs else queries.meetings_in_members(members)
-    meetings = _meetings(log, engine.table(query))
+    teams, together = _teams(log)
+    rated = _rated(log, together) if is_pairs else None
+    # Agents of a pair are members, so as many rated meetings as meetings are the same meetings.
+    is_complete = rated is not None and int(rated.values.sum()) == together
+    meetings = rated if rated is not None and is_complete else _counted(log, queries.meetings_in_members(members))
     assert log.checked.extent is not None
-    limits = log.utility_range if is_pairs and log.sigma is None and log.utility_range else log.checked.extent
-    limits = limits if limits[0] < limits[1] else (limits[0] - 0.5, limits[1] + 0.5)
-    bars = engine.table(queries.histogram(used, limits, BINS))
-    counts = np.zeros(BINS, dtype=np.int64)
-    counts[numbers(bars["bin"])] = numbers(bars["found"])
-    sizes = engine.table(queries.size_counts(members, "0"))
-    teams, together = _teams(log, sizes)
-    observed = int(meetings.values[:, 0].sum()) if is_pairs else together
-    expected = together if log.symmetric or not is_pairs else 2 * together
-    inspection = Inspection(
+    edges = round_edges(*_limits(log))
+    return Inspection(
         log,
         log.n_samples,
         meetings,
+        rated,
         teams,
         log.checked.extent,
         float(engine.table(queries.mean(used))["mean"][0].as_py()),
-        np.linspace(*limits, BINS + 1).tolist(),
-        counts.tolist(),
-        max(expected - observed, 0),
-        (),
+        edges,
+        _histogram(log, used, edges),
+        0 if is_pairs else _totals_missing(log),
     )
-    return Inspection(**{**vars(inspection), "findings": tuple(_findings(inspection))})
 
 
-def _meetings(log: Log, found: pa.Table) -> Sums:
+def round_edges(low: float, high: float) -> list[float]:
+    """Return about `BINS` + 1 round numbers at equal distances that enclose the two.
+
+    >>> round_edges(1.0, 5.0)
+    [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
+    """
+    if low == high:
+        return [low, high]
+    first, last = Decimal(repr(low)), Decimal(repr(high))
+    widest = (last - first) / BINS
+    start, end, step = Decimal(0), Decimal(0), Decimal(0)
+    for factor in ("1", "2", "2.5", "5", "10"):
+        step = Decimal(factor).scaleb(widest.adjusted())
+        start = (first / step).to_integral_value(ROUND_FLOOR)
+        end = (last / step).to_integral_value(ROUND_CEILING)
+        if end - start <= BINS + 2:
+            break
+    # Of numbers that are hardly apart, some edges may be the same double.
+    return sorted({float((start + place) * step) + 0.0 for place in range(int(end - start) + 1)})
+
+
+def _limits(log: Log) -> tuple[float, float]:
+    """Return what the distribution of utilities spans: the declared range, if it is made use of."""
+    assert log.checked.extent is not None
+    low, high = log.checked.extent
+    if log.feedback != "semi-bandit" or log.sigma is not None or log.utility_range is None or low == high:
+        return low, high
+    return (low, high) if _is_wide(log, log.utility_range) else log.utility_range
+
+
+def _is_wide(log: Log, declared: tuple[float, float]) -> bool:
+    """Return whether utilities use less than half of the declared range."""
+    assert log.checked.extent is not None
+    return log.checked.extent[1] - log.checked.extent[0] < 0.5 * (declared[1] - declared[0])
+
+
+def _histogram(log: Log, used: str, edges: list[float]) -> list[int]:
+    # Compared with the edges themselves: a utility of 0.3 is never below an edge at 0.3.
+    conditions = {f"below_{b}": f"utility < {queries.double(edge)}" for b, edge in enumerate(edges[1:-1])}
+    if not conditions:
+        return [_count(log, f"FROM {used}")]
+    found = log.engine.table(queries.count_where(used, conditions, with_utility=False))
+    below = [0, *(int(found[name][0].as_py()) for name in (*conditions, "n_rows"))]
+    return [high - low for low, high in pairwise(below)]
+
+
+def _rated(log: Log, together: int) -> Sums:
+    """Return how many meetings of each pair were rated, given how many meetings there were in all."""
+    used = log.engine.name("ratings")
+    if log.symmetric:
+        return _counted(log, queries.meetings_in_pairs(used))
+    if log.rows == 2 * together:  # both orders of everything
+        both = _counted(log, queries.meetings_in_pairs(used))
+        return Sums(both.keys, both.values // 2)
+    return _counted(log, queries.meetings_in_pairs(f"({queries.averaged_orders(used)}) AS once"))
+
+
+def _counted(log: Log, query: str) -> Sums:
+    found = log.engine.table(query)
     names = pa.array(log.agents, pa.string())
     pair = np.sort(np.stack([codes(found["agent"], names), codes(found["partner"], names)], axis=1), axis=1)
     return Sums.collect(pair, numbers(found["met"])[:, None])
 
 
-def _teams(log: Log, found: pa.Table) -> tuple[dict[str, dict[int, int]], int]:
+def _matrix(sums: Sums, n: int) -> IntArray:
+    half = np.zeros((n, n), dtype=np.int64)
+    half[sums.keys[:, 0], sums.keys[:, 1]] = sums.values[:, 0]
+    return half + half.T
+
+
+def _teams(log: Log) -> tuple[dict[str, dict[int, int]], int]:
     """Return the sizes of each coalition, and how many unordered pairs of members there were in all."""
+    members = log.engine.name("members")
+    if log.pool_coalitions:  # labels mean nothing and may be as many as there were teams
+        found = log.engine.table(
+            f"SELECT size, count(*) AS samples FROM ({queries.sizes(members)}) AS z GROUP BY size"  # noqa: S608
+        )
+    else:
+        found = log.engine.table(queries.size_counts(members, "0"))
     sizes, counts = numbers(found["size"]), numbers(found["samples"])
-    labels = ["teams"] * len(sizes) if log.pool_coalitions else found["coalition"].to_pylist()
-    teams: dict[str, dict[int, int]] = {name: {} for name in (["teams"] if log.pool_coalitions else log.coalitions)}
-    for label, size, count in sorted(zip(labels, sizes.tolist(), counts.tolist(), strict=True)):
-        teams[label][size] = teams[label].get(size, 0) + count
+    labels = [POOLED] * len(sizes) if log.pool_coalitions else found["coalition"].to_pylist()
+    teams: dict[str, dict[int, int]] = {name: {} for name in ([POOLED] if log.pool_coalitions else log.coalitions)}
+    for label, size, count in zip(labels, sizes.tolist(), counts.tolist(), strict=True):
+        teams[label][size] = count
     if not log.pool_coalitions:
         for seen in teams.values():
             empty = log.n_samples - sum(seen.values())
             if empty:
                 seen[0] = empty
-    return {name: dict(sorted(seen.items())) for name, seen in teams.items()}, int(
-        (sizes * (sizes - 1) // 2 * counts).sum()
-    )
+    together = int((sizes * (sizes - 1) // 2 * counts).sum())
+    return {name: dict(sorted(seen.items())) for name, seen in teams.items()}, together
 
 
-def _findings(seen: Inspection) -> Iterator[str]:
-    """Yield one sentence for each thing that is missing or suspicious."""
+def _totals_missing(log: Log) -> int:
+    """Return how often a member has no total."""
+    members, totals = log.engine.name("members"), log.engine.name("totals")
+    listed = f"SELECT sample, agent FROM {members} UNION SELECT sample, agent FROM {totals}"  # noqa: S608
+    return _count(log, f"FROM ({listed}) AS listed") - log.rows
+
+
+def _count(log: Log, source: str) -> int:
+    return int(log.engine.table(f"SELECT count(*) AS found {source}")["found"][0].as_py())
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "pair"), counted(1200, "pair"), counted(2, "has", "have")
+    ('1 pair', '1,200 pairs', '2 have')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _findings(seen: Inspection) -> Iterator[Finding]:
+    """Yield each thing that is missing or suspicious."""
     log = seen.log
-    yield from log.notes
+    for note in log.notes:
+        yield Finding(note, "add a table memberships (sample, agent, coalition)" if note == INFERRED else "")
     if seen.n_samples == 1:
-        yield "there is one sample only: nothing shows how much utilities vary, and no part can be held out"
-    never = seen.pairs_possible - seen.pairs_met
-    if never:
-        yield f"{never:,} of {seen.pairs_possible:,} pairs of agents never met: nothing is known about them"
-    once = int((seen.meetings.values[:, 0] == 1).sum())
-    if once:
-        yield f"{once:,} pairs met only once"
-    lonely = set(range(len(log.agents))) - set(seen.meetings.keys.ravel().tolist())
-    if lonely:
-        yield f"{_some([log.agents[i] for i in sorted(lonely)])} never met anybody"
-    empty = [name for name, sizes in seen.teams.items() if not any(size for size in sizes)]
-    if empty:
-        yield f"nobody ever joined {_some(empty)}"
-    if seen.unobserved:
-        yield f"{seen.unobserved:,} times two agents shared a coalition without a row in pairs: those are unobserved"
-    fixed = [name for name, sizes in seen.teams.items() if len([size for size in sizes if size]) == 1]
-    if fixed and log.has_memberships:
-        yield f"{_some(fixed)} had one and the same size in every sample that it was used in"
+        yield Finding(
+            "there is one sample only: nothing shows how much utilities vary, and no part can be held out",
+            "add the samples of more months, terms or seasons",
+        )
+    yield from _odd_meetings(seen)
+    yield from _unrated_meetings(seen)
+    yield from _odd_teams(seen)
     yield from _odd_utilities(seen)
 
 
-def _odd_utilities(seen: Inspection) -> Iterator[str]:
+def _odd_meetings(seen: Inspection) -> Iterator[Finding]:
+    log = seen.log
+    never = seen.pairs_possible - seen.pairs_met
+    if never:
+        yield Finding(
+            f"{never:,} of {counted(seen.pairs_possible, 'pair')} of agents never met: nothing is known about them",
+            "bring them together once, or expect no promise about coalitions that would",
+        )
+    lonely = sorted(set(range(len(log.agents))) - set(seen.meetings.keys.ravel().tolist()))
+    if lonely:
+        yield Finding(
+            "{names} never met anybody",
+            "check the spelling, and whether these agents should take part",
+            tuple(log.agents[i] for i in lonely),
+        )
+    once = int((seen.meetings.values[:, 0] == 1).sum())
+    if once:
+        yield Finding(f"{counted(once, 'pair')} met only once", "more samples would say more about them")
+
+
+def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
+    unrated = 0 if seen.pairs_rated is None else seen.pairs_met - seen.pairs_rated
+    if unrated:
+        yield Finding(
+            f"{counted(unrated, 'pair')} of agents met but {'was' if unrated == 1 else 'were'} never rated: nothing is "
+            "known about what they get from each other",
+            "look for their rows in pairs, or ask them",
+        )
+    if seen.unobserved:
+        yield Finding(
+            f"{seen.unobserved:,} of {counted(seen.n_meetings, 'meeting')} {'has' if seen.unobserved == 1 else 'have'} "
+            "no row in pairs: two agents shared a coalition, but what they got is unobserved",
+            "look for the rows; if they are missing because things went badly, what is learnt is too rosy",
+        )
+    if seen.one_sided:
+        yield Finding(
+            f"{counted(seen.one_sided, 'meeting')} {'has' if seen.one_sided == 1 else 'have'} a row in one order "
+            "only: what the other agent got is unobserved",
+            "add the other order, or leave out --asymmetric if both get the same",
+        )
+    if seen.totals_missing:
+        yield Finding(
+            f"{counted(seen.totals_missing, 'time')} an agent was a member but has no total: unobserved",
+            "look for the rows; an agent who got nothing needs a row with 0",
+        )
+
+
+def _odd_teams(seen: Inspection) -> Iterator[Finding]:
+    empty = tuple(name for name, sizes in seen.teams.items() if not any(sizes))
+    if empty:
+        yield Finding("nobody ever joined {names}", "check the spelling, or leave out what no longer exists", empty)
+    used = {name: {size: count for size, count in sizes.items() if size} for name, sizes in seen.teams.items()}
+    fixed = tuple(name for name, sizes in used.items() if len(sizes) == 1 and sum(sizes.values()) > 1)
+    if fixed and seen.log.has_memberships:
+        yield Finding(
+            "{names} always had the same size" if len(fixed) == 1 or seen.log.pool_coalitions else
+            "{names} each always had the same size",
+            "whether size matters cannot be seen there",
+            fixed,
+        )  # fmt: skip
+
+
+def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
     log, (low, high) = seen.log, seen.extent
     if low == high:
-        yield f"every utility is {schema.number(low)}"
+        yield Finding(f"every utility is {schema.number(low)}", "check that the right column was read (see --columns)")
         return
     if log.feedback != "semi-bandit":
         return
     if low > log.neutral or high < log.neutral:
         side = "above" if low > log.neutral else "below"
-        yield (
+        yield Finding(
             f"all utilities are {side} the neutral point {schema.number(log.neutral)}: everybody would rather be "
-            f"{'together' if side == 'above' else 'alone'}; is that what 0 means here? (see --neutral)"
+            f"{'together' if side == 'above' else 'alone'}",
+            "if another utility is worth as much as being alone, say so with --neutral",
         )
-    if log.utility_range is not None and log.sigma is None:
-        declared = log.utility_range
-        if high - low < 0.5 * (declared[1] - declared[0]):
-            yield (
-                f"utilities use {schema.interval(low, high)} of the declared range {schema.interval(*declared)}; if no "
-                "other value can occur, declaring the true range narrows every certificate"
-            )
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5:,} more"
+    if log.utility_range is not None and log.sigma is None and _is_wide(log, log.utility_range):
+        yield Finding(
+            f"utilities use {schema.interval(low, high)} of the declared range {schema.interval(*log.utility_range)}",
+            "if no other value can occur, declaring the true range (--utility-range) narrows every certificate",
+        )
