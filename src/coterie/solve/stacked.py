@@ -1,0 +1,196 @@
+"""Evidence about many pure profiles at once, one row per profile and agent.
+
+Bounds for gains only ask a `Design` for sums over coefficients, row by row. So the rows of many
+profiles are put below each other, and one matrix product serves them all. This is what makes a search
+over profiles, and their enumeration, fast; the bounds are the certificates' own.
+"""
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certify.evidence import Evidence, Form, LogTerm, PairEvidence
+from coterie.certify.gain_bounds import GainBound, RootBound
+from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate.design import Design
+from coterie.estimate.totals import Projection
+from coterie.solve.estimated import estimated_game, pair_sums
+from coterie.utilities import SizeFree
+
+MOST_CELLS = 20_000_000
+"""Inverse Gram matrices of bandit logs are kept for up to so many numbers."""
+
+
+class Bounding(Protocol):
+    """The part of `Evidence` that makes bounds from a design."""
+
+    def range_bound(self, design: Design) -> GainBound:
+        """Return the bound from the range of utilities alone."""
+
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
+        """Return a bound for all profiles at once."""
+
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
+        """Return a bound for each deviation on its own."""
+
+
+class StackedDesign(Design):
+    """The coefficients of some agents' rooms under many pure profiles.
+
+    Parameters
+    ----------
+    structure
+        How room values depend on the unknowns, see `coterie.estimate.design`.
+    profiles
+        Memberships, shape (b, n, k).
+    agents
+        The g agents whose rooms are asked for. Row r belongs to profile r // g and agent agents[r % g].
+    """
+
+    def __init__(self, structure: str, profiles: BoolArray, agents: IntArray) -> None:
+        self.structure, self.profiles, self.agents = structure, profiles, agents
+        self.joined = profiles.astype(np.float64)
+        self.marginals = self._flat(self.joined[:, agents])
+        self.shares_unknowns = structure == "pooled"
+
+    @staticmethod
+    def _flat(values: FloatArray) -> FloatArray:
+        return values.reshape(-1, *values.shape[2:])
+
+    @cached_property
+    def partners(self) -> FloatArray:  # type: ignore[override]
+        return self._flat(self.joined.sum(axis=1)[:, None] - self.joined[:, self.agents])
+
+    @cached_property
+    def _size(self) -> IntArray:
+        """The size of each coalition with the agent in it, shape (b, g, k)."""
+        return (self.partners + 1).astype(np.int64).reshape(len(self.profiles), len(self.agents), -1)
+
+    def _present(self, values: FloatArray) -> FloatArray:
+        """Return the values of the partners that are there, shape (b, k, g, n)."""
+        if values.ndim == 3:
+            found = values[None, :, self.agents]
+        else:
+            rooms = np.arange(len(values))[:, None]
+            found = values[rooms, self.agents[None, :], :, self._size.transpose(0, 2, 1)]
+        return np.asarray(found * self.joined.transpose(0, 2, 1)[:, :, None])
+
+    def _by_size(self, values: FloatArray, power: int) -> FloatArray:
+        rooms = np.arange(len(values))
+        return np.asarray(values[rooms, self._size] * (self._size - 1.0) ** power)
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        if self.structure == "anonymous":
+            return self._flat(self._by_size(values, 1))
+        if self.structure == "aware":
+            return self._flat(self._present(values).sum(axis=3).transpose(0, 2, 1))
+        return self._flat(pair_sums(values, self.joined, self.agents))
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        if self.structure == "anonymous":
+            return self._flat(self._by_size(values, 2))
+        if self.structure == "pooled":
+            b, n, k = self.joined.shape
+            both = (self.joined[:, :, :, None] * self.joined[:, :, None, :]).reshape(b, n, k * k)
+            return self._flat((values[0, self.agents] @ both).reshape(b, -1, k, k))
+        return self.linear(values)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        if self.structure == "anonymous":
+            return self._flat(self._by_size(np.abs(values), 1))
+        if self.structure == "pooled":
+            met = self.joined.sum(axis=2)
+            together = np.abs(values[0, self.agents] * met[:, None, :]).max(axis=2)
+            return self._flat(np.repeat(together[:, :, None], self.joined.shape[2], axis=2))
+        return self._flat(np.abs(self._present(values)).max(axis=3).transpose(0, 2, 1))
+
+    def coefficients(self, agent: int) -> FloatArray:
+        raise NotImplementedError("a stacked design has sums only")
+
+
+def stackable(evidence: Evidence, n_agents: int) -> Bounding | None:
+    """Return what makes bounds from stacked designs, or None where profiles must be taken one by one."""
+    if isinstance(evidence, PairEvidence):
+        estimate = evidence.estimate
+        dependent = estimate.noise is not None and estimate.noise.together is not None
+        return None if dependent or estimate.structure == "factor" else evidence
+    if isinstance(evidence, TotalEvidence) and evidence.structure != "aware":
+        unknowns = [len(evidence.estimate.theta(i)) for i in range(n_agents)]
+        if 3 * sum(d * d for d in unknowns) <= MOST_CELLS:
+            return StackedTotals(evidence, n_agents)
+    return None
+
+
+class StackedTotals:
+    """Bandit evidence about stacked profiles: `TotalEvidence` with every inverse at hand.
+
+    A projection is linear or quadratic in the directions, so those of the unit vectors serve all.
+    """
+
+    def __init__(self, evidence: TotalEvidence, n_agents: int) -> None:
+        self.evidence, self.estimate, self.n_agents = evidence, evidence.estimate, n_agents
+
+    @cached_property
+    def _units(self) -> list[Projection]:
+        sizes = [len(self.estimate.theta(i)) for i in range(self.n_agents)]
+        return [self.estimate.project(i, np.eye(d)) for i, d in enumerate(sizes)]
+
+    def range_bound(self, design: Design) -> GainBound:
+        return self.evidence.range_bound(design)
+
+    def _rooms(self, design: "StackedDesign") -> FloatArray:
+        if not hasattr(self, "_means"):
+            from coterie.actions import exactly_one
+            from coterie.joint_actions import ActionSpaces
+
+            # Any action space will do: only the means are of interest.
+            spaces = ActionSpaces.shared(exactly_one(design.marginals.shape[1]), self.n_agents)
+            utilities = estimated_game(self.evidence, spaces).utilities
+            assert isinstance(utilities, SizeFree)
+            self._means: FloatArray = utilities.means.values  # type: ignore[attr-defined]
+        return design.linear(self._means)
+
+    def _directions(self, design: "StackedDesign", agent: int) -> FloatArray:
+        """Return the partners' memberships, shape (b, k, n - 1)."""
+        return np.delete(design.joined, agent, axis=1).transpose(0, 2, 1)
+
+    def _times(self, design: "StackedDesign", rows: FloatArray, matrix: FloatArray) -> FloatArray:
+        """Return Phi matrix for every profile, shape (b, k, columns)."""
+        k = rows.shape[1]
+        if design.structure == "pooled":
+            return np.asarray(rows @ matrix)
+        blocks = matrix.reshape(k, -1, matrix.shape[1])
+        return np.asarray((rows.transpose(1, 0, 2) @ blocks).transpose(1, 0, 2))
+
+    def _forms(self, design: "StackedDesign", kind: str, scales: list[float]) -> FloatArray:
+        """Return scale Phi matrix Phi' for every profile and agent, shape (b g, k, k)."""
+        b, _, k = design.joined.shape
+        forms = np.empty((b, len(design.agents), k, k))
+        for t, i in enumerate(design.agents.tolist()):
+            rows = self._directions(design, i)
+            half = self._times(design, rows, scales[t] * getattr(self._units[i], kind))
+            if design.structure == "pooled":
+                forms[:, t] = half @ rows.transpose(0, 2, 1)
+            else:
+                cells = half.reshape(b, k, k, -1)
+                forms[:, t] = np.einsum("blmj,bmj->blm", cells, rows)
+        return forms.reshape(-1, k, k)
+
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
+        assert isinstance(design, StackedDesign)
+        rooms = self._rooms(design)
+        scales = [self.estimate.radius(i, delta) ** 2 for i in design.agents.tolist()]
+        return RootBound(design.marginals, rooms, rooms, self._forms(design, "ellipsoid", scales), 0.5)
+
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
+        del form
+        assert isinstance(design, StackedDesign)
+        rooms = self._rooms(design)
+        scale = self.estimate.bounds.half_range**2
+        square = self._forms(design, "noise", [scale] * len(design.agents))
+        bias = [self._times(design, self._directions(design, i), self._units[i].bias) for i in design.agents.tolist()]
+        stacked = np.stack(bias, axis=1)
+        return RootBound(design.marginals, rooms, rooms, square, log_term, bias=stacked.reshape(-1, *stacked.shape[2:]))
+
