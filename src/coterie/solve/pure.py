@@ -26,8 +26,20 @@ TIE = 1e-9
 LISTED = 256
 """Spaces up to this size contribute every action as a move; larger ones small steps and best responses."""
 
-WHOLE = 40_000
+WHOLE = 6_000
 """Up to so many (moves x agents x actions), all moves are looked at in full."""
+
+CHUNK = 24
+"""Else the moves that lower the largest margin are looked at in so large groups, the most promising first."""
+
+ELITE = 12
+"""From so many of the best profiles kicks start."""
+
+CHILDREN = 48
+"""So many profiles are made by kicks in a round."""
+
+PATIENCE = 12
+"""After so many rounds of kicks without success a search ends."""
 
 LEADING = 3
 """So many of the largest margins are compared, in turn."""
@@ -37,8 +49,8 @@ def pure(
     objective: Objective,
     control: Control | None = None,
     *,
-    starts: int = 32,
-    kicks: int | None = None,
+    starts: int = 256,
+    kicks: int = PATIENCE,
     keep: int = 8,
 ) -> Solution:
     """Search for the pure profile with the smallest value.
@@ -52,39 +64,32 @@ def pure(
     starts
         From how many profiles the search begins.
     kicks
-        How many kicks in a row may fail before the search ends; by default half of the starts. With 0
-        kicks and a time limit, or anything else, the search ends when it has nothing left to try.
+        How many rounds of kicks in a row may fail before the search ends.
     keep
         How many distinct profiles to return as candidates, the best first.
     """
     control = control or Control()
     checks.whole(starts, "starts", 1)
-    patience = starts // 2 if kicks is None else checks.whole(kicks, "kicks", 0)
+    n = objective.game.n_agents
+    patience = checks.whole(kicks, "kicks", 0)
     search = _Search(objective, control)
     rng, game = control.rng, objective.game
     begin = diverse(game, starts, rng)
-    search.note(begin[0], objective.margins(begin[:1])[0])
-    settled, done = False, 0
+    search.note(begin[:1], objective.margins(begin[:1]))
+    settled, failed = False, 0
     with control.running():
         ends, stable, sweeps = settle(game, begin, rng, control)
         search.sweeps += sweeps
         settled = bool(stable.any())
-        # Circles have no best profile; the raw starts add what dynamics would never visit.
-        ends = np.unique(np.concatenate([ends, begin[starts // 2 :][: starts // 4]]), axis=0)
-        margins = objective.margins(ends)
-        for profile, row in zip(ends, margins, strict=True):
-            search.note(profile, row)
-        order = np.argsort(margins.max(axis=1), kind="stable")
-        for t in order.tolist():
-            search.descend(ends[t], margins[t])
-            done += 1
-            control.report("pure", done, len(order) + patience, search.best_value)
-        failed = 0
+        # The raw starts add what dynamics on the estimate would never visit.
+        search.look_at(np.concatenate([ends, begin[-starts // 8 :]]))
+        search.descend_from_best(max(4, 200 // n))
         while failed < patience and not search.nothing_to_win:
+            control.report("pure", failed, patience, search.best_value)
             before = search.best_value
-            search.descend(search.kicked(rng))
+            search.look_at(search.kicked(rng))
+            search.descend_from_best(2)
             failed = 0 if search.best_value < before - TIE else failed + 1
-            control.report("pure", len(order) + failed, len(order) + patience, search.best_value)
     ranked = search.ranked()
     status: Status = control.ended or ("converged" if settled else "cycled")
     note = (
@@ -117,18 +122,34 @@ class _Search:
         self.best_value = np.inf
         self.values: dict[bytes, float] = {}
         self.profiles: dict[bytes, BoolArray] = {}
+        self.margins: dict[bytes, FloatArray] = {}
         self.visited: set[bytes] = set()
         self.listed = [
             space.enumerate() if space.size <= LISTED else None for space, _ in objective.spaces.groups
         ]
         self.actions = max(min(space.size, 2048) for space in objective.spaces.spaces)
 
-    def note(self, profile: BoolArray, margins: FloatArray) -> None:
-        """Remember a profile and its value."""
-        key = profile.tobytes()
-        value = float(margins.max())
-        self.values[key], self.profiles[key] = value, profile.copy()
-        self.best_value = min(self.best_value, value)
+    def note(self, profiles: BoolArray, margins: FloatArray) -> None:
+        """Remember profiles and their margins."""
+        for profile, row in zip(profiles, margins, strict=True):
+            key = profile.tobytes()
+            value = float(row.max())
+            self.values[key], self.profiles[key], self.margins[key] = value, profile.copy(), row
+            self.best_value = min(self.best_value, value)
+
+    def look_at(self, profiles: BoolArray) -> None:
+        """Compute the margins of profiles that were not seen before."""
+        fresh = {key: profile for profile in profiles if (key := profile.tobytes()) not in self.values}
+        for start in range(0, len(fresh), 64):
+            self.control.check()
+            some = np.array(list(fresh.values())[start : start + 64])
+            self.note(some, self.objective.margins(some))
+
+    def descend_from_best(self, count: int) -> None:
+        """Start a descent from the best profiles that none has visited."""
+        keys = [key for key in self.values if key not in self.visited]
+        for key in sorted(keys, key=lambda key: self.values[key])[:count]:
+            self.descend(self.profiles[key], self.margins[key])
 
     @property
     def nothing_to_win(self) -> bool:
@@ -146,15 +167,24 @@ class _Search:
         return [self.profiles[key] for key in ties + rest]
 
     def kicked(self, rng: np.random.Generator) -> BoolArray:
-        """Return one of the best profiles with a few agents moved at random."""
-        keys = sorted(self.values, key=lambda key: self.values[key])[:5]
-        profile = self.profiles[keys[int(rng.integers(len(keys)))]].copy()
-        count = min(int(rng.integers(2, max(4, self.n_agents // 5 + 1))), self.n_agents)
-        for agent in rng.choice(self.n_agents, size=count, replace=False).tolist():
-            profile[agent] = self.objective.spaces.spaces[agent].sample(rng, 1)[0]
-        if rng.random() < 0.3:
-            profile = settle(self.objective.game, profile[None], rng, self.control, 30)[0][0]
-        return profile
+        """Return good profiles with a few agents moved at random, half of them settled on the estimate."""
+        keys = sorted(self.values, key=lambda key: self.values[key])[:ELITE]
+        kicked = np.empty((CHILDREN, self.n_agents, self.objective.game.n_coalitions), dtype=bool)
+        for child in kicked:
+            # The better a profile, the more often it is tried.
+            key = keys[min(int(rng.integers(len(keys))), int(rng.integers(len(keys))))]
+            child[:] = self.profiles[key]
+            count = min(int(rng.integers(1, 5)), self.n_agents)
+            chosen = rng.choice(self.n_agents, size=count, replace=False)
+            # Those with the largest margins are where something must change.
+            leading = np.argsort(-self.margins[key], kind="stable")[: max(3, self.n_agents // 4)]
+            chosen[0] = leading[int(rng.integers(len(leading)))]
+            for agent in np.unique(chosen).tolist():
+                child[agent] = self.objective.spaces.spaces[agent].sample(rng, 1)[0]
+        half = CHILDREN // 2
+        ends, _, sweeps = settle(self.objective.game, kicked[:half], rng, self.control, 30)
+        self.sweeps += sweeps
+        return np.concatenate([ends, kicked[half:]])
 
     def descend(self, profile: BoolArray, margins: FloatArray | None = None) -> None:
         """Move single agents as long as that lowers the largest margins."""
@@ -168,7 +198,7 @@ class _Search:
             if found is None:
                 break
             profile, margins = found
-        self.note(profile, margins)
+        self.note(profile[None], margins[None])
 
     def _better(self, profile: BoolArray, margins: FloatArray) -> tuple[BoolArray, FloatArray] | None:
         """Return the best profile that one agent's move away from `profile` leads to, if it is better."""
@@ -182,7 +212,7 @@ class _Search:
             alone = self.objective.margins(moved, np.array([worst]))[:, 0]
             helps = np.flatnonzero(alone < margins[worst] - TIE)
             moved = moved[helps[np.argsort(alone[helps], kind="stable")]]
-            chunk = max(16, WHOLE // (self.n_agents * self.actions))
+            chunk = CHUNK
         now = _leading(margins[None])
         for start in range(0, len(moved), chunk):
             self.control.check()
