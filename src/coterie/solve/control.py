@@ -82,6 +82,17 @@ class Control:
             self.ended = "time"
             raise _Stop
 
+    def nested(self) -> "Control":
+        """Return a control for a search within this one: same generator, same stop flag, the time that is left."""
+        left = None if self.remaining is None else max(self.remaining, 1e-9)
+        return Control(self.rng, left, None, self._stop)
+
+    def follow(self, inner: "Control") -> None:
+        """End this search if a search within it was stopped."""
+        if inner.ended is not None:
+            self.ended = inner.ended
+            raise _Stop
+
     def report(self, method: str, done: int, total: int, value: float) -> None:
         """Tell the caller how far the search is, and check whether to go on."""
         if self._progress is not None:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import Evidence, Form, LogTerm
 from coterie.certify.gain_bounds import ENUMERATED, GainBound, LinearBound, SmallerOf, worst_deviations
@@ -23,7 +24,7 @@ from coterie.game import Game
 from coterie.joint_actions import ActionSpaces
 from coterie.solve.estimated import estimated_game, room_values
 from coterie.solve.rows import bounds_of_rows
-from coterie.solve.stacked import Bounding, StackedDesign, stackable
+from coterie.solve.stacked import Bounding, MovedDesign, StackedDesign, stackable
 from coterie.strategy import Strategy
 
 CELLS = 400_000
@@ -43,7 +44,8 @@ class Objective(ABC):
     @property
     def spaces(self) -> ActionSpaces:
         """What agents may do."""
-        return self.game.actions
+        spaces: ActionSpaces = self.game.actions
+        return spaces
 
     def margins(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
         """Return the margins of some agents (by default all) under profiles (b, n, k), shape (b, g)."""
@@ -56,6 +58,14 @@ class Objective(ABC):
     @abstractmethod
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
         """Return margins of a block of profiles that fits into memory."""
+
+    def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        """Return the margin of each mover herself after her move to `actions` (m, k), or -inf if that is slow.
+
+        It is cheap, since the rooms of an agent do not depend on what she does.
+        """
+        del profile, actions
+        return np.full(len(movers), -np.inf)
 
     def value(self, profile: BoolArray) -> float:
         """Return the largest margin of one profile (n, k), 0 where nobody has a choice."""
@@ -93,7 +103,8 @@ class Objective(ABC):
     def _sets(self) -> list[FloatArray | None]:
         """The enumerated actions of each group, None where they are too many."""
         return [
-            space.enumerate().astype(np.float64) if space.size <= ENUMERATED else None for space, _ in self.spaces.groups
+            space.enumerate().astype(np.float64) if space.size <= ENUMERATED else None
+            for space, _ in self.spaces.groups
         ]
 
     def _largest(self, bound: GainBound, owners: IntArray) -> FloatArray:
@@ -129,7 +140,7 @@ class _Rows(GainBound):
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
         return self.bound.at(x, self.rows[agents])
 
-    def relaxed(self, space, agents):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         return self.bound.relaxed(space, self.rows[agents])
 
 
@@ -146,6 +157,11 @@ class GapObjective(Objective):
         own = profiles[:, agents].astype(np.float64).reshape(-1, k)
         owners = np.tile(agents, len(profiles))
         return self._largest(LinearBound(own, rooms, rooms), owners).reshape(len(profiles), -1)
+
+    def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        everybody = np.arange(self.game.n_agents)
+        rooms = room_values(self.game.utilities, profile[None], everybody)[0, movers]
+        return self._largest(LinearBound(actions.astype(np.float64), rooms, rooms), movers)
 
 
 def estimated_gap(
@@ -203,6 +219,12 @@ class CertificateObjective(Objective):
             design_of_one = self.evidence.design(self.strategy(profile))
             rows.append(self._largest(self._bound(self.evidence, design_of_one, everybody), everybody)[agents])
         return np.array(rows)
+
+    def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        if self._stack is None:
+            return super().moved_margins(profile, movers, actions)
+        base = StackedDesign(self._structure, profile[None], np.arange(self.game.n_agents))
+        return self._largest(self._bound(self._stack, MovedDesign(base, movers, actions), movers), movers)
 
     @abstractmethod
     def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:

@@ -124,9 +124,7 @@ class _Search:
         self.profiles: dict[bytes, BoolArray] = {}
         self.margins: dict[bytes, FloatArray] = {}
         self.visited: set[bytes] = set()
-        self.listed = [
-            space.enumerate() if space.size <= LISTED else None for space, _ in objective.spaces.groups
-        ]
+        self.listed = [space.enumerate() if space.size <= LISTED else None for space, _ in objective.spaces.groups]
         self.actions = max(min(space.size, 2048) for space in objective.spaces.spaces)
 
     def note(self, profiles: BoolArray, margins: FloatArray) -> None:
@@ -202,16 +200,20 @@ class _Search:
 
     def _better(self, profile: BoolArray, margins: FloatArray) -> tuple[BoolArray, FloatArray] | None:
         """Return the best profile that one agent's move away from `profile` leads to, if it is better."""
-        moved = self._moves(profile)
-        if not len(moved):
+        movers, actions = self._moves(profile)
+        # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
+        most = margins.max() - TIE
+        helps = self.objective.moved_margins(profile, movers, actions) < most
+        movers, actions = movers[helps], actions[helps]
+        if not len(movers):
             return None
+        moved = np.repeat(profile[None], len(movers), axis=0)
+        moved[np.arange(len(movers)), movers] = actions
         chunk = len(moved)
         if len(moved) * self.n_agents * self.actions > WHOLE:
-            # A move helps only if it lowers the margin of the agent who has the largest one.
-            worst = int(margins.argmax())
-            alone = self.objective.margins(moved, np.array([worst]))[:, 0]
-            helps = np.flatnonzero(alone < margins[worst] - TIE)
-            moved = moved[helps[np.argsort(alone[helps], kind="stable")]]
+            alone = self.objective.margins(moved, np.array([margins.argmax()]))[:, 0]
+            promising = np.flatnonzero(alone < most)
+            moved = moved[promising[np.argsort(alone[promising], kind="stable")]]
             chunk = CHUNK
         now = _leading(margins[None])
         for start in range(0, len(moved), chunk):
@@ -224,8 +226,8 @@ class _Search:
                 return moved[start + best], some[best]
         return None
 
-    def _moves(self, profile: BoolArray) -> BoolArray:
-        """Return the profiles that differ in one agent's action, shape (m, n, k)."""
+    def _moves(self, profile: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Return who may move, shape (m,), and to which sets, shape (m, k)."""
         agents, actions = [], []
         for (space, members), sets in zip(self.objective.spaces.groups, self.listed, strict=True):
             for agent in members.tolist():
@@ -233,10 +235,7 @@ class _Search:
                 options = options[(options != profile[agent]).any(axis=1)]
                 agents.append(np.full(len(options), agent))
                 actions.append(options)
-        movers: IntArray = np.concatenate(agents)
-        moved = np.repeat(profile[None], len(movers), axis=0)
-        moved[np.arange(len(movers)), movers] = np.concatenate(actions)
-        return moved
+        return np.concatenate(agents), np.concatenate(actions)
 
 
 def _leading(margins: FloatArray) -> FloatArray:

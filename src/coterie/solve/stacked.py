@@ -60,7 +60,7 @@ class StackedDesign(Design):
         return values.reshape(-1, *values.shape[2:])
 
     @cached_property
-    def partners(self) -> FloatArray:  # type: ignore[override]
+    def partners(self) -> FloatArray:
         return self._flat(self.joined.sum(axis=1)[:, None] - self.joined[:, self.agents])
 
     @cached_property
@@ -110,6 +110,34 @@ class StackedDesign(Design):
         raise NotImplementedError("a stacked design has sums only")
 
 
+class MovedDesign(Design):
+    """The rooms of agents after their own move: nobody's rooms depend on what she does herself.
+
+    Row t has the sums of row `rows[t]` of `base`, and plays `own[t]`.
+    """
+
+    def __init__(self, base: StackedDesign, rows: IntArray, own: BoolArray) -> None:
+        self.base, self.rows = base, rows
+        self.marginals = own.astype(np.float64)
+        self.shares_unknowns = base.shares_unknowns
+
+    @property
+    def partners(self) -> FloatArray:
+        return np.asarray(self.base.partners[self.rows])
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.base.linear(values)[self.rows])
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.base.quadratic(values)[self.rows])
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.base.largest(values)[self.rows])
+
+    def coefficients(self, agent: int) -> FloatArray:
+        raise NotImplementedError("a design of moves has sums only")
+
+
 def stackable(evidence: Evidence, n_agents: int) -> Bounding | None:
     """Return what makes bounds from stacked designs, or None where profiles must be taken one by one."""
     if isinstance(evidence, PairEvidence):
@@ -140,7 +168,15 @@ class StackedTotals:
     def range_bound(self, design: Design) -> GainBound:
         return self.evidence.range_bound(design)
 
-    def _rooms(self, design: "StackedDesign") -> FloatArray:
+    @staticmethod
+    def _base(design: Design) -> tuple[StackedDesign, IntArray | slice]:
+        if isinstance(design, MovedDesign):
+            return design.base, design.rows
+        assert isinstance(design, StackedDesign)
+        return design, slice(None)
+
+    def rooms(self, design: StackedDesign) -> FloatArray:
+        """Return estimated room values, one row per profile and agent."""
         if not hasattr(self, "_means"):
             from coterie.actions import exactly_one
             from coterie.joint_actions import ActionSpaces
@@ -152,11 +188,11 @@ class StackedTotals:
             self._means: FloatArray = utilities.means.values  # type: ignore[attr-defined]
         return design.linear(self._means)
 
-    def _directions(self, design: "StackedDesign", agent: int) -> FloatArray:
+    def _directions(self, design: StackedDesign, agent: int) -> FloatArray:
         """Return the partners' memberships, shape (b, k, n - 1)."""
         return np.delete(design.joined, agent, axis=1).transpose(0, 2, 1)
 
-    def _times(self, design: "StackedDesign", rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    def _times(self, design: StackedDesign, rows: FloatArray, matrix: FloatArray) -> FloatArray:
         """Return Phi matrix for every profile, shape (b, k, columns)."""
         k = rows.shape[1]
         if design.structure == "pooled":
@@ -164,7 +200,7 @@ class StackedTotals:
         blocks = matrix.reshape(k, -1, matrix.shape[1])
         return np.asarray((rows.transpose(1, 0, 2) @ blocks).transpose(1, 0, 2))
 
-    def _forms(self, design: "StackedDesign", kind: str, scales: list[float]) -> FloatArray:
+    def forms(self, design: StackedDesign, kind: str, scales: list[float]) -> FloatArray:
         """Return scale Phi matrix Phi' for every profile and agent, shape (b g, k, k)."""
         b, _, k = design.joined.shape
         forms = np.empty((b, len(design.agents), k, k))
@@ -179,18 +215,17 @@ class StackedTotals:
         return forms.reshape(-1, k, k)
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
-        assert isinstance(design, StackedDesign)
-        rooms = self._rooms(design)
-        scales = [self.estimate.radius(i, delta) ** 2 for i in design.agents.tolist()]
-        return RootBound(design.marginals, rooms, rooms, self._forms(design, "ellipsoid", scales), 0.5)
+        base, rows = self._base(design)
+        rooms = self.rooms(base)[rows]
+        scales = [self.estimate.radius(i, delta) ** 2 for i in base.agents.tolist()]
+        return RootBound(design.marginals, rooms, rooms, self.forms(base, "ellipsoid", scales)[rows], 0.5)
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form
-        assert isinstance(design, StackedDesign)
-        rooms = self._rooms(design)
+        base, rows = self._base(design)
+        rooms = self.rooms(base)[rows]
         scale = self.estimate.bounds.half_range**2
-        square = self._forms(design, "noise", [scale] * len(design.agents))
-        bias = [self._times(design, self._directions(design, i), self._units[i].bias) for i in design.agents.tolist()]
-        stacked = np.stack(bias, axis=1)
-        return RootBound(design.marginals, rooms, rooms, square, log_term, bias=stacked.reshape(-1, *stacked.shape[2:]))
-
+        square = self.forms(base, "noise", [scale] * len(base.agents))[rows]
+        bias = [self._times(base, self._directions(base, i), self._units[i].bias) for i in base.agents.tolist()]
+        stacked = np.stack(bias, axis=1).reshape(-1, base.joined.shape[2], bias[0].shape[2])
+        return RootBound(design.marginals, rooms, rooms, square, log_term, bias=stacked[rows])

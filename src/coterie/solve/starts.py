@@ -11,7 +11,7 @@ from coterie.solve.estimated import room_values
 def diverse(game: Game, count: int, rng: np.random.Generator) -> BoolArray:
     """Return `count` profiles: a quarter greedy, a quarter with everybody at the same set, the rest random."""
     spaces = game.actions
-    profiles = spaces.sample(rng, count)
+    profiles: BoolArray = spaces.sample(rng, count)
     for t in range(count // 4):
         profiles[t] = greedy(game, rng)
     for t in range(count // 4, count // 2):
