@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 
 from coterie import ActionSpaces, Game, Strategy, UpTo
 from coterie.actions import ExplicitSets
@@ -13,7 +14,6 @@ from coterie.certify.paper import paper
 from coterie.solve.estimated import estimated_game, room_values
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.paper import SurrogateObjective
-from instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 from random_games import drawn_games
 
 
@@ -73,7 +73,11 @@ def test_objectives_by_size(kind):
     spaces = random_spaces(rng, 4, 2, 3)
     profiles = spaces.sample(rng, 8)
     for form in ("best", "box", "union"):
-        same(PairedObjective(evidence, spaces, 0.1, form=form), lambda s, form=form: paired(evidence, s, spaces, 0.1, form), profiles)
+        same(
+            PairedObjective(evidence, spaces, 0.1, form=form),
+            lambda s, form=form: paired(evidence, s, spaces, 0.1, form),
+            profiles,
+        )
     same(HoldoutObjective(evidence, spaces, 0.1), lambda s: fixed(evidence, s, spaces, 0.1), profiles)
     strategy = Strategy.pure(profiles[0])
     np.testing.assert_allclose(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from instances import BASE, RANGE, from_setting, random_evidence, random_spaces
 
 from calibration import Rows, simulation
 from coterie import InputError
@@ -13,7 +14,6 @@ from coterie.estimate.totals import AgentRidge
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.paper import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
-from instances import BASE, RANGE, from_setting, random_evidence, random_spaces
 
 
 def literal(evidence, spaces, delta):

@@ -89,6 +89,7 @@ def pure(
             before = search.best_value
             search.look_at(search.kicked(rng))
             search.descend_from_best(2)
+            search.descend(game.actions.sample(rng, 1)[0])
             failed = 0 if search.best_value < before - TIE else failed + 1
     ranked = search.ranked()
     status: Status = control.ended or ("converged" if settled else "cycled")
