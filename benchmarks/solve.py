@@ -110,10 +110,8 @@ def speed_table(sizes: tuple[int, ...]) -> str:
             found = [pure(objective, Control(seed)) for seed in range(2)]
             quick = pure(objective, Control(0), starts=64, kicks=0)
             values = ", ".join(f"{one.certificate:.3f}" for one in found)
-            rows.append(
-                [n, kind, values, f"{np.mean([one.seconds for one in found]):.2f}"]
-                + [f"{quick.certificate:.3f}", f"{quick.seconds:.2f}"]
-            )
+            seconds = f"{np.mean([one.seconds for one in found]):.2f}"
+            rows.append([n, kind, values, seconds, f"{quick.certificate:.3f}", f"{quick.seconds:.2f}"])
             print(rows[-1], flush=True)
     return table(["n", "objective", "value (two seeds)", "seconds", "64 starts, no kicks", "seconds"], rows)
 
@@ -151,18 +149,17 @@ def main() -> None:
     parser.add_argument("--compared", type=int, default=10, help="games for the comparison of mixed strategies")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 25, 100])
     options = parser.parse_args()
-    text = "\n\n".join(
-        [
-            f"`pure` against enumeration, random games of at most {MOST_PROFILES} pure profiles (negative margins "
-            "compared as well; within 1 % or 1e-6 of the range):",
-            oracle_table(options.games),
-            "Mixed strategies: mean certificate over "
-            f"{options.compared} games with k = 5 and 6 actions, at delta = {DELTA}; `paired` in its box form:",
-            scheme_table(options.compared),
-            "`pure` by the number of agents, k = 5, 8 actions:",
-            speed_table(tuple(options.sizes)),
-        ]
+    about_oracle = (
+        f"`pure` against enumeration, random games of at most {MOST_PROFILES} pure profiles (negative margins "
+        "compared as well; within 1 % or 1e-6 of the range):"
     )
+    about_mixed = (
+        f"Mixed strategies: mean certificate over {options.compared} games with k = 5 and 6 actions, at "
+        f"delta = {DELTA}; `paired` in its box form:"
+    )
+    parts = [about_oracle, oracle_table(options.games), about_mixed, scheme_table(options.compared)]
+    parts += ["`pure` by the number of agents, k = 5, 8 actions:", speed_table(tuple(options.sizes))]
+    text = "\n\n".join(parts)
     record("Solvers", f"python benchmarks/solve.py --games {options.games} --compared {options.compared}", text)
 
 

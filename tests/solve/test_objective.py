@@ -38,7 +38,13 @@ def moves_agree(objective, profile, rng):
         moved = profile.copy()
         moved[agent] = action[0]
         quick = objective.moved_margins(profile, np.array([agent]), action)[0]
-        slow = objective.margins(moved[None])[0, agent]
+        everybody = objective.margins(moved[None])[0]
+        slow = everybody[agent]
+        some = np.array([0, len(moved) - 1])[: len(moved)]
+        for agents in (None, some):
+            expected = everybody if agents is None else everybody[agents]
+            found = objective.margins_of_moves(profile, np.array([agent]), action, agents)[0]
+            np.testing.assert_allclose(found, expected, atol=1e-10)
         assert np.isneginf(quick) or quick == pytest.approx(slow, abs=1e-10)
 
 

@@ -85,9 +85,9 @@ def room_values(utilities: Utilities, profiles: BoolArray, agents: IntArray) -> 
 def pair_sums(values: FloatArray, joined: FloatArray, agents: IntArray) -> FloatArray:
     """Return sum over j of values[l, i, j] joined[b, j, l] for some agents i, shape (b, g, k).
 
-    `values` is (k, n, n), or (1, n, n) for all coalitions together.
+    `values` is (k, n, n), or (1, n, n) for all coalitions together. Agents come in order, each once.
     """
-    chosen = np.swapaxes(values[:, agents], 1, 2)  # (k, n, g)
+    chosen = values if len(agents) == values.shape[1] else values[:, agents]  # (k, g, n); agents are in order
     if len(values) == 1:
-        return np.asarray(values[0, agents] @ joined)
-    return np.asarray((joined.transpose(2, 0, 1) @ chosen).transpose(1, 2, 0))
+        return np.asarray(chosen[0] @ joined)
+    return np.asarray((joined.transpose(2, 0, 1) @ np.swapaxes(chosen, 1, 2)).transpose(1, 2, 0))

@@ -24,7 +24,7 @@ from coterie.game import Game
 from coterie.joint_actions import ActionSpaces
 from coterie.solve.estimated import estimated_game, room_values
 from coterie.solve.rows import bounds_of_rows
-from coterie.solve.stacked import Bounding, MovedDesign, StackedDesign, stackable
+from coterie.solve.stacked import Bounding, MovedDesign, NeighbourDesign, StackedDesign, stackable
 from coterie.strategy import Strategy
 
 CELLS = 400_000
@@ -48,12 +48,27 @@ class Objective(ABC):
         return spaces
 
     def margins(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
-        """Return the margins of some agents (by default all) under profiles (b, n, k), shape (b, g)."""
+        """Return the margins of some agents (by default all) under profiles (b, n, k), shape (b, g).
+
+        Agents are numbers, in increasing order.
+        """
         agents = np.arange(self.game.n_agents) if agents is None else agents
-        largest = max(min(self.spaces.spaces[i].size, ENUMERATED) for i in agents.tolist())
-        step = max(1, CELLS // (len(agents) * largest * self.game.n_coalitions))
+        step = self._step(agents)
         blocks = [self._margins(profiles[t : t + step], agents) for t in range(0, len(profiles), step)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(agents)))
+
+    def margins_of_moves(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
+    ) -> FloatArray:
+        """Return the margins of some agents after each move from `profile`: by whom, to which set; shape (m, g)."""
+        moved = np.repeat(profile[None], len(movers), axis=0)
+        moved[np.arange(len(movers)), movers] = actions
+        return self.margins(moved, agents)
+
+    def _step(self, agents: IntArray) -> int:
+        """Return how many profiles to take at once."""
+        largest = max(min(space.size, ENUMERATED) for space, _ in self.spaces.groups)
+        return max(1, CELLS // (len(agents) * largest * self.game.n_coalitions))
 
     @abstractmethod
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
@@ -199,6 +214,7 @@ class CertificateObjective(Objective):
     ) -> None:
         self.evidence, self.delta = evidence, delta
         self.game = estimated_game(evidence, spaces, agents, coalitions)
+        self._kept: tuple[bytes, StackedDesign] | None = None
 
     @cached_property
     def _stack(self) -> Bounding | None:
@@ -223,8 +239,30 @@ class CertificateObjective(Objective):
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
         if self._stack is None:
             return super().moved_margins(profile, movers, actions)
-        base = StackedDesign(self._structure, profile[None], np.arange(self.game.n_agents))
-        return self._largest(self._bound(self._stack, MovedDesign(base, movers, actions), movers), movers)
+        moved = MovedDesign(self._base(profile), movers, actions)
+        return self._largest(self._bound(self._stack, moved, movers), movers)
+
+    def margins_of_moves(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
+    ) -> FloatArray:
+        if self._stack is None or self._structure != "size-free" or not len(movers):
+            return super().margins_of_moves(profile, movers, actions, agents)
+        agents = np.arange(self.game.n_agents) if agents is None else agents
+        step, blocks = self._step(agents), []
+        for t in range(0, len(movers), step):
+            some = slice(t, t + step)
+            design = NeighbourDesign(self._base(profile), movers[some], actions[some], agents)
+            owners = np.tile(agents, len(movers[some]))
+            blocks.append(self._largest(self._bound(self._stack, design, owners), owners).reshape(-1, len(agents)))
+        return np.concatenate(blocks)
+
+    def _base(self, profile: BoolArray) -> StackedDesign:
+        """Return the design of one profile, kept while a search looks at moves from it."""
+        key = profile.tobytes()
+        if self._kept is None or self._kept[0] != key:
+            design = StackedDesign(self._structure, profile[None].copy(), np.arange(self.game.n_agents))
+            self._kept = key, design
+        return self._kept[1]
 
     @abstractmethod
     def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:

@@ -49,7 +49,7 @@ def pure(
     objective: Objective,
     control: Control | None = None,
     *,
-    starts: int = 256,
+    starts: int | None = None,
     kicks: int = PATIENCE,
     keep: int = 8,
 ) -> Solution:
@@ -62,15 +62,17 @@ def pure(
     control
         Seed, time limit, progress, interruption.
     starts
-        From how many profiles the search begins.
+        From how many profiles the search begins; by default 64 to 4096, by the size of the game.
     kicks
         How many rounds of kicks in a row may fail before the search ends.
     keep
         How many distinct profiles to return as candidates, the best first.
     """
     control = control or Control()
-    checks.whole(starts, "starts", 1)
     n = objective.game.n_agents
+    if starts is None:
+        starts = min(4096, max(256, 100_000 // n), max(64, objective.spaces.size))
+    checks.whole(starts, "starts", 1)
     patience = checks.whole(kicks, "kicks", 0)
     search = _Search(objective, control)
     rng, game = control.rng, objective.game
@@ -83,7 +85,7 @@ def pure(
         settled = bool(stable.any())
         # The raw starts add what dynamics on the estimate would never visit.
         search.look_at(np.concatenate([ends, begin[-starts // 8 :]]))
-        search.descend_from_best(max(4, 200 // n))
+        search.descend_from_best(max(6, 600 // n))
         while failed < patience and not search.nothing_to_win:
             control.report("pure", failed, patience, search.best_value)
             before = search.best_value
@@ -139,9 +141,14 @@ class _Search:
     def look_at(self, profiles: BoolArray) -> None:
         """Compute the margins of profiles that were not seen before."""
         fresh = {key: profile for profile in profiles if (key := profile.tobytes()) not in self.values}
+        first = np.arange(0, self.n_agents, 4)
         for start in range(0, len(fresh), 64):
             self.control.check()
             some = np.array(list(fresh.values())[start : start + 64])
+            if self.n_agents > len(first) > 1 and len(self.values) > 2 * ELITE:
+                # A few agents show that most profiles are not among the best.
+                cut = max(sorted(self.values.values())[2 * ELITE], 0.0)
+                some = some[self.objective.margins(some, first).max(axis=1) <= cut]
             self.note(some, self.objective.margins(some))
 
     def descend_from_best(self, count: int) -> None:
@@ -169,18 +176,19 @@ class _Search:
         """Return good profiles with a few agents moved at random, half of them settled on the estimate."""
         keys = sorted(self.values, key=lambda key: self.values[key])[:ELITE]
         kicked = np.empty((CHILDREN, self.n_agents, self.objective.game.n_coalitions), dtype=bool)
-        for child in kicked:
+        half = CHILDREN // 2
+        for t, child in enumerate(kicked):
             # The better a profile, the more often it is tried.
             key = keys[min(int(rng.integers(len(keys))), int(rng.integers(len(keys))))]
             child[:] = self.profiles[key]
-            count = min(int(rng.integers(1, 5)), self.n_agents)
+            # Dynamics undoes much of a kick, so those who settle are kicked harder.
+            count = min(int(rng.integers(1, max(5, min(self.n_agents // 3, 12)) if t < half else 5)), self.n_agents)
             chosen = rng.choice(self.n_agents, size=count, replace=False)
             # Those with the largest margins are where something must change.
             leading = np.argsort(-self.margins[key], kind="stable")[: max(3, self.n_agents // 4)]
             chosen[0] = leading[int(rng.integers(len(leading)))]
             for agent in np.unique(chosen).tolist():
                 child[agent] = self.objective.spaces.spaces[agent].sample(rng, 1)[0]
-        half = CHILDREN // 2
         ends, _, sweeps = settle(self.objective.game, kicked[:half], rng, self.control, 30)
         self.sweeps += sweeps
         return np.concatenate([ends, kicked[half:]])
@@ -208,23 +216,28 @@ class _Search:
         movers, actions = movers[helps], actions[helps]
         if not len(movers):
             return None
-        moved = np.repeat(profile[None], len(movers), axis=0)
-        moved[np.arange(len(movers)), movers] = actions
-        chunk = len(moved)
-        if len(moved) * self.n_agents * self.actions > WHOLE:
-            alone = self.objective.margins(moved, np.array([margins.argmax()]))[:, 0]
+        objective, chunk = self.objective, len(movers)
+        if len(movers) * self.n_agents * self.actions > WHOLE:
+            alone = objective.margins_of_moves(profile, movers, actions, np.array([margins.argmax()]))[:, 0]
             promising = np.flatnonzero(alone < most)
-            moved = moved[promising[np.argsort(alone[promising], kind="stable")]]
-            chunk = CHUNK
+            promising = promising[np.argsort(alone[promising], kind="stable")]
+            movers, actions, chunk = movers[promising], actions[promising], CHUNK
+            if self.n_agents > CHUNK and len(movers):
+                # Those who have large margins now are most likely to have too large ones afterwards.
+                leaders = np.sort(np.argsort(-margins, kind="stable")[: self.n_agents // 4])
+                after = objective.margins_of_moves(profile, movers, actions, leaders).max(axis=1)
+                movers, actions = movers[after <= most + 2 * TIE], actions[after <= most + 2 * TIE]
         now = _leading(margins[None])
-        for start in range(0, len(moved), chunk):
+        for start in range(0, len(movers), chunk):
             self.control.check()
-            some = self.objective.margins(moved[start : start + chunk])
+            part = slice(start, start + chunk)
+            some = objective.margins_of_moves(profile, movers[part], actions[part])
             leading = _leading(some)
-            order = np.lexsort(leading.T[::-1])
-            best = int(order[0])
+            best = int(np.lexsort(leading.T[::-1])[0])
             if _less(leading[best], now[0]):
-                return moved[start + best], some[best]
+                moved = profile.copy()
+                moved[movers[start + best]] = actions[start + best]
+                return moved, some[best]
         return None
 
     def _moves(self, profile: BoolArray) -> tuple[IntArray, BoolArray]:

@@ -54,6 +54,7 @@ class StackedDesign(Design):
         self.joined = profiles.astype(np.float64)
         self.marginals = self._flat(self.joined[:, agents])
         self.shares_unknowns = structure == "pooled"
+        self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     @staticmethod
     def _flat(values: FloatArray) -> FloatArray:
@@ -82,6 +83,14 @@ class StackedDesign(Design):
         return np.asarray(values[rooms, self._size] * (self._size - 1.0) ** power)
 
     def linear(self, values: FloatArray) -> FloatArray:
+        # Bounds ask for the same sums again; the arrays are kept, so that their identity stays theirs.
+        if id(values) not in self._known:
+            self._known[id(values)] = values, self._linear(values)
+        return self._known[id(values)][1]
+
+    def _linear(self, values: FloatArray) -> FloatArray:
+        if not values.any():
+            return np.zeros_like(self.marginals)
         if self.structure == "anonymous":
             return self._flat(self._by_size(values, 1))
         if self.structure == "aware":
@@ -104,10 +113,51 @@ class StackedDesign(Design):
             met = self.joined.sum(axis=2)
             together = np.abs(values[0, self.agents] * met[:, None, :]).max(axis=2)
             return self._flat(np.repeat(together[:, :, None], self.joined.shape[2], axis=2))
-        return self._flat(np.abs(self._present(values)).max(axis=3).transpose(0, 2, 1))
+        return self._flat(self._present(np.abs(values)).max(axis=3).transpose(0, 2, 1))
+
+    def leading(self, values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return the two largest values in each room of the first profile, and whose the largest is, each (g, k)."""
+        key = -id(values)
+        if key not in self._known:
+            present = self._present(np.abs(values))[0]
+            place = present.argmax(axis=2)
+            first = np.take_along_axis(present, place[:, :, None], axis=2)[:, :, 0]
+            np.put_along_axis(present, place[:, :, None], 0.0, axis=2)
+            self._known[key] = values, np.stack([first.T, present.max(axis=2).T, place.T])
+        first, second, place = self._known[key][1]
+        return first, second, place.astype(np.int64)
 
     def coefficients(self, agent: int) -> FloatArray:
         raise NotImplementedError("a stacked design has sums only")
+
+
+class NeighbourDesign(StackedDesign):
+    """Size-free rooms under profiles that differ from `base` by one agent's move each: sums by difference."""
+
+    def __init__(self, base: StackedDesign, movers: IntArray, actions: BoolArray, agents: IntArray) -> None:
+        assert base.structure == "size-free"
+        profiles = np.repeat(base.profiles, len(movers), axis=0)
+        profiles[np.arange(len(movers)), movers] = actions
+        super().__init__(base.structure, profiles, agents)
+        self.base, self.movers = base, movers
+        self.change = actions - base.joined[0, movers]
+
+    def _of_movers(self, values: FloatArray) -> FloatArray:
+        """Return what each mover means to each agent in each coalition, shape (b, g, k)."""
+        return np.asarray(values.transpose(2, 1, 0)[self.movers[:, None], self.agents])
+
+    def _linear(self, values: FloatArray) -> FloatArray:
+        before = self.base.linear(values)[self.agents]
+        if not values.any():
+            return super()._linear(values)
+        return self._flat(before + self.change[:, None] * self._of_movers(values))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        first, second, place = self.base.leading(values)
+        movers, agents = self.movers[:, None], self.agents
+        others = np.where(place[agents] == movers[:, :, None], second[agents], first[agents])
+        joins = self.joined[np.arange(len(self.movers)), self.movers][:, None]
+        return self._flat(np.maximum(others, joins * self._of_movers(np.abs(values))))
 
 
 class MovedDesign(Design):

@@ -9,12 +9,12 @@ from coterie.solve.estimated import room_values
 
 
 def diverse(game: Game, count: int, rng: np.random.Generator) -> BoolArray:
-    """Return `count` profiles: a quarter greedy, a quarter with everybody at the same set, the rest random."""
-    spaces = game.actions
+    """Return `count` profiles: a few greedy, a few with everybody at the same set, the rest random."""
+    spaces, few = game.actions, min(count // 4, 32)
     profiles: BoolArray = spaces.sample(rng, count)
-    for t in range(count // 4):
+    for t in range(few):
         profiles[t] = greedy(game, rng)
-    for t in range(count // 4, count // 2):
+    for t in range(few, 2 * few):
         # The same weights make everybody who can choose the same set choose it.
         weights = np.tile(rng.normal(size=game.n_coalitions), (game.n_agents, 1))
         profiles[t] = spaces.best_responses(weights)[1]
