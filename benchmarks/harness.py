@@ -1,10 +1,14 @@
 """Timing, Markdown tables, and RESULTS.md: what all benchmarks share."""
 
+import os
+import platform
 import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
@@ -25,9 +29,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
+def machine() -> str:
+    """Name what the figures depend on besides the code; other work on the machine shows in its load."""
+    cores = f"{os.cpu_count()} cores ({platform.machine()}, load {os.getloadavg()[0]:.1f})"
+    return f"{cores}, Python {platform.python_version()}, NumPy {np.__version__}"
+
+
 def record(title: str, command: str, text: str) -> None:
     """Print a section and put it into RESULTS.md in place of its former self."""
-    section = f"## {title}\n\nMade by `{command}`.\n\n{text}\n"
+    section = f"## {title}\n\nMade by `{command}` on {machine()}.\n\n{text}\n"
     print(section)
     old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Benchmark results\n"
     pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("game.py", "simulate.py")
+BENCHMARKS = ("game.py", "simulate.py", "log.py")
 
 for name in BENCHMARKS:
     print(f"--- {name}", flush=True)

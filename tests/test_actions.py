@@ -103,6 +103,15 @@ def test_staying_out_is_added_once():
         ("some", "'some' is not one of"),
         ("up-to:x", "is not one of"),
         ("up-to:0", "expected at least 1"),
+        ("up-to:²", "is not one of"),
+        ("up-to:" + "9" * 5000, "is not one of"),
+        ([1, 2], "actions: expected a list of coalition names, got 1"),
+        ([None], "actions: expected a list of coalition names, got None"),
+        ([{"a": 1}], "actions: expected a list of coalition names, got {'a': 1}"),
+        ([[1]], r"unknown coalition in actions 1; known are: a, b \(names are strings\)"),
+        (None, "expected a word or a list of lists"),
+        ({"x": [1], "y": "one"}, "agent 'x': actions: expected a list of coalition names, got 1"),
+        ({1: "one"}, r"unknown agent in actions 1; .*names are strings"),
         ([], "the action space is empty"),
         ([["a"], ["a"]], "listed twice"),
         (["a"], r"'a' is not a list of coalitions; write \['a'\]"),
@@ -132,3 +141,33 @@ def test_bad_spaces_are_refused():
         ExplicitSets(np.zeros(3, dtype=bool))
     with pytest.raises(InputError, match="the action space is empty"):
         ExplicitSets(np.zeros((0, 3), dtype=bool))
+
+
+def test_numbers_beyond_all_bounds_are_refused():
+    for most in (float("inf"), float("nan"), True, None):
+        with pytest.raises(InputError, match="expected a whole number"):
+            UpTo(3, most)
+    with pytest.raises(InputError, match="can be joined, not a huge int"):
+        UpTo(3, 10**5000)
+    assert UpTo(np.int64(3), 2.0).enumerate().shape == (6, 3)
+
+
+def test_explicit_sets_are_converted_and_checked():
+    given = np.array([[1, 0], [0, 1]])
+    space = ExplicitSets(given)
+    given[0, 0] = 0
+    assert space.sets.dtype == bool
+    assert space.sets.tolist() == [[True, False], [False, True]]
+    assert ExplicitSets([[True, False]]).size == 1
+    assert not space.sets.flags.writeable
+    for wrong in ([[2, 0]], [["a"]], [[0.5, 1]], [[1], [1, 0]], [[None]]):
+        with pytest.raises(InputError, match="actions: expected true or false, or 1 or 0"):
+            ExplicitSets(wrong)
+
+
+def test_who_plays_outside_her_actions():
+    spaces = ActionSpaces((exactly_one(2), any_subset(2), exactly_one(2)))
+    owner = np.array([0, 1, 1, 2, 2])
+    sets = np.array([[1, 0], [1, 1], [0, 0], [1, 1], [0, 1]], dtype=bool)
+    assert spaces.outside(owner, sets) == [1, 2]
+    assert spaces.outside(owner[:2], sets[:2]) == []

@@ -56,8 +56,9 @@ def imported_modules(path):
             assert node.level == 0, f"{path}: relative import"
             assert node.module is not None
             if node.module == "coterie":
-                yield from (f"coterie.{alias.name}" for alias in node.names if (SOURCE / f"{alias.name}.py").exists())
-            yield node.module
+                yield from (f"coterie.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
 
 
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
@@ -68,9 +69,27 @@ def test_data_flows_one_way(path):
     own = path.relative_to(SOURCE).with_suffix("").parts[0]
     assert own in LAYERS, f"{own}: say in LAYERS where it belongs"
     for module in imported_modules(path):
-        if module.startswith("coterie."):
+        assert module != "coterie", f"{own}: import from the module that defines the name"
+        if module.startswith("coterie.") and module != "coterie.__version__":
             layer = layer_of(module)
+            is_module = (SOURCE / f"{layer}.py").exists() or (SOURCE / layer / "__init__.py").exists()
+            assert is_module, f"{own}: {module} is a name of the package; import it from the module that defines it"
             assert LAYERS.index(layer) <= LAYERS.index(own), f"{own} must not import {layer}"
+
+
+@pytest.mark.parametrize(
+    ("line", "modules"),
+    [
+        ("from coterie import solve, checks", ["coterie.solve", "coterie.checks"]),
+        ("from coterie import Game", ["coterie.Game"]),
+        ("import coterie.solve.dynamics", ["coterie.solve.dynamics"]),
+        ("import coterie", ["coterie"]),
+        ("from coterie.solve import dynamics", ["coterie.solve"]),
+    ],
+)
+def test_every_way_to_import_is_seen(tmp_path, line, modules):
+    (tmp_path / "some.py").write_text(f"def late():\n    {line}\n")
+    assert list(imported_modules(tmp_path / "some.py")) == modules
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coterie import InputError
-from coterie.files import read_json, to_json, whole_file, whole_folder
+from coterie.files import parse_csv, read_json, to_json, whole_file, whole_folder
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -13,7 +13,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(RuntimeError), whole_file(target) as temporary:
         temporary.write_text("half")
         raise RuntimeError
-    assert list(target.parent.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
     with whole_file(target) as temporary:
         temporary.write_text("whole")
     assert target.read_text() == "whole"
@@ -48,3 +48,95 @@ def test_json_writes_what_the_contract_says(tmp_path):
         read_json(tmp_path / "b.json")
     with pytest.raises(InputError, match="cannot be read"):
         read_json(tmp_path / "c.json")
+
+
+def test_the_current_folder_stays_the_same_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = tmp_path.stat().st_ino
+    with pytest.raises(RuntimeError), whole_folder(tmp_path) as temporary:
+        (temporary / "pairs.csv").write_text("half")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+    with whole_folder(tmp_path) as temporary:
+        (temporary / "pairs.csv").write_text("whole")
+        (temporary / "parts").mkdir()
+        (temporary / "parts" / "1").write_text("1")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["pairs.csv", "parts"]
+    assert (tmp_path / "parts" / "1").read_text() == "1"
+    assert tmp_path.stat().st_ino == before
+
+
+def test_a_failure_while_moving_leaves_nothing(tmp_path, monkeypatch):
+    rename = type(tmp_path).rename
+
+    def failing(self, target):
+        if self.name == "z":
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(type(tmp_path), "rename", failing)
+    with pytest.raises(KeyboardInterrupt), whole_folder(tmp_path) as temporary:
+        (temporary / "a").mkdir()
+        (temporary / "b").write_text("b")
+        (temporary / "z").write_text("z")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("whole", [whole_file, whole_folder])
+def test_folders_made_on_the_way_go_again_on_failure(tmp_path, whole):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(KeyboardInterrupt), whole(tmp_path / "mine" / "par" / "ent" / "il"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
+    with whole(tmp_path / "par" / "ent" / "il"):
+        pass
+    assert (tmp_path / "par" / "ent" / "il").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "too deep"),
+        ("9" * 5000, "is not JSON"),
+        ("{", "is not JSON"),
+    ],
+)
+def test_json_that_cannot_be_read_is_refused(tmp_path, text, message):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InputError, match=message) as problem:
+        read_json(tmp_path / "a.json")
+    assert str(problem.value).startswith(f"{tmp_path / 'a.json'}: ")
+    (tmp_path / "a.json").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="is not text in UTF-8"):
+        read_json(tmp_path / "a.json")
+
+
+def test_csv_follows_the_contract():
+    expected = [(1, ["x", "p"]), (3, ["y\n z", "q\u2028r"])]
+    for separator in ",;\t":
+        rows = ["P,Other,A", "p,1,x", "", 'q\u2028r,2,"y\n z"']
+        text = "\r\n".join(rows).replace(",", separator)
+        assert list(parse_csv(text, ("a", "p"))) == expected
+    assert list(parse_csv('"a";"p"\n"1,5";"2"\n', ("a", "p"))) == [(1, ["1,5", "2"])]
+    assert list(parse_csv("A,P\n", ("a", "p"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected the columns a,p, once each, in the first line"),
+        ("a,b\n1,2\n", "expected the columns a,p"),
+        ("a,p,A\n1,2,3\n", "expected the columns a,p, once each"),
+        ("a,p\n1,2\n1\n", "row 2 below the header: expected 2 fields, got 1"),
+        ("a,p\n1,2,3\n", "row 1 below the header: expected 2 fields, got 3"),
+        ('a,p\n1,2\n"1,2\n', "row 2 below the header: is not CSV"),
+        ("a,p\n1," + "x" * 200_000, "row 1 below the header: is not CSV"),
+    ],
+)
+def test_csv_that_does_not_is_refused(text, message):
+    with pytest.raises(InputError, match=message):
+        list(parse_csv(text, ("a", "p")))
+
+
+def test_json_in_ascii():
+    assert to_json(["Zoë"], ascii_only=True) == '[\n  "Zo\\u00eb"\n]\n'

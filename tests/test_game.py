@@ -5,7 +5,17 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import oracles
-from coterie import ActionSpaces, ExplicitSets, Game, InputError, NoPotentialError, Strategy, TooLargeError, any_subset
+from coterie import (
+    ActionSpaces,
+    Deviation,
+    ExplicitSets,
+    Game,
+    InputError,
+    NoPotentialError,
+    Strategy,
+    TooLargeError,
+    any_subset,
+)
 from coterie.game import STABLE_WITHIN
 from random_games import drawn_games
 
@@ -166,12 +176,31 @@ SYMMETRIC = np.array([[[0.0, 1.0], [1.0, 0.0]]])
         ({}, "a game needs mean utilities"),
         ({"means": [[[0, 1], [2, 0]]]}, "1 and 2 value each other differently in coalition 1; say symmetric=False"),
         ({"means": [csr_array([[0, 1], [2, 0]])]}, "value each other differently"),
-        ({"means": [[[1, 1], [1, 0]]]}, "agent 0 has utility 1.0 from herself in coalition 0"),
-        ({"means": [csr_array([[1, 1], [1, 0]])]}, "agent 0 has a utility from herself"),
+        ({"means": [[[1, 1], [1, 0]]]}, "means: 1 has utility 1.0 from herself in coalition 1, expected 0"),
+        ({"means": [csr_array([[1, 1], [1, 0]])]}, "means: 1 has utility 1.0 from herself in coalition 1, expected 0"),
         ({"means": [[[0, np.nan], [1, 0]]]}, r"the value at \(0, 0, 1\) is nan, expected a finite number"),
         ({"means": np.zeros((1, 2, 3))}, "expected shape"),
         ({"means": [csr_array(np.zeros((2, 3)))]}, "expected a square matrix"),
         ({"means": "many"}, "expected numbers"),
+        ({"means": [[[0, 10**400], [10**400, 0]]]}, "expected numbers"),
+        ({"size_table": 3.0}, r"size_table: expected shape .*, got \(\)"),
+        ({"means": [[0, 1], [1, 0]], "coalitions": True}, "number of coalitions: expected a whole number, got True"),
+        ({"means": [[0, 1], [1, 0]], "coalitions": 0}, "number of coalitions: expected at least 1"),
+        ({"means": [[0, 1], [1, 0]], "coalitions": "ab"}, "coalitions: expected a list of names, got 'ab'"),
+        ({"size_table": np.zeros((1, 2, 2, 3)), "coalitions": 2}, "coalitions: expected 1 names, got 2"),
+        (
+            {"means": [[[0, 0], [0, 0]], [[0, 0], [0, 2]]], "agents": ["ada", "bob"], "coalitions": ["red", "blue"]},
+            "means: bob has utility 2.0 from herself in coalition blue, expected 0",
+        ),
+        (
+            {"means": [csr_array((2, 2)), csr_array([[0, 0], [0, 2]])], "agents": ["ada", "bob"]},
+            "means: bob has utility 2.0 from herself in coalition 2, expected 0",
+        ),
+        (
+            {"size_table": [np.zeros((2, 2, 3)), np.eye(2)[..., None] * [0, 0, 1]], "coalitions": ["red", "blue"]},
+            "means: 1 has utility 1.0 from herself in coalition blue, expected 0",
+        ),
+        ({"means": SYMMETRIC, "actions": {1: "one"}}, "names are strings"),
         ({"means": [[0, 1], [1, 0]]}, "needs n_coalitions"),
         ({"means": SYMMETRIC, "coalitions": 2}, "expected 2 matrices, one per coalition, got 1"),
         ({"means": SYMMETRIC, "agents": ["a", "a"]}, "occurs twice"),
@@ -198,6 +227,10 @@ def test_potential_is_refused_with_a_reason():
     game = Game([[[0, 1, 0], [1, 0, 0], [0, 0, 0]]], size_scale=[[1, 1, 1, 2]])
     with pytest.raises(NoPotentialError, match="both the pair and the coalition's size"):
         game.potential(game.uniform())
+    means = [np.zeros((3, 3)), game.utilities.means.matrix(0)]
+    game = Game(means, size_scale=[[1, 1, 1, 2]] * 2, coalitions=["red", "blue"])
+    with pytest.raises(NoPotentialError, match="in coalition blue utilities depend"):
+        game.potential(game.uniform())
 
 
 def test_pair_means_are_shown():
@@ -217,3 +250,71 @@ def test_strategies_of_another_game_are_refused():
     strategy = game.strategy({"ada": ["1"], "bob": ["1"]})
     assert game.strategy(strategy) is strategy
     assert game.worst(strategy).to_json() == {"agent": "ada", "deviation": ["1"], "gain": 0.0}
+
+
+def test_a_number_of_coalitions_may_be_numpy_s():
+    assert Game([[0, 1], [1, 0]], coalitions=np.int64(3)).coalitions == ("1", "2", "3")
+
+
+def test_the_caller_s_arrays_are_neither_aliased_nor_changed():
+    means, scale, shift = np.array(SYMMETRIC), np.ones((1, 3)), np.zeros((1, 3))
+    sparse = csr_array(SYMMETRIC[0])
+    table = np.zeros((1, 2, 2, 3))
+    games = [Game(means, size_scale=scale, size_shift=shift), Game([sparse]), Game(size_table=table)]
+    before = [game.room_values(game.uniform()) for game in games]
+    for array in (means, scale, shift, sparse.data, table):
+        np.add(array, 7, out=array)
+    for game, rooms in zip(games, before, strict=True):
+        np.testing.assert_array_equal(game.room_values(game.uniform()), rooms)
+    held = games[0].utilities
+    for array in (held.means.values, held.scale, games[1].utilities.means.matrices[0].data, games[2].utilities.table):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    unsorted = csr_array((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
+    Game([unsorted], symmetric=False)
+    assert unsorted.nnz == 2  # the entries of one pair were added up in the copy only
+
+
+def test_symmetry_can_be_found_out():
+    assert Game(SYMMETRIC, symmetric=None).is_symmetric
+    assert not Game([[[0, 1], [2, 0]]], symmetric=None).is_symmetric
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"means": [[0, 1], [1, 0]], "coalitions": 2}, True),
+        ({"means": np.repeat(SYMMETRIC, 2, axis=0)}, True),
+        ({"means": np.concatenate([SYMMETRIC, 2 * SYMMETRIC])}, False),
+        ({"means": [csr_array(SYMMETRIC[0])] * 2}, True),
+        ({"means": [csr_array(SYMMETRIC[0]), csr_array(2 * SYMMETRIC[0])]}, False),
+        ({"means": [[0, 1], [1, 0]], "coalitions": 2, "size_scale": [[1, 1, 1], [0, 0, 1]]}, True),
+        ({"means": [[0, 1], [1, 0]], "coalitions": 2, "size_shift": [[1, 1, 1], [1, 1, 0]]}, False),
+        ({"size_table": np.zeros((2, 2, 2, 3))}, True),
+        ({"size_table": [np.zeros((2, 2, 3)), (1 - np.eye(2))[..., None] * [0, 0, 1]]}, False),
+    ],
+)
+def test_interchangeable_coalitions_are_recognised(arguments, expected):
+    assert Game(**arguments).is_interchangeable is expected
+
+
+def test_sets_outside_the_action_space():
+    """Together in both rooms is worth 2, but only one room at a time is allowed."""
+    game = Game([[0, 1], [1, 0]], "one", coalitions=2)
+    both = game.strategy([[1, 1], [1, 1]])
+    worst = game.worst(both)
+    assert worst.gain == game.gain(both, worst.agent, worst.action) == -1
+    assert game.gap(both) == 0
+    assert game.is_nash_stable(both)
+    nothing = game.strategy([[0, 0], [1, 0]])
+    assert game.worst(nothing) == Deviation("1", ("1",), 1.0)
+    assert game.gap(nothing) == 1
+
+
+def test_a_million_stable_profiles_share_their_names():
+    game = Game(np.zeros((2, 10, 10)), "one")
+    profiles = game.pure_stable_profiles()
+    assert len(profiles) == 2**10
+    assert all(profile.agents is game.agents and profile.owner is profiles[0].owner for profile in profiles)
+    assert profiles[0].is_pure
+    assert profiles[3].replace("1", []).actions["1"] == []

@@ -82,6 +82,8 @@ def test_totals_are_the_values_of_the_pure_strategy(name):
 
 def test_policy_of_another_kind_is_refused():
     class Other(Policy):
+        shape = (1, 1)
+
         def sample(self, rng, count):
             raise NotImplementedError
 
@@ -190,3 +192,8 @@ def test_policy_of_theorem_4_is_the_printed_one():
     policy = theorem_4_as_printed().policy
     assert isinstance(policy, UniformOver)
     assert len(np.unique(policy.joint_actions, axis=0)) == 10
+
+
+def test_an_instance_needs_two_agents():
+    with pytest.raises(InputError, match="number of agents: expected at least 2, got 0"):
+        mixed_effects(0)

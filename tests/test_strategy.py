@@ -74,6 +74,10 @@ def test_the_same_generator_never_repeats_draws():
         ("part.json", '{"kind": "pure", "actions": {"ada": ["finance"], "bob": []}}'),
         ("teams.csv", "agent,coalition\nada,finance\nbob,\n"),
         ("bom.csv", "\ufeffagent,coalition\r\nada,finance\r\nbob,\r\n"),
+        ("semicolon.csv", '"Coalition";"Note";"AGENT"\n"finance";"a;b";"ada"\n;;bob\n'),
+        ("tab.tsv", "agent\tcoalition\nada\tfinance\nbob\t\n"),
+        ("pipe", "agent,coalition\nada,finance\nbob,\n"),
+        ("pipe-json", '\n {"actions": {"ada": ["finance"], "bob": []}}'),
     ],
 )
 def test_files_are_read(tmp_path, name, text):
@@ -101,8 +105,20 @@ def test_files_are_read(tmp_path, name, text):
             '{"actions": {"ada": [{"coalitions": [], "probability": -0.5}], "bob": []}}',
             "-0.5 is negative",
         ),
-        ("a.csv", "agent,team\nada,finance\n", "expected columns agent,coalition"),
+        ("a.csv", "agent,team\nada,finance\n", "expected the columns agent,coalition"),
         ("a.csv", "agent,coalition\nada,finance\n", "agent 'bob' has no action"),
+        ("a.csv", "agent,coalition\n", "expected at least one row"),
+        ("a.csv", "agent,coalition\nada,finance\nbob\n", "row 2 below the header: expected 2 fields, got 1"),
+        ("a.csv", "agent,coalition\nada,finance,x\n", "row 1 below the header: expected 2 fields, got 3"),
+        ("a.csv", "agent,coalition\nada,finance\nada,finance\n", "row 2 below the header: the same as an earlier row"),
+        ("a.csv", "agent,coalition\nada,\nada,\n", "row 2 below the header: the same as an earlier row"),
+        ("a.csv", "agent,coalition\nada,finance\nada,\n", "row 2 below the header: ada both joins a coalition and"),
+        ("a.csv", "agent,coalition\nada,\nada,finance\n", "row 2 below the header: ada both joins a coalition and"),
+        ("a.csv", "agent,coalition\n,finance\n", "row 1 below the header: the agent is empty"),
+        ("a.csv", "agent,coalition\nada," + "x" * 200_000, "row 1 below the header: is not CSV"),
+        ("a.json", "[" * 100_000, "too deep"),
+        ("a.json", "9" * 5000, "is not JSON"),
+        ("a.json", '{"actions": {"ada": [1], "bob": []}}', "unknown coalition in strategy of ada 1"),
     ],
 )
 def test_bad_files_are_refused(tmp_path, name, text, message):
@@ -132,3 +148,36 @@ def test_bad_strategies_are_refused():
         Strategy.mixed([([], [])])
     with pytest.raises(InputError, match="differ in the number of coalitions"):
         Strategy.mixed([([[1]], [1]), ([[1, 0]], [1])])
+
+
+def test_names_with_line_breaks_are_read(tmp_path):
+    agents, coalitions = ["a\nb", "c\u2028d"], ["x\r\ny"]
+    (tmp_path / "teams.csv").write_bytes('agent,coalition\n"a\nb","x\r\ny"\nc\u2028d,\n'.encode())
+    assert read_strategy(tmp_path / "teams.csv", agents, coalitions).actions == {"a\nb": ["x\r\ny"], "c\u2028d": []}
+
+
+@pytest.mark.parametrize("probability", ["abc", "1", True, None, 10**400, float("nan"), [1]])
+def test_probabilities_must_be_numbers(probability):
+    actions = {"ada": [{"coalitions": ["finance"], "probability": probability}], "bob": []}
+    with pytest.raises(InputError, match="strategy of ada: probability: expected a finite number, got"):
+        Strategy.from_json({"actions": actions}, *NAMES)
+
+
+@pytest.mark.parametrize("coalitions", [5, None, {"finance": 1}])
+def test_coalitions_must_be_a_list(coalitions):
+    actions = {"ada": [{"coalitions": coalitions, "probability": 1}], "bob": []}
+    with pytest.raises(InputError, match="strategy of ada: expected a list of coalition names, got"):
+        Strategy.from_json({"actions": actions}, *NAMES)
+
+
+@pytest.mark.parametrize("entry", [2, 0.5, -1, np.nan, "x"])
+def test_memberships_are_zero_or_one(entry):
+    for make in (Strategy.pure, lambda sets: Strategy.mixed([(sets, [1])])):
+        with pytest.raises(InputError, match="expected true or false, or 1 or 0"):
+            make([[entry]])
+    assert Strategy.pure([[1.0, 0.0]]).sets.tolist() == [[True, False]]
+
+
+def test_agents_that_are_not_strings_are_refused():
+    with pytest.raises(InputError, match=r"unknown agent in strategy 1; .*names are strings"):
+        Strategy.from_json({"actions": {1: []}}, ["1"], ["a"])

@@ -42,6 +42,7 @@ def test_round_trip(tmp_path, kind):
     assert (again.agents, again.coalitions) == (game.agents, game.coalitions)
     assert again.is_symmetric == game.is_symmetric
     assert again.depends_on_size == game.depends_on_size
+    assert again.is_interchangeable == game.is_interchangeable == (kind == "interchangeable")
     assert again.actions.to_json(again.agents, again.coalitions) == game.actions.to_json(game.agents, game.coalitions)
     assert np.allclose(again.room_values(again.uniform()), game.room_values(game.uniform()), rtol=0, atol=1e-14)
 
@@ -53,6 +54,8 @@ def test_contract_form():
     assert content["size_scale"].tolist() == [[1] * 5] * 2
     assert content["size_shift"].tolist() == [[0] * 5] * 2
     assert content["simulation"] == {"seed": 3}
+    assert content["interchangeable"] is False
+    assert truth_of(GAMES["interchangeable"])["interchangeable"] is True
     assert "simulation" not in truth_of(GAMES["size-free"])
 
 
@@ -94,6 +97,14 @@ MISSING = object()
         ("actions", "some", "actions: 'some' is not one of"),
         ("actions", [["y"]], "y"),
         ("actions", [], "action space is empty"),
+        ("actions", None, "actions: expected a word or a list of lists"),
+        ("actions", [1, 2], "actions: expected a list of coalition names"),
+        ("actions", [None], "actions: expected a list of coalition names"),
+        ("actions", {"a": [1], "b": "one"}, "agent 'a': actions: expected a list of coalition names"),
+        ("actions", "up-to:²", "is not one of"),
+        ("agents", ["a", "\ud800"], "can be written in UTF-8"),
+        ("means", [[[False, True], [True, False]]], "means: expected numbers"),
+        ("interchangeable", "yes", "interchangeable: expected true or false"),
         ("means", MISSING, '"means" is missing'),
         ("means", [[[0, 1], [1]]], "means: expected numbers in a rectangular array"),
         ("means", [[[0, "1"], [1, 0]]], "means: expected numbers"),
@@ -137,3 +148,12 @@ def test_other_files_are_refused(tmp_path, text):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_truth(tmp_path / "none.json")
+
+
+def test_a_false_promise_of_interchangeable_coalitions_is_refused(tmp_path):
+    path = tmp_path / "truth.json"
+    content = GOOD | {"coalitions": ["x", "y"], "means": [[[0, 1], [1, 0]], [[0, 2], [2, 0]]], "interchangeable": True}
+    content |= {"size_scale": [[1, 1, 1]] * 2, "size_shift": [[0, 0, 0]] * 2}
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="interchangeable: expected the same utilities in coalitions x and y"):
+        read_truth(path)

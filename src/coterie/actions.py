@@ -7,8 +7,9 @@ only its *linear oracle*, never the list of its 2^k members.
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -42,10 +43,12 @@ def names_in(action: BoolArray, coalitions: Sequence[str]) -> list[str]:
 def action_of(chosen: Iterable[Any], coalitions: Sequence[str], where: str) -> BoolArray:
     """Return the row of k booleans for a list of coalition names; `where` words the refusal."""
     if isinstance(chosen, str):
-        raise InputError(f"{where}: {chosen!r} is not a list of coalitions; write [{chosen!r}]")
+        raise InputError(f"{where}: {checks.shown(chosen)} is not a list of coalitions; write [{checks.shown(chosen)}]")
+    if isinstance(chosen, Mapping) or not isinstance(chosen, Iterable):
+        raise InputError(f"{where}: expected a list of coalition names, got {checks.shown(chosen)}")
     row = np.zeros(len(coalitions), dtype=bool)
     for name in chosen:
-        row[checks.index_of(str(name), coalitions, f"coalition in {where}")] = True
+        row[checks.index_of(name, coalitions, f"coalition in {where}")] = True
     return row
 
 
@@ -116,11 +119,17 @@ class ActionSpace(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ExplicitSets(ActionSpace):
-    """An explicit list of sets, the empty one included where staying out is allowed."""
+    """An explicit list of sets, the empty one included where staying out is allowed.
+
+    `sets` has one row per set and one column per coalition, of booleans or of 0 and 1.
+    """
 
     sets: BoolArray
 
     def __post_init__(self) -> None:
+        sets = checks.booleans(self.sets, "actions")
+        sets.setflags(write=False)
+        object.__setattr__(self, "sets", sets)
         if self.sets.ndim != 2 or self.sets.shape[1] < 1:
             raise InputError("actions: expected a list of sets of coalitions")
         if not len(self.sets):
@@ -182,10 +191,11 @@ class UpTo(ActionSpace):
     may_stay_out: bool = False
 
     def __post_init__(self) -> None:
-        checks.whole(self.n_coalitions, "number of coalitions", 1)
-        checks.whole(self.most, "largest number of coalitions per agent", 1)
+        object.__setattr__(self, "n_coalitions", checks.whole(self.n_coalitions, "number of coalitions", 1))
+        object.__setattr__(self, "most", checks.whole(self.most, "largest number of coalitions per agent", 1))
         if self.most > self.n_coalitions:
-            raise InputError(f"actions: at most {self.n_coalitions} coalitions can be joined, not {self.most}")
+            most = checks.shown(self.most)
+            raise InputError(f"actions: at most {self.n_coalitions} coalitions can be joined, not {most}")
 
     @cached_property
     def _counts(self) -> list[int]:
@@ -283,9 +293,11 @@ def parse(description: Any, coalitions: Sequence[str], *, may_stay_out: bool = F
             return exactly_one(k, may_stay_out=may_stay_out)
         if word == "any":
             return any_subset(k, may_stay_out=may_stay_out)
-        if word.startswith("up-to:") and word[6:].isdigit():
-            return UpTo(k, min(checks.whole(int(word[6:]), "up-to", 1), k), may_stay_out)
-        raise InputError(f'actions: {description!r} is not one of "one", "any", "up-to:3" or a list of lists of names')
+        if bounded := re.fullmatch(r"up-to:(\d{1,9})", word, re.ASCII):
+            return UpTo(k, min(checks.whole(int(bounded[1]), "up-to", 1), k), may_stay_out)
+        raise InputError(
+            f'actions: {checks.shown(description)} is not one of "one", "any", "up-to:3" or a list of lists of names'
+        )
     if isinstance(description, Sequence):
         return explicit(description, coalitions, may_stay_out=may_stay_out)
-    raise InputError(f"actions: expected a word or a list of lists of coalition names, got {description!r}")
+    raise InputError(f"actions: expected a word or a list of lists of coalition names, got {checks.shown(description)}")

@@ -4,59 +4,94 @@ Checks of tables live with the log; everything that is a number, a name or an ar
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
 
 
-def names(values: Iterable[Any] | None, what: str, count: int) -> tuple[str, ...]:
-    """Return `count` distinct non-empty names, "1".."count" where none are given."""
+def shown(value: Any) -> str:
+    """Return `value` for a message: its repr, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, very deep lists
+        return f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def names(values: Iterable[Any] | None, what: str, count: int | None = None) -> tuple[str, ...]:
+    """Return `count` distinct non-empty names (any number if None), "1".."count" where none are given."""
     if values is None:
-        return tuple(str(index) for index in range(1, count + 1))
+        return tuple(str(index) for index in range(1, (count or 0) + 1))
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
+        raise InputError(f"{what}: expected a list of names, got {shown(values)}")
     found = tuple(str(value) for value in values)
-    if len(found) != count:
+    if count is not None and len(found) != count:
         raise InputError(f"{what}: expected {count} names, got {len(found)}")
     if "" in found:
         raise InputError(f"{what}: name {found.index('') + 1} is empty")
     repeated = [name for name, times in Counter(found).items() if times > 1]
     if repeated:
         raise InputError(f"{what}: the name {repeated[0]!r} occurs twice")
+    for name in found:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{what}: the name {name!r} is not text that can be written in UTF-8") from None
     return found
 
 
-def index_of(name: str, known: Sequence[str], what: str) -> int:
+def index_of(name: Any, known: Sequence[str], what: str) -> int:
     """Return the position of `name`, refusing an unknown one with a hint."""
+    if isinstance(name, str) and name in known:
+        return known.index(name)
+    listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    hint = "" if isinstance(name, str) else " (names are strings)"
+    raise InputError(f"unknown {what} {shown(name)}; known are: {listed}{hint}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def number(value: Any, what: str) -> float:
+    """Return `value` as a finite float; text and truth values are not numbers."""
     try:
-        return known.index(str(name))
-    except ValueError:
-        shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-        raise InputError(f"unknown {what} {str(name)!r}; known are: {shown}") from None
+        found = float(value) if _is_number(value) else np.nan
+    except OverflowError:  # an integer beyond the largest float
+        found = np.nan
+    if np.isfinite(found):
+        return found
+    raise InputError(f"{what}: expected a finite number, got {shown(value)}")
 
 
 def whole(value: Any, what: str, at_least: int) -> int:
     """Return `value` as an int of at least `at_least`."""
     try:
-        number = int(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected a whole number, got {value!r}") from None
-    if number != value or isinstance(value, bool):
-        raise InputError(f"{what}: expected a whole number, got {value!r}")
-    if number < at_least:
-        raise InputError(f"{what}: expected at least {at_least}, got {number}")
-    return number
+        found = int(value) if _is_number(value) else None
+    except (ValueError, OverflowError):  # not a number, infinity
+        found = None
+    if found is None or found != value:
+        raise InputError(f"{what}: expected a whole number, got {shown(value)}")
+    if found < at_least:
+        raise InputError(f"{what}: expected at least {at_least}, got {shown(found)}")
+    return found
 
 
 def finite(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> FloatArray:
     """Return a float array without NaN or infinity, of the given shape if there is one."""
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}: expected numbers in a rectangular array") from None
+        given = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        given = np.asarray(None)
+    if given.dtype.kind not in "iuf":  # text, truth values, None, integers too large for any type
+        raise InputError(f"{what}: expected numbers in a rectangular array")
+    array = given.astype(np.float64, copy=False)
     if shape is not None and array.shape != shape:
         raise InputError(f"{what}: expected shape {shape}, got {array.shape}")
     bad = np.argwhere(~np.isfinite(array))
@@ -64,6 +99,28 @@ def finite(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = Non
         where = tuple(int(index) for index in bad[0])
         raise InputError(f"{what}: the value at {where} is {array[where]}, expected a finite number")
     return array
+
+
+def frozen(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return what `finite` does as a read-only array that shares no memory with `values`."""
+    array = finite(values, what, shape)
+    if not isinstance(values, (list, tuple)):  # of those NumPy has made a new array already
+        array = np.array(array)
+    array.setflags(write=False)
+    return array
+
+
+def booleans(values: npt.ArrayLike, what: str) -> BoolArray:
+    """Return a new array of booleans; besides them only 0 and 1 are taken."""
+    try:
+        given = np.array(values)
+    except ValueError:  # rows of different lengths
+        given = np.array(None)
+    if given.dtype.kind == "b":
+        return given
+    if given.dtype.kind not in "iuf" or not np.isin(given, (0, 1)).all():
+        raise InputError(f"{what}: expected true or false, or 1 or 0, in a rectangular array")
+    return given.astype(np.bool_)
 
 
 def probabilities(values: npt.ArrayLike, what: str) -> FloatArray:

@@ -14,8 +14,9 @@ from itertools import combinations, cycle
 
 import numpy as np
 
+from coterie.actions import names_in
 from coterie.arrays import FloatArray
-from coterie.game import Game
+from coterie.game import Deviation, Game
 from coterie.simulate.logs import Simulation
 from coterie.simulate.models import Normal
 from coterie.simulate.policies import FromStrategy
@@ -48,21 +49,17 @@ class Firm:
 
     def recommend(self) -> Strategy:
         """Return the best stable assignment under the true utilities."""
-        return best_pure_profile(self.game, np.random.default_rng(SEED), starts=32).strategy
+        return best_pure_profile(self.game, _generators()[1], starts=32).strategy
 
 
-@dataclass(frozen=True)
-class ClosestCall:
-    """The deviation that comes closest to paying; `gain` is negative where everybody is content."""
-
-    agent: str
-    action: tuple[str, ...]
-    gain: float
+def _generators() -> list[np.random.Generator]:
+    """Return independent generators for the firm and for the search, the same every time."""
+    return np.random.default_rng(SEED).spawn(2)
 
 
 def consulting_firm() -> Firm:
     """Build the firm, the same every time."""
-    rng = np.random.default_rng(SEED)
+    rng = _generators()[0]
     n, k = len(CONSULTANTS), len(DOMAINS)
     skill = rng.uniform(0.1, 0.5, (n, k))
     for i, strong in zip(range(n), cycle(combinations(range(k), 2))):  # two strong domains each
@@ -98,8 +95,8 @@ def _habits(game: Game, skill: FloatArray) -> Strategy:
     return Strategy.mixed(supports, game.agents, game.coalitions)
 
 
-def closest_calls(game: Game, strategy: Strategy) -> list[ClosestCall]:
-    """Return for every agent her best way to change a pure strategy, and what it would gain her."""
+def closest_calls(game: Game, strategy: Strategy) -> list[Deviation]:
+    """Return for every agent her best way to change a pure strategy; one that does not pay has a negative gain."""
     rooms = game.room_values(strategy)
     calls = []
     for agent, row, own, space in zip(game.agents, rooms, strategy.sets, game.actions.spaces, strict=True):
@@ -107,6 +104,5 @@ def closest_calls(game: Game, strategy: Strategy) -> list[ClosestCall]:
         other = sets[(sets != own).any(axis=1)]
         gains = other @ row - own @ row
         best = int(gains.argmax())
-        names = tuple(name for name, joined in zip(game.coalitions, other[best], strict=True) if joined)
-        calls.append(ClosestCall(agent, names, float(gains[best])))
+        calls.append(Deviation(agent, tuple(names_in(other[best], game.coalitions)), float(gains[best])))
     return calls

@@ -1,12 +1,14 @@
-"""Output that appears whole or not at all, and JSON as the contract writes it."""
+"""Output that appears whole or not at all, and reading text, CSV and JSON as the contract writes them."""
 
+import csv
+import io
 import json
 import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,36 +20,70 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Give a temporary path to write to; it replaces `path` only if the block succeeds."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected a file name")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _existing(path.parent):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            os.close(handle)
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary folder to fill; it becomes `path` only if the block succeeds.
+    """Give a temporary folder to fill; its files are in `path` only if the block succeeds.
 
-    An existing folder is taken only if it is empty: nothing of the user's is ever removed.
+    An existing folder is taken only if it is empty, and it stays the same folder, since it may be
+    somebody's current one: nothing of the user's is ever removed.
     """
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    is_there = path.exists()
+    if is_there and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path}: already exists and is not an empty folder")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    place = path if is_there else path.parent
+    with _existing(place):
+        temporary = Path(tempfile.mkdtemp(dir=place, prefix=f".{path.name}."))
+        try:
+            yield temporary
+            if is_there:
+                _move_up(temporary)
+            else:
+                temporary.chmod(0o777 & ~_umask())
+                temporary.replace(path)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _existing(folder: Path) -> Iterator[None]:
+    """Make a folder and those above it where they are missing; if the block fails they go again."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
-        yield temporary
-        temporary.chmod(0o777 & ~_umask())
-        if path.exists():
-            path.rmdir()
-        temporary.replace(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for place in missing:  # the innermost first; what others put there in the meantime stays
+            with suppress(OSError):
+                place.rmdir()
+        raise
+
+
+def _move_up(folder: Path) -> None:
+    """Move everything in a folder to the one around it, or nothing."""
+    moved: list[Path] = []
+    try:
+        for item in sorted(folder.iterdir()):
+            moved.append(folder.parent / item.name)
+            item.rename(moved[-1])
+    except BaseException:
+        for item in moved:
+            if item.is_dir():
+                shutil.rmtree(item, ignore_errors=True)
+            else:
+                item.unlink(missing_ok=True)
+        raise
 
 
 def _umask() -> int:
@@ -56,9 +92,9 @@ def _umask() -> int:
     return mask
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """Return JSON text: infinity as "inf", NaN as null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:
@@ -73,11 +109,65 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def read_json(path: Path) -> Any:
-    """Return the content of a JSON file, or say in one sentence why it cannot be read."""
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file's name before whatever is refused in the block."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        yield
+    except InputError as problem:
+        raise type(problem)(f"{path}: {problem}") from None
+
+
+def read_text(path: Path) -> str:
+    """Return the content of a text file, or say in one sentence why it cannot be read."""
+    try:
+        # Not `read_text`, which would change line ends inside quotes.
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
-    except ValueError as problem:
-        raise InputError(f"{path}: is not JSON ({problem})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text in UTF-8") from None
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file, or say in one sentence why it cannot be read."""
+    text = read_text(path)
+    with naming(path):
+        return parse_json(text)
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of JSON text."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise InputError("is not JSON that can be read (lists or objects within each other are too deep)") from None
+    except ValueError as problem:  # also an integer of thousands of digits
+        raise InputError(f"is not JSON ({problem})") from None
+
+
+def parse_csv(text: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of each row below the header and its values in `columns`.
+
+    The separator is the one of comma, semicolon and tab that yields all columns; headers are compared
+    without regard to case; other columns and empty lines are skipped.
+    """
+    for separator in ",;\t":
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        try:
+            header = [name.strip().lower() for name in next(reader, [])]
+        except csv.Error:  # quotes that make sense with another separator
+            continue
+        if all(header.count(name) == 1 for name in columns):
+            break
+    else:
+        raise InputError(f"expected the columns {','.join(columns)}, once each, in the first line")
+    places, number = [header.index(name) for name in columns], 0
+    try:
+        for number, row in enumerate(reader, start=1):
+            if len(row) not in {0, len(header)}:
+                raise InputError(f"row {number} below the header: expected {len(header)} fields, got {len(row)}")
+            if row:
+                yield number, [row[place] for place in places]
+    except csv.Error as problem:
+        raise InputError(f"row {number + 1} below the header: is not CSV ({problem})") from None

@@ -7,11 +7,15 @@ room values W_i(l) of `coterie.utilities` and the marginals p_i(l) of a strategy
     gain_i(a')   = sum over l of (1[l in a'] - p_i(l)) W_i(l)
     gap          = max over i and a' in A_i of gain_i(a')          (paper, eq. 1)
 
-The gap is never negative, and 0 means exactly Nash stable.
+The gap is never negative, and 0 means exactly Nash stable. Every agent has a deviation that gains
+at least 0 as long as she plays what is in A_i; a strategy may also hold sets outside of it (today's
+teams, say), and where such a set is better than all of A_i she stays: her gain is then negative and
+counts as 0 in the gap.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,9 +63,12 @@ class Game:
     size_table
         Instead of all three: every mean by size, shape (k, n, n, n + 1).
     symmetric
-        Whether d_ij = d_ji is promised. It is checked; say False where it does not hold.
+        Whether d_ij = d_ji is promised. It is checked; say False where it does not hold, and None
+        to find out.
     agents, coalitions
         Names, "1", "2", ... by default. `coalitions` may be a number.
+
+    Arrays are copied, and read-only from then on.
     """
 
     def __init__(
@@ -72,20 +79,27 @@ class Game:
         size_scale: Any = None,
         size_shift: Any = None,
         size_table: Any = None,
-        symmetric: bool = True,
+        symmetric: bool | None = True,
         agents: Iterable[str] | None = None,
         coalitions: Iterable[str] | int | None = None,
     ) -> None:
-        if isinstance(coalitions, int):
-            coalitions = checks.names(None, "coalitions", coalitions)
+        if isinstance(coalitions, (int, float, np.number)):
+            coalitions = checks.names(None, "coalitions", checks.whole(coalitions, "number of coalitions", 1))
         elif coalitions is not None:
-            coalitions = tuple(coalitions)
+            coalitions = checks.names(coalitions, "coalitions")
         self.utilities = _utilities(means, size_scale, size_shift, size_table, coalitions)
         self.agents = checks.names(agents, "agents", self.utilities.n_agents)
         self.coalitions = checks.names(coalitions, "coalitions", self.utilities.n_coalitions)
-        self.is_symmetric = symmetric
-        if symmetric and (where := self.utilities.first_asymmetry()):
-            l, i, j = where
+        if found := self.utilities.first_self_utility():
+            l, i, value = found
+            raise InputError(
+                f"means: {self.agents[i]} has utility {value} from herself in coalition {self.coalitions[l]}, "
+                "expected 0"
+            )
+        asymmetry = None if symmetric is False else self.utilities.first_asymmetry()
+        self.is_symmetric = symmetric is not False and asymmetry is None
+        if symmetric and asymmetry:
+            l, i, j = asymmetry
             raise InputError(
                 f"means: {self.agents[i]} and {self.agents[j]} value each other differently in coalition "
                 f"{self.coalitions[l]}; say symmetric=False if that is meant"
@@ -116,12 +130,17 @@ class Game:
         """Whether utilities depend on coalition sizes."""
         return self.utilities.depends_on_size
 
+    @cached_property
+    def is_interchangeable(self) -> bool:
+        """Whether every pair is worth the same in all coalitions, so that renaming them changes no utility."""
+        return self.utilities.first_difference() is None
+
     def strategy(self, actions: Any) -> Strategy:
         """Return the strategy that an object agent -> coalitions, or an (n, k) matrix, describes."""
         if isinstance(actions, Strategy):
             self._check(actions)
             return actions
-        if isinstance(actions, dict):
+        if isinstance(actions, Mapping):
             return Strategy.from_json({"actions": actions}, self.agents, self.coalitions)
         strategy = Strategy.pure(actions, self.agents, self.coalitions)
         self._check(strategy)
@@ -153,12 +172,16 @@ class Game:
         return float(change @ self.room_values(strategy)[i])
 
     def best_responses(self, strategy: Strategy) -> list[Deviation]:
-        """Return every agent's best response to the others, with her gain (never below 0)."""
+        """Return every agent's best response to the others, with her gain.
+
+        It is below 0 only for an agent who plays a set outside her action space that beats all in it.
+        """
         rooms = self.room_values(strategy)
         values, actions = self.actions.best_responses(rooms)
         gains = values - (strategy.marginals * rooms).sum(axis=1)
+        gains[(gains < 0) & (gains >= -STABLE_WITHIN)] = 0.0  # rounding
         return [
-            Deviation(agent, tuple(names_in(row, self.coalitions)), max(float(gain), 0.0))
+            Deviation(agent, tuple(names_in(row, self.coalitions)), float(gain))
             for agent, row, gain in zip(self.agents, actions, gains, strict=True)
         ]
 
@@ -167,12 +190,16 @@ class Game:
         return self.best_responses(strategy)[checks.index_of(agent, self.agents, "agent")]
 
     def worst(self, strategy: Strategy) -> Deviation:
-        """Return the deviation that attains the gap: who would move, where, and what she gains."""
+        """Return the deviation that attains the gap: who would move, where, and what she gains.
+
+        Its gain is exactly that of the move, so it is below 0, and the gap 0, where everybody plays
+        a set outside her action space that beats all in it.
+        """
         return max(self.best_responses(strategy), key=lambda deviation: deviation.gain)
 
     def gap(self, strategy: Strategy) -> float:
         """Return the most that any agent can gain by moving; `worst` names her and the move."""
-        return self.worst(strategy).gain
+        return max(self.worst(strategy).gain, 0.0)
 
     def is_nash_stable(self, strategy: Strategy, tolerance: float = STABLE_WITHIN) -> bool:
         """Return whether nobody gains more than `tolerance` by moving."""
@@ -187,14 +214,27 @@ class Game:
         self._check(strategy)
         if not self.is_symmetric:
             raise NoPotentialError("no potential: agents value each other differently (the game is not symmetric)")
-        return self.utilities.potential(strategy.marginals)
+        total = 0.0
+        for l, name in enumerate(self.coalitions):
+            part = self.utilities.potential_in(l, strategy.marginals[:, l])
+            if part is None:
+                raise NoPotentialError(
+                    f"no potential: in coalition {name} utilities depend on both the pair and the coalition's size; "
+                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts"
+                )
+            total += part
+        return total
 
     def pure_stable_profiles(self, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
         """Return every Nash stable pure strategy, by enumeration of all joint actions.
 
+        Where coalitions are interchangeable, profiles that differ only in their names are all listed.
         Refuses with `TooLargeError` above `coterie.actions.MAX_ENUMERATED` joint actions.
         """
-        found = []
+        found: list[Strategy] = []
+        owner, probability = np.arange(self.n_agents), np.ones(self.n_agents)
+        for shared in (owner, probability):  # by all profiles: there may be a million
+            shared.setflags(write=False)
         for block in self.actions.joint_actions():
             rooms = self.utilities.pure_room_values(block)
             own = np.where(block, rooms, 0.0).sum(axis=2)
@@ -203,7 +243,7 @@ class Game:
                 flat = rooms[:, agents].reshape(-1, self.n_coalitions)
                 best = space.best_responses(flat)[0].reshape(len(block), len(agents))
                 stable &= (best - own[:, agents] <= tolerance).all(axis=1)
-            found += [Strategy.pure(row, self.agents, self.coalitions) for row in block[stable]]
+            found += [Strategy(self.agents, self.coalitions, owner, row, probability) for row in block[stable]]
         return found
 
     def __repr__(self) -> str:
@@ -218,7 +258,7 @@ def _utilities(
     if size_table is not None:
         if means is not None or size_scale is not None or size_shift is not None:
             raise InputError("size_table holds all means; give it alone, without means, size_scale or size_shift")
-        return TableBySize(checks.finite(size_table, "size_table"))
+        return TableBySize(checks.frozen(size_table, "size_table"))
     if means is None:
         raise InputError("means: a game needs mean utilities (or a size_table)")
     pairs = pair_means(means, None if coalitions is None else len(coalitions))

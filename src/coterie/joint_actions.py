@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from coterie import checks
 from coterie.actions import ActionSpace, parse, refuse_too_many
-from coterie.arrays import BoolArray, FloatArray, mixed_radix
+from coterie.arrays import BoolArray, FloatArray, IntArray, mixed_radix
 from coterie.errors import InputError
 
 
@@ -57,7 +57,14 @@ class ActionSpaces:
         missing = [agent for agent in agents if agent not in description]
         if missing:
             raise InputError(f"actions: no action space for agent {missing[0]!r}")
-        return cls(tuple(parse(description[agent], coalitions, may_stay_out=may_stay_out) for agent in agents))
+
+        def own(agent: str) -> ActionSpace:
+            try:
+                return parse(description[agent], coalitions, may_stay_out=may_stay_out)
+            except InputError as problem:
+                raise InputError(f"agent {agent!r}: {problem}") from None
+
+        return cls(tuple(own(agent) for agent in agents))
 
     @property
     def n_agents(self) -> int:
@@ -103,6 +110,14 @@ class ActionSpaces:
         for space, agents in self.groups:
             allowed[agents] = space.contains(actions[agents])
         return allowed
+
+    def outside(self, owner: IntArray, sets: BoolArray) -> list[int]:
+        """Return the agents with a row of `sets` that is not among their actions; row t is agent owner[t]'s."""
+        allowed = np.empty(len(owner), dtype=bool)
+        for space, agents in self.groups:
+            rows = np.isin(owner, agents)
+            allowed[rows] = space.contains(sets[rows])
+        return [int(agent) for agent in np.unique(owner[~allowed])]
 
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         """Draw `count` joint actions, every agent uniform and independent: shape (count, n, k)."""

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class PairMeans(ABC):
-    """Mean utilities of ordered pairs in each coalition; the diagonal is 0."""
+    """Mean utilities of ordered pairs in each coalition; a game checks that the diagonal is 0."""
 
     n_agents: int
     n_coalitions: int
     is_shared: bool
-    """Whether all coalitions have the same matrix: they are interchangeable."""
+    """Whether one matrix is held for all coalitions."""
 
     @abstractmethod
     def room_sums(self, weights: FloatArray) -> FloatArray:
@@ -43,6 +43,14 @@ class PairMeans(ABC):
         """Return a (coalition, i, j) with d_ij != d_ji, if there is one."""
 
     @abstractmethod
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        """Return a (coalition, i, d_ii) with d_ii != 0, if there is one."""
+
+    @abstractmethod
+    def first_difference(self) -> int | None:
+        """Return a coalition whose matrix is not that of the first one, if there is one."""
+
+    @abstractmethod
     def common_value(self, coalition: int) -> float | None:
         """Return the mean that all pairs of the coalition share, if they do."""
 
@@ -59,15 +67,8 @@ class DenseMeans(PairMeans):
     n_coalitions: int
 
     def __post_init__(self) -> None:
-        checks.finite(self.values, "means")
         if self.values.ndim != 3 or self.values.shape[1] != self.values.shape[2]:
             raise InputError(f"means: expected shape (coalitions, agents, agents), got {self.values.shape}")
-        diagonal = np.argwhere(np.diagonal(self.values, axis1=1, axis2=2) != 0)
-        if len(diagonal):
-            l, i = (int(index) for index in diagonal[0])
-            raise InputError(
-                f"means: agent {i} has utility {self.values[l, i, i]} from herself in coalition {l}, expected 0"
-            )
 
     @property
     def n_agents(self) -> int:  # type: ignore[override]
@@ -92,6 +93,16 @@ class DenseMeans(PairMeans):
         different = np.argwhere(self.values != np.swapaxes(self.values, 1, 2))
         return tuple(int(index) for index in different[0]) if len(different) else None  # type: ignore[return-value]
 
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        found = np.argwhere(np.diagonal(self.values, axis1=1, axis2=2) != 0)
+        if not len(found):
+            return None
+        l, i = (int(index) for index in found[0])
+        return l, i, float(self.values[l, i, i])
+
+    def first_difference(self) -> int | None:
+        return next((l for l in range(1, len(self.values)) if (self.values[l] != self.values[0]).any()), None)
+
     def common_value(self, coalition: int) -> float | None:
         values = self.matrix(coalition)[_off_diagonal(self.n_agents)]
         return float(values[0]) if len(values) and np.ptp(values) == 0 else None
@@ -106,19 +117,18 @@ class SparseMeans(PairMeans):
 
     @classmethod
     def from_matrices(cls, matrices: Sequence[Any], n_coalitions: int) -> "SparseMeans":
-        """Take any SciPy sparse matrices."""
+        """Take any SciPy sparse matrices; they are copied."""
         from scipy.sparse import csr_array  # here, since most games are dense and SciPy is slow to import
 
-        taken = tuple(csr_array(matrix, dtype=np.float64) for matrix in matrices)
-        for l, matrix in enumerate(taken):
+        taken = tuple(csr_array(matrix, dtype=np.float64, copy=True) for matrix in matrices)
+        for l, matrix in enumerate(taken, start=1):
             if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape != taken[0].shape:
-                raise InputError(f"means of coalition {l}: expected a square matrix, got shape {matrix.shape}")
-            checks.finite(matrix.data, f"means of coalition {l}")
+                raise InputError(f"means, matrix {l}: expected a square matrix, got shape {matrix.shape}")
+            checks.finite(matrix.data, f"means, matrix {l}")
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
-            if matrix.diagonal().any():
-                agent = int(np.flatnonzero(matrix.diagonal())[0])
-                raise InputError(f"means: agent {agent} has a utility from herself in coalition {l}, expected 0")
+            for array in (matrix.data, matrix.indices, matrix.indptr):
+                array.setflags(write=False)
         return cls(taken, n_coalitions)
 
     @property
@@ -153,6 +163,18 @@ class SparseMeans(PairMeans):
                     return l, int(i), int(j)
         return None
 
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        for l, matrix in enumerate(self.matrices):
+            diagonal = matrix.diagonal()
+            if diagonal.any():
+                i = int(np.flatnonzero(diagonal)[0])
+                return l, i, float(diagonal[i])
+        return None
+
+    def first_difference(self) -> int | None:
+        first, *others = self.matrices
+        return next((l for l, matrix in enumerate(others, start=1) if abs(matrix - first).max() > 0), None)
+
     def common_value(self, coalition: int) -> float | None:
         matrix = self._of(coalition)
         if matrix.nnz == 0:
@@ -172,7 +194,7 @@ def pair_means(means: Any, n_coalitions: int | None = None) -> PairMeans:
     if is_sparse or (isinstance(means, Sequence) and means and all(hasattr(matrix, "tocsr") for matrix in means)):
         listed = [means] if is_sparse else list(means)
         return SparseMeans.from_matrices(listed, _count(len(listed), n_coalitions, shared=is_sparse))
-    array = checks.finite(means, "means")
+    array = checks.frozen(means, "means")
     shared = array.ndim == 2
     array = array[None] if shared else array
     return DenseMeans(array, _count(len(array), n_coalitions, shared=shared))

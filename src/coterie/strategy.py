@@ -5,8 +5,6 @@ It is held as one flat list of (agent, action, probability) rows, so that pure s
 have one row per agent, cost no more than a boolean matrix.
 """
 
-import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +18,7 @@ from coterie import checks
 from coterie.actions import action_of, names_in
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
+from coterie.files import naming, parse_csv, parse_json, read_text
 from coterie.joint_actions import ActionSpaces
 
 
@@ -41,8 +40,8 @@ class Strategy:
     def pure(
         cls, memberships: npt.ArrayLike, agents: Iterable[str] | None = None, coalitions: Iterable[str] | None = None
     ) -> Self:
-        """Everybody plays one set: `memberships` is an (n, k) boolean matrix."""
-        sets = np.array(memberships, dtype=bool)
+        """Everybody plays one set: `memberships` is an (n, k) matrix of booleans, or of 0 and 1."""
+        sets = checks.booleans(memberships, "memberships")
         if sets.ndim != 2:
             raise InputError(f"memberships: expected one row per agent, got shape {sets.shape}")
         n, k = sets.shape
@@ -61,11 +60,11 @@ class Strategy:
         agents: Iterable[str] | None = None,
         coalitions: Iterable[str] | None = None,
     ) -> Self:
-        """Each agent has a pair (sets, probabilities): (m, k) booleans and m numbers that sum to 1."""
+        """Each agent has a pair (sets, probabilities): (m, k) booleans (or 0 and 1), m numbers that sum to 1."""
         named = checks.names(agents, "agents", len(supports))
         blocks, shares = [], []
         for name, (listed, weights) in zip(named, supports, strict=True):
-            block = np.array(listed, dtype=bool)
+            block = checks.booleans(listed, f"strategy of {name}")
             share = checks.probabilities(weights, f"strategy of {name}")
             if block.ndim != 2 or len(block) != len(share):
                 raise InputError(f"strategy of {name}: expected one probability per action")
@@ -183,14 +182,16 @@ class Strategy:
         def support(agent: str) -> tuple[BoolArray, FloatArray]:
             chosen = actions[agent]
             if not isinstance(chosen, Sequence) or isinstance(chosen, str):
-                raise InputError(f"strategy of {agent}: expected a list, got {chosen!r}")
+                raise InputError(f"strategy of {agent}: expected a list, got {checks.shown(chosen)}")
             listed = bool(chosen) and isinstance(chosen[0], Mapping)
             options: list[Any] = list(chosen) if listed else [{"coalitions": chosen, "probability": 1}]
             for option in options:
                 if not isinstance(option, Mapping) or not {"coalitions", "probability"} <= set(option):
-                    raise InputError(f'strategy of {agent}: expected {{"coalitions", "probability"}}, got {option!r}')
+                    found = checks.shown(option)
+                    raise InputError(f'strategy of {agent}: expected {{"coalitions", "probability"}}, got {found}')
             rows = [action_of(option["coalitions"], coalitions, f"strategy of {agent}") for option in options]
-            return np.array(rows), np.array([option["probability"] for option in options], dtype=np.float64)
+            shares = [checks.number(option["probability"], f"strategy of {agent}: probability") for option in options]
+            return np.array(rows), np.array(shares)
 
         return cls.mixed([support(agent) for agent in agents], agents, coalitions)
 
@@ -204,25 +205,37 @@ def read_strategy(path: Path, agents: Sequence[str], coalitions: Sequence[str]) 
 
     In a CSV an agent who joins nothing has one row with an empty coalition.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not text in UTF-8") from None
-    try:
-        if path.suffix.lower() != ".csv":
-            return Strategy.from_json(json.loads(text), agents, coalitions)
-        rows = list(csv.DictReader(text.splitlines()))
-        if not rows or not {"agent", "coalition"} <= set(rows[0]):
-            raise InputError("expected columns agent,coalition and at least one row")
-        actions: dict[str, list[str]] = {}
-        for row in rows:
-            chosen = actions.setdefault(row["agent"], [])
-            if row["coalition"]:
-                chosen.append(row["coalition"])
-        return Strategy.from_json({"actions": actions}, agents, coalitions)
-    except json.JSONDecodeError as problem:
-        raise InputError(f"{path}: is not JSON ({problem})") from None
-    except InputError as problem:
-        raise InputError(f"{path}: {problem}") from None
+    content = read_strategy_content(path)
+    with naming(path):
+        return Strategy.from_json(content, agents, coalitions)
+
+
+def read_strategy_content(path: Path) -> Any:
+    """Return what a strategy file holds: the value of JSON, {"actions": ...} for a CSV table.
+
+    The content decides, since a pipe has no name to go by.
+    """
+    text = read_text(path)
+    with naming(path):
+        if path.suffix.lower() == ".json" or text.lstrip().startswith(("{", "[")):
+            return parse_json(text)
+        return {"actions": _actions_of_table(text)}
+
+
+def _actions_of_table(text: str) -> dict[str, list[str]]:
+    actions: dict[str, list[str]] = {}
+    for number, (agent, coalition) in parse_csv(text, ("agent", "coalition")):
+        where = f"row {number} below the header"
+        if not agent:
+            raise InputError(f"{where}: the agent is empty")
+        if agent not in actions:
+            actions[agent] = [coalition] if coalition else []
+        elif coalition in actions[agent] or not (coalition or actions[agent]):
+            raise InputError(f"{where}: the same as an earlier row ({agent},{coalition})")
+        elif not (coalition and actions[agent]):
+            raise InputError(f"{where}: {agent} both joins a coalition and, with an empty one, stays out")
+        else:
+            actions[agent].append(coalition)
+    if not actions:
+        raise InputError("expected at least one row below the header")
+    return actions

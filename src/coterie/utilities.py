@@ -1,7 +1,7 @@
 """Expected utilities from pair means: with no, a factored, or any dependence on coalition size.
 
 The *room value* W_i(l) is what coalition l is worth to agent i if she is in it, given what the
-others do (specification of the model, section 1):
+others do:
 
     size-free    W_i(l) = sum over j != i of p_j(l) d_ij^l
     size-aware   W_i(l) = sum over j != i and s of Pr[j in C_l, |C_l with i| = s] d_ij^l(s)
@@ -16,9 +16,9 @@ from typing import Self
 import numpy as np
 
 from coterie import checks
-from coterie.arrays import BoolArray, FloatArray
-from coterie.errors import NoPotentialError
-from coterie.means import DenseMeans, PairMeans
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.means import PairMeans
 from coterie.sizes import leave_one_out, leave_two_out, leave_two_out_means, size_distribution
 
 
@@ -46,48 +46,51 @@ class Utilities(ABC):
         """Return a (coalition, i, j) whose utilities differ with the order, if there is one."""
 
     @abstractmethod
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        """Return a (coalition, i, d_ii) with d_ii != 0, if there is one."""
+
+    @abstractmethod
+    def first_difference(self) -> int | None:
+        """Return a coalition in which some pair is worth something else than in the first one, if there is one."""
+
+    @abstractmethod
     def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
         """Return m (n, n) and h (n + 1) with d_ij(s) = m_ij + h(s) for all pairs and s >= 2, if they exist."""
 
-    def potential(self, marginals: FloatArray) -> float:
-        """Return the potential of a symmetric game; `NoPotentialError` where none is known.
+    def potential_in(self, coalition: int, marginals: FloatArray) -> float | None:
+        """Return what one coalition adds to the potential of a symmetric game; None where none is known.
 
         Where d_ij^l(s) = m_ij + h(s), coalition l contributes half the sum of its pairs' m_ij
         (Lemma 1) plus Rosenthal's sum over s <= |C_l| of (s - 1) h(s); both are exact potentials
-        and the sum over coalitions of potentials is one. For independent agents the expectation
-        is a potential of the mixed extension.
+        and the sum over coalitions of potentials is one. For independent agents, who join it with
+        probabilities `marginals`, the expectation is a potential of the mixed extension.
         """
         if self.n_agents == 1:
             return 0.0
-        total = 0.0
-        for l in range(self.n_coalitions):
-            parts = self._pair_and_size_parts(l)
-            if parts is None:
-                raise NoPotentialError(
-                    f"no potential: in coalition {l + 1} utilities depend on both the pair and the coalition's size; "
-                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts"
-                )
-            pairs, by_size = parts
-            p = marginals[:, l]
-            steps = np.arange(-1.0, self.n_agents) * by_size
-            steps[:2] = 0.0
-            total += 0.5 * float(p @ pairs @ p) + float(size_distribution(p) @ np.cumsum(steps))
-        return total
+        parts = self._pair_and_size_parts(coalition)
+        if parts is None:
+            return None
+        pairs, by_size = parts
+        steps = np.arange(-1.0, self.n_agents) * by_size
+        steps[:2] = 0.0
+        return 0.5 * float(marginals @ pairs @ marginals) + float(size_distribution(marginals) @ np.cumsum(steps))
 
 
-def _others(memberships: BoolArray) -> FloatArray:
+def _sizes_with_agent(memberships: BoolArray) -> IntArray:
     """Return the size of each coalition with agent i in it, shape (..., n, k)."""
     joined = memberships.astype(np.int64)
-    result: FloatArray = joined.sum(axis=-2, keepdims=True) - joined + 1
-    return result
+    return np.asarray(joined.sum(axis=-2, keepdims=True) - joined + 1)
 
 
-@dataclass(frozen=True, eq=False)
-class SizeFree(Utilities):
-    """Utilities that do not depend on coalition sizes."""
+class FromMeans(Utilities):
+    """d_ij^l(s) = scale[l, s] * means[l, i, j] + shift[l, s]."""
 
     means: PairMeans
-    depends_on_size = False
+    scale: FloatArray
+    """The factor by coalition and size, shape (k, n + 1)."""
+
+    shift: FloatArray
+    """What is added by coalition and size, shape (k, n + 1)."""
 
     @property
     def n_agents(self) -> int:  # type: ignore[override]
@@ -97,25 +100,57 @@ class SizeFree(Utilities):
     def n_coalitions(self) -> int:  # type: ignore[override]
         return self.means.n_coalitions
 
+    @abstractmethod
+    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
+        """Return W_i(l), shape (..., k), from the sum of the members' means and the size with agent i in it."""
+
+    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
+        return self.from_sums(self.means.room_sums(memberships.astype(np.float64)), _sizes_with_agent(memberships))
+
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        return self.means.first_asymmetry()
+
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        return self.means.first_self_utility()
+
+
+@dataclass(frozen=True, eq=False)
+class SizeFree(FromMeans):
+    """Utilities that do not depend on coalition sizes."""
+
+    means: PairMeans
+    depends_on_size = False
+
+    @property
+    def scale(self) -> FloatArray:  # type: ignore[override]
+        return np.ones((self.n_coalitions, self.n_agents + 1))
+
+    @property
+    def shift(self) -> FloatArray:  # type: ignore[override]
+        return np.zeros((self.n_coalitions, self.n_agents + 1))
+
     def room_values(self, marginals: FloatArray) -> FloatArray:
         return self.means.room_sums(marginals)
 
     def pure_room_values(self, memberships: BoolArray) -> FloatArray:
         return self.means.room_sums(memberships.astype(np.float64))
 
+    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:  # noqa: ARG002  (the same for all sizes)
+        return sums
+
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:  # noqa: ARG002
         return float(self.means.matrix(coalition)[agent, partner])
 
-    def first_asymmetry(self) -> tuple[int, int, int] | None:
-        return self.means.first_asymmetry()
+    def first_difference(self) -> int | None:
+        return self.means.first_difference()
 
     def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
         return self.means.matrix(coalition), np.zeros(self.n_agents + 1)
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledBySize(Utilities):
-    """d_ij^l(s) = scale[l, s] * means[l, i, j] + shift[l, s]."""
+class ScaledBySize(FromMeans):
+    """Utilities that depend on the size in the same way for all pairs of a coalition."""
 
     means: PairMeans
     scale: FloatArray
@@ -128,17 +163,9 @@ class ScaledBySize(Utilities):
         shape = (means.n_coalitions, means.n_agents + 1)
         return cls(
             means,
-            np.ones(shape) if scale is None else checks.finite(scale, "size_scale", shape),  # type: ignore[arg-type]
-            np.zeros(shape) if shift is None else checks.finite(shift, "size_shift", shape),  # type: ignore[arg-type]
+            np.ones(shape) if scale is None else checks.frozen(scale, "size_scale", shape),  # type: ignore[arg-type]
+            np.zeros(shape) if shift is None else checks.frozen(shift, "size_shift", shape),  # type: ignore[arg-type]
         )
-
-    @property
-    def n_agents(self) -> int:  # type: ignore[override]
-        return self.means.n_agents
-
-    @property
-    def n_coalitions(self) -> int:  # type: ignore[override]
-        return self.means.n_coalitions
 
     def room_values(self, marginals: FloatArray) -> FloatArray:
         values = np.empty_like(marginals)
@@ -152,18 +179,18 @@ class ScaledBySize(Utilities):
             values[:, l] += without_one @ (partners * self.shift[l, 1:])
         return values
 
-    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
-        size = _others(memberships).astype(np.int64)
+    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
         coalition = np.arange(self.n_coalitions)
-        paired = self.means.room_sums(memberships.astype(np.float64))
-        return self.scale[coalition, size] * paired + self.shift[coalition, size] * (size - 1)
+        return np.asarray(self.scale[coalition, sizes] * sums + self.shift[coalition, sizes] * (sizes - 1))
 
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
         mean = self.means.matrix(coalition)[agent, partner]
         return float(self.scale[coalition, size] * mean + self.shift[coalition, size])
 
-    def first_asymmetry(self) -> tuple[int, int, int] | None:
-        return self.means.first_asymmetry()
+    def first_difference(self) -> int | None:
+        by_size = np.stack([self.scale, self.shift])[:, :, 2:]
+        different = (by_size != by_size[:, :1]).any(axis=(0, 2))
+        return int(different.argmax()) if different.any() else self.means.first_difference()
 
     def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
         scale, shift = self.scale[coalition], self.shift[coalition]
@@ -183,11 +210,9 @@ class TableBySize(Utilities):
     depends_on_size = True
 
     def __post_init__(self) -> None:
-        k, n = self.table.shape[0], self.table.shape[1] if self.table.ndim > 1 else 0
-        checks.finite(self.table, "size_table", (k, n, n, n + 1))
-        for l in range(k):
-            for s in range(2, n + 1):
-                DenseMeans(self.table[None, l, :, :, s], 1)  # refuses a non-zero diagonal
+        shape = self.table.shape
+        if len(shape) != 4 or shape[1:] != (shape[1], shape[1], shape[1] + 1):
+            raise InputError(f"size_table: expected shape (coalitions, agents, agents, agents + 1), got {shape}")
 
     @property
     def n_agents(self) -> int:  # type: ignore[override]
@@ -209,7 +234,7 @@ class TableBySize(Utilities):
         return values
 
     def pure_room_values(self, memberships: BoolArray) -> FloatArray:
-        size = _others(memberships).astype(np.int64)
+        size = _sizes_with_agent(memberships)
         values = np.zeros(memberships.shape)
         rows = np.arange(self.n_agents)
         for l in range(self.n_coalitions):
@@ -225,6 +250,18 @@ class TableBySize(Utilities):
         relevant = self.table[..., 2:]
         different = np.argwhere((relevant != np.swapaxes(relevant, 1, 2)).any(axis=-1))
         return tuple(int(index) for index in different[0]) if len(different) else None  # type: ignore[return-value]
+
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        diagonal = np.diagonal(self.table, axis1=1, axis2=2)[:, 2:]  # (k, size, n)
+        found = np.argwhere(diagonal != 0)
+        if not len(found):
+            return None
+        l, s, i = (int(index) for index in found[0])
+        return l, i, float(diagonal[l, s, i])
+
+    def first_difference(self) -> int | None:
+        relevant = self.table[..., 2:]
+        return next((l for l in range(1, len(relevant)) if (relevant[l] != relevant[0]).any()), None)
 
     def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
         n = self.n_agents

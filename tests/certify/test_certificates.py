@@ -1,6 +1,7 @@
 """Certificates against their formulas, against each other, and against the truth they promise."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,9 @@ from coterie.certify.evidence import PairEvidence
 from coterie.certify.holdout import Sealed, count_deviations, directed_shares, fixed, hold_out
 from coterie.certify.paired import paired, union_log_terms
 from coterie.certify.paper import paper
+from coterie.estimate.design import PairDesign, factored
 from coterie.estimate.intervals import Bounds, Moments
+from coterie.estimate.moving import MovingDesign
 from coterie.estimate.pairs import PairEstimate, size_free
 from random_games import drawn_games, random_space
 
@@ -157,6 +160,55 @@ def test_large_spaces_pay_by_counting():
     assert term == pytest.approx(math.log(4) + 5 * 200 * math.log(2) + math.log(10), rel=1e-6)
 
 
+def test_sets_outside_the_action_spaces_are_not_paid_for_by_the_union():
+    """Lucky partners outside their spaces: only the box form covers them."""
+    rng = np.random.default_rng(0)
+    n, false = 12, 0
+    game = Game(np.zeros((2, n, n)), [["1"]])
+    spaces = ActionSpaces((ExplicitSets(np.eye(2, dtype=bool)), *[ExplicitSets(np.eye(2, dtype=bool)[:1])] * (n - 1)))
+    for _ in range(30):
+        evidence = evidence_of(game, rng, 60, unseen=0)
+        means = evidence.estimate.moments.mean
+        sets = np.zeros((n, 2), dtype=bool)
+        sets[:, 0] = True
+        # Everybody whom agent 1 seems to lose with moves to where she could go: outside their spaces.
+        sets[1:, 1], sets[1:, 0] = means[1, 0, 1:] < 0, means[1, 0, 1:] >= 0
+        sets[0] = [True, False]
+        found = paired(evidence, Strategy.pure(sets), spaces, 0.1)
+        truth = Game(np.zeros((2, n, n)), spaces).gap(Strategy.pure(sets))
+        false += truth > found.gap
+        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.1, "box").gap
+    assert false == 0
+
+
+def test_a_strategy_of_another_log_is_refused():
+    game, learning, _ = two_parts()
+    named = replace(learning, names=(("a", "b", "c", "d"), ("1", "2", "3")))
+    with pytest.raises(InputError, match="are not the log's"):
+        paired(named, game.strategy(game.actions.sample(np.random.default_rng(0), 1)[0]), game.actions, 0.1)
+
+
+def test_a_search_may_bring_its_design():
+    game, learning, _ = two_parts()
+    rng = np.random.default_rng(1)
+    sets = game.actions.sample(rng, 1)[0]
+    moving = MovingDesign(PairDesign, sets)
+    for _ in range(5):
+        strategy = Strategy.pure(sets)
+        assert paired(learning, strategy, game.actions, 0.1, design=moving).gap == pytest.approx(
+            paired(learning, strategy, game.actions, 0.1).gap, abs=1e-12
+        )
+        assert fixed(learning, strategy, game.actions, 0.1, design=moving).worst.bound == pytest.approx(
+            fixed(learning, strategy, game.actions, 0.1).worst.bound, abs=1e-12
+        )
+        agent, action = int(rng.integers(4)), game.actions.spaces[0].sample(rng, 1)[0]
+        sets = sets.copy()
+        sets[agent] = action
+        moving.move(agent, action)
+    with pytest.raises(InputError, match="column by column"):
+        MovingDesign(lambda p: factored(p, np.ones((p.shape[1], 5))), sets)
+
+
 def two_parts(seed=0, samples=400):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.uniform(-0.9, 0.9, (3, 4, 4)), 1)
@@ -210,13 +262,28 @@ def test_a_sealed_part_opens_once_and_charges_for_every_candidate():
     sealed = Sealed(certifying)
     assert not [name for name in vars(sealed) if not name.startswith("_Sealed__")]
     four = sealed.certify(profiles, None, game.actions, 0.1)
-    one = Sealed(certifying).certify(profiles[:1], None, game.actions, 0.1)
+    one = Sealed(replace(certifying)).certify(profiles[:1], None, game.actions, 0.1)
     assert four[0].worst.bound > one[0].worst.bound
     assert four[0].delta == 0.1
     with pytest.raises(InputError, match="used for certifying already"):
         sealed.certify(profiles, None, game.actions, 0.1)
+    # The mark is on the evidence: neither a new seal nor the back door opens it again.
+    for again in (
+        lambda: Sealed(certifying).certify(profiles, None, game.actions, 0.1),
+        lambda: hold_out(learning, certifying, lambda *_: profiles, game.actions, 0.1),
+        lambda: fixed(certifying, profiles[0], game.actions, 0.1),
+    ):
+        with pytest.raises(InputError, match="used for certifying already"):
+            again()
     with pytest.raises(InputError, match="yielded no profile"):
-        hold_out(learning, certifying, lambda *_: [], game.actions, 0.1)
+        hold_out(learning, replace(certifying), lambda *_: [], game.actions, 0.1)
+
+    def peek(part, sealed):
+        sealed.certify(profiles, part, game.actions, 0.1)
+        return profiles
+
+    with pytest.raises(InputError, match="used for certifying already"):
+        hold_out(learning, replace(certifying), peek, game.actions, 0.1)
 
 
 def test_more_data_certify_exact_stability():

@@ -127,6 +127,6 @@ def test_shared_noise_brings_its_counts(tmp_path):
 def test_too_large_estimates_are_refused(tmp_path, monkeypatch):
     _, _, path = written(tmp_path)
     part = coterie.read_log(path).statistics().whole
-    monkeypatch.setattr(from_statistics, "SIZED_CELLS", 10)
+    monkeypatch.setattr(from_statistics, "CELLS", 10)
     with pytest.raises(TooLargeError, match="more than 10 cells"):
         pair_estimate(part)

@@ -1,6 +1,8 @@
 """Bandit evidence: estimates against their definitions, the paper's bonus against enumeration."""
 
 import math
+from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import oracles
 from coterie import ActionSpaces, Strategy, any_subset
-from coterie.certify import paper as paper_module
+from coterie.certify import gain_bounds
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
 from coterie.certify.paper import paper_radius, paper_totals
@@ -18,6 +20,7 @@ from coterie.estimate.intervals import Bounds
 from coterie.estimate.totals import AgentRidge, JointRidge
 from random_games import random_space, random_strategy
 
+paper_module = import_module("coterie.certify.paper")
 RANGE = Bounds(-1.0, 1.0)
 N, K = 3, 2
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -169,7 +172,7 @@ def test_jensen_s_bound_is_valid_and_labelled(seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper_module, "MOST_JOINT_ACTIONS", 0)
         bounded = paper_totals(ridge, strategy, spaces, 0.1, 60)
-        patch.setattr(paper_module, "ENUMERATED", 0)
+        patch.setattr(gain_bounds, "ENUMERATED", 0)
         relaxed = paper_totals(ridge, strategy, spaces, 0.1, 60)
     assert not bounded.is_exact
     assert exact.gap <= bounded.gap + 1e-9 <= relaxed.gap + 2e-9
@@ -189,3 +192,26 @@ def test_doubts_name_what_was_never_seen():
         assert errors.shape == (K, N)
         assert errors[1, 2] == errors.max() == pytest.approx(1.0)
         assert errors[0].tolist() == [0.0] * N
+
+
+def test_a_preview_shows_no_certifying_total():
+    joined, totals, _ = log(1)
+    other = log(2)
+    for make in (agent_ridge, joint_ridge):
+        held, learning = TotalEvidence(make(joined, totals)), TotalEvidence(make(*other[:2]))
+        ahead = held.preview(learning)
+        strategy = Strategy.pure([[1, 0], [1, 1], [1, 1]])
+        design = held.design(strategy)
+        assert not np.any(ahead.estimate.moment)
+        np.testing.assert_array_equal(ahead.rooms(design), learning.rooms(design))
+        np.testing.assert_array_equal(ahead.root_bound(design, 1.0).square, held.root_bound(design, 1.0).square)
+
+
+def test_without_bounds_on_means_nothing_is_certified():
+    joined, totals, _ = log(3)
+    for make in (agent_ridge, joint_ridge):
+        ridge = replace(make(joined, totals), bounds=Bounds(-np.inf, np.inf, 1.0))
+        spaces = ActionSpaces.shared(any_subset(K), N)
+        strategy = Strategy.pure([[1, 0], [1, 0], [0, 1]])
+        assert fixed(TotalEvidence(ridge), strategy, spaces, 0.1).gap == np.inf
+        assert paired(TotalEvidence(ridge), strategy, spaces, 0.1).gap == np.inf

@@ -2,11 +2,8 @@
 
 import io
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -138,11 +135,6 @@ def test_a_terminal_sees_progress_and_a_file_does_not(run, tmp_path, monkeypatch
     assert "Samples" not in screen.getvalue()
 
 
-def test_usage_errors(run):
-    assert run("simulate", "--agents", "many")[0] == 2
-    assert run("simulate")[0] == 2
-
-
 @pytest.fixture
 def log(run, tmp_path):
     run("simulate", *options(tmp_path / "log"))
@@ -270,18 +262,3 @@ def test_a_real_process(tmp_path):
     assert done[0].stdout == b""
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
-
-
-def test_an_interrupted_run_leaves_nothing(tmp_path):
-    process = subprocess.Popen(
-        [*COMMAND, "simulate", *map(str, options(tmp_path / "log", agents=30, samples=3_000_000))],
-        stderr=subprocess.PIPE,
-        env=os.environ,
-    )
-    until = time.monotonic() + 30
-    while not list(tmp_path.glob(".log.*/pairs.csv")) and time.monotonic() < until:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert not list(tmp_path.iterdir())

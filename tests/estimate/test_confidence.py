@@ -107,7 +107,7 @@ def test_unseen_unknowns_get_the_range():
 def test_a_declared_scale_replaces_the_range():
     moments = Moments(np.array([4.0, 0.0]), np.array([3.0, 0.0]), None, 1)
     lower, upper = intervals(moments, Bounds(-np.inf, np.inf, sigma=2.0), 0.1)
-    width = confidence.sub_gaussian(np.array([4.0]), 2.0, 1, 0.1)[0]
+    width = confidence.hoeffding(np.array([4.0]), 2.0, 1, 0.1)[0]
     assert (lower[0], upper[0]) == pytest.approx((3 - width, 3 + width))
     assert np.isinf(upper[1])
 

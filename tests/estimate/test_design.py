@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import Strategy
-from coterie.estimate.design import AnonymousDesign, PairDesign, PooledDesign, PureSizedDesign, SizedDesign, factored
+from coterie.estimate.design import (
+    AnonymousDesign,
+    PairDesign,
+    PooledDesign,
+    PooledSizedDesign,
+    PureSizedDesign,
+    SizedDesign,
+    factored,
+)
 from coterie.estimate.moving import MovingDesign
 from random_games import drawn_games
 
@@ -58,6 +66,7 @@ def designs(p, rng):
     yield factored(p, rng.uniform(0, 1, (k, n + 1))), rng.normal(size=(k, n, n))
     yield PooledDesign(p), rng.normal(size=(1, n, n))
     yield SizedDesign.of(p), rng.normal(size=(k, n, n, n + 1))
+    yield PooledSizedDesign.of(p), rng.normal(size=(1, n, n, n + 1))
     if np.isin(p, [0, 1]).all():
         yield PureSizedDesign(p), rng.normal(size=(k, n, n, n + 1))
     yield AnonymousDesign.of(p), rng.normal(size=(k, n + 1))
@@ -98,12 +107,17 @@ def test_sums_equal_direct_ones(seed, pure):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["free", "pooled", "sized"]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["free", "pooled", "sized", "pooled sized"]))
 def test_moving_equals_building_anew(seed, kind):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(2, 6)), int(rng.integers(1, 4))
-    build = {"free": PairDesign, "pooled": PooledDesign, "sized": PureSizedDesign}[kind]
-    shape = {"free": (k, n, n), "pooled": (1, n, n), "sized": (k, n, n, n + 1)}[kind]
+    build = {
+        "free": PairDesign,
+        "pooled": PooledDesign,
+        "sized": PureSizedDesign,
+        "pooled sized": PooledSizedDesign.of,
+    }[kind]
+    shape = (1 if kind.startswith("pooled") else k, n, n, *([n + 1] if kind.endswith("sized") else []))
     one, two = rng.normal(size=shape), rng.normal(size=shape)
     memberships = rng.random((n, k)) < 0.5
     moving = MovingDesign(build, memberships)

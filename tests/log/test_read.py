@@ -62,6 +62,16 @@ def test_single_files_and_folders_of_parts(tmp_path):
     assert means(coterie.read_log(str(tmp_path / "one.csv"))) == EXPECTED
 
 
+def test_file_names_are_not_patterns(tmp_path):
+    folder = tmp_path / "it's [2024] *?"
+    folder.mkdir()
+    (folder / "pairs.csv").write_text(HEADER + "1,x,a,b,0.5\n2,y,b,c,-0.25\n", encoding="utf-8")
+    assert means(coterie.read_log(folder)) == EXPECTED
+    table = pa.table({name: [row[i] for row in ROWS] for i, name in enumerate(HEADER.strip().split(","))})
+    pq.write_table(table, folder / "a[1].parquet")
+    assert means(coterie.read_log(folder / "a[1].parquet")) == EXPECTED
+
+
 def test_columns_are_mapped(csv_log):
     folder = csv_log(
         pairs="Project,Room,agent,partner,Score\n1,x,a,b,0.5\n2,y,b,c,-0.25\n",

@@ -8,11 +8,11 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from coterie import Game, InputError
+from coterie import Game, InputError, Strategy
 from coterie.simulate import logs
 from coterie.simulate.logs import Simulation, draw_sets, numbered
 from coterie.simulate.models import Normal, Uniform
-from coterie.simulate.policies import Independent
+from coterie.simulate.policies import FromStrategy, Independent, UniformOver
 from coterie.truth import read_truth
 
 
@@ -123,7 +123,7 @@ def test_no_draw_repeats_on_the_same_object(tmp_path):
 
 
 def test_no_draw_repeats_between_batches(monkeypatch):
-    monkeypatch.setattr(logs, "CELLS_PER_BATCH", 200)
+    monkeypatch.setattr(logs, "CELLS_PER_BATCH", 3 * simulation().cells_per_sample)
     source = simulation(model="uniform")
     batches = list(source.batches(31))
     assert [batch.first for batch in batches] == [1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31]
@@ -179,7 +179,7 @@ def test_an_existing_folder_is_never_touched(tmp_path):
 
 
 def test_progress_counts_samples(tmp_path, monkeypatch):
-    monkeypatch.setattr(logs, "CELLS_PER_BATCH", 600)
+    monkeypatch.setattr(logs, "CELLS_PER_BATCH", 10 * simulation().cells_per_sample)
     done = []
     simulation().write_log(tmp_path / "log", 25, progress=done.append)
     assert done == [10, 20, 25]
@@ -268,3 +268,38 @@ def test_the_game_must_be_the_models():
         Simulation(Uniform(6, 3), source.policy, source.game, source.rng)
     with pytest.raises(InputError, match="the game is not the model's"):
         Simulation(Uniform(6, 4, symmetric=False), source.policy, source.game, source.rng)
+
+
+def test_the_means_must_be_the_models():
+    source = simulation()
+    with pytest.raises(InputError, match="the game is not the model's"):
+        Simulation(Uniform(6, 4), source.policy, source.game, source.rng)
+    sized = simulation(model="size-gaussian")
+    for game in (
+        Game(sized.model.means, source.game.actions),
+        Game(size_table=np.zeros((4, 6, 6, 7)), actions=source.game.actions),
+    ):
+        with pytest.raises(InputError, match="the game is not the model's"):
+            Simulation(sized.model, sized.policy, game, sized.rng)
+
+
+def test_the_policy_must_be_for_the_game():
+    source = simulation()
+    for policy in (
+        Independent(Game(np.zeros((4, 5, 5))).actions),
+        FromStrategy(Strategy.pure(np.ones((6, 3), dtype=bool))),
+        UniformOver(np.ones((2, 7, 4), dtype=bool)),
+    ):
+        with pytest.raises(InputError, match="the game has 6 and 4"):
+            Simulation(source.model, policy, source.game, source.rng)
+
+
+def test_small_games_have_small_batches():
+    source = Simulation.draw(2, 1, np.random.default_rng(0), actions_per_agent=1)
+    assert len(next(source.batches(10**9)).joined) < 250_000
+
+
+def test_provenance_says_nothing_of_clipping_where_there_is_none():
+    assert simulation(model="uniform").provenance["clip"] is None
+    assert simulation(model="size-uniform").provenance["clip"] is None
+    assert simulation(model="size-gaussian", clip=False).provenance["clip"] is False

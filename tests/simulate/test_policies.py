@@ -154,10 +154,11 @@ def test_refusals():
             exploration_policy(name, SPACES)
         with pytest.raises(InputError, match="not among her actions"):
             exploration_policy(name, SPACES, outside)
+        for other in (PROFILE[:2], PROFILE[:, :2], np.vstack([PROFILE, PROFILE[:1]])):
+            with pytest.raises(InputError, match="profile: expected 4 agents and 3 coalitions, got"):
+                exploration_policy(name, SPACES, Strategy.pure(other))
     for name in ("deviations", "toggles"):
         with pytest.raises(InputError, match="needs a pure profile"):
             exploration_policy(name, SPACES, mixed)
-        with pytest.raises(InputError, match="one row per agent"):
-            exploration_policy(name, SPACES, Strategy.pure(PROFILE[:2]))
     with pytest.raises(InputError, match="expected a second one"):
         exploration_policy("1rand", ActionSpaces.shared(ExplicitSets(SETS[:1]), 2), pure)

@@ -104,6 +104,12 @@ def test_mixed_starts_are_refused():
         best_response_dynamics(game, game.uniform())
 
 
+def test_starts_outside_the_action_space_are_refused():
+    game = Game([[[0, 1], [1, 0]]] * 2, "one", agents=["ada", "bob"])
+    with pytest.raises(InputError, match="start: bob plays a set that is not among her actions"):
+        best_response_dynamics(game, game.strategy([[1, 0], [1, 1]]))
+
+
 def test_large_games_are_quick_and_exact():
     rng = np.random.default_rng(0)
     means = np.triu(rng.normal(size=(8, 150, 150)), 1)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from instances import from_setting, random_evidence, random_spaces
 
 from coterie import ActionSpaces, Game, InputError, TooLargeError, any_subset
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles, mixed_integer
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
+from solver_instances import from_setting, random_evidence, random_spaces
 
 
 def test_enumeration_is_the_minimum_over_all():

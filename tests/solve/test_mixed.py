@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 
 from coterie import ActionSpaces, Game, InputError, UpTo, any_subset
 from coterie.certify.paired import paired
@@ -13,6 +12,7 @@ from coterie.solve.hull import Hull, strategy_of
 from coterie.solve.mixed import mixed
 from coterie.solve.paper import paper
 from coterie.solve.smooth import SmoothGap, smooth_objective
+from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 
 NAMES = [name for name in SETTINGS if name != "bandit sizes"]
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 
 from coterie import ActionSpaces, Game, Strategy, UpTo
 from coterie.actions import ExplicitSets
@@ -15,6 +14,7 @@ from coterie.solve.estimated import estimated_game, room_values
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.paper import SurrogateObjective
 from random_games import drawn_games
+from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 
 
 def same(objective, certificate, profiles):

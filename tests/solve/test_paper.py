@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from instances import BASE, RANGE, from_setting, random_evidence, random_spaces
 
-from calibration import Rows, simulation
+from calibration import simulation
 from coterie import InputError
 from coterie.certify.evidence import PairEvidence
 from coterie.certify.paper import paper as certificate
@@ -14,6 +13,7 @@ from coterie.estimate.totals import AgentRidge
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.paper import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
+from solver_instances import BASE, RANGE, from_setting, random_evidence, random_spaces
 
 
 def literal(evidence, spaces, delta):
@@ -83,8 +83,7 @@ def paper_evidence(seed=0, samples=200):
     rng = np.random.default_rng(seed)
     source = simulation(BASE, rng)
     (batch,) = source.batches(samples)
-    rows = Rows(batch, np.ones(samples, dtype=bool))
-    joined, totals = rows.batch.joined, rows.batch.totals()
+    joined, totals = batch.joined, batch.totals()
     grams, moments = [], []
     for i in range(BASE.n):
         both = (joined & joined[:, i : i + 1]).astype(float)

@@ -5,13 +5,13 @@ import time
 
 import numpy as np
 import pytest
-from instances import from_setting, random_evidence, random_spaces, small_game
 
 from coterie import ActionSpaces, Game, InputError, any_subset, exactly_one
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.pure import pure
+from solver_instances import from_setting, random_evidence, random_spaces, small_game
 
 GAMES = 60
 

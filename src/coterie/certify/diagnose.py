@@ -7,6 +7,7 @@ option that does without the assumption.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -38,15 +39,20 @@ class SizeDependence:
 def size_dependence(parts: Sequence[PairStatistics], alpha: float = FALSE_ALARMS) -> SizeDependence:
     """Test whether the means of pairs differ between coalition sizes.
 
-    One part of the log suggests, for each pair, how its utility varies with size; on the other
-    part the same contrast has mean 0 if size does not matter, whatever the distributions, and a
-    Hoeffding or Bernstein bound for it fails with probability at most its share of alpha. Both
-    directions and all coalitions share alpha, so false alarms have probability at most alpha.
+    The last part of the log and the others are played against each other. One side suggests, for
+    each pair, how its utility varies with size; on the other side the same contrast has mean 0 if
+    size does not matter, and a Hoeffding or Bernstein bound for it fails with probability at most
+    its share of alpha. Both directions and all coalitions share alpha, so false alarms have
+    probability at most alpha if pairs of one sample are independent, whatever their distributions.
+    (Where a sample's pairs move together, the larger coalitions of that sample do too, and alarms
+    are more frequent.)
     """
     if len(parts) < 2:
         raise InputError("the test for dependence on size needs statistics in two parts")
-    estimates = [pair_estimate(part) for part in parts[:2]]
-    if estimates[0].structure != "aware":
+    *others, last = parts
+    rest = reduce(lambda ours, theirs: ours.merged(theirs, ours.setting), others)
+    estimates = [pair_estimate(rest), pair_estimate(last)]
+    if not estimates[0].structure.endswith("aware"):
         raise InputError('the test for dependence on size needs statistics by size: sizes="aware"')
     tables = len(estimates[0].moments.count)
     log_term = float(np.log(3 * 2 * tables / alpha))
@@ -96,7 +102,8 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
 
     The samples' excesses have mean 0 if pairs are independent, and hardly depend on each other; their
     sum over the root of the sum of their squares is then about standard normal. False alarms
-    have probability about alpha; with fewer than 30 samples the test is silent.
+    have probability about alpha from 150 samples on, and up to three times that with 60; with
+    fewer than 30 samples the test is silent.
     """
     if excess.samples < 30 or excess.squares <= 0:
         return None

@@ -14,8 +14,9 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf
+from coterie.errors import InputError
 from coterie.estimate import confidence
-from coterie.estimate.design import Design, PairDesign, directions, own_unknowns
+from coterie.estimate.design import Design, PairDesign, design_of, directions, own_unknowns
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pairs import PairEstimate
 from coterie.strategy import Strategy
@@ -27,6 +28,10 @@ LogTerm = float | tuple[FloatArray, ...] | FloatArray
 """log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action.
 
 An array has a row per agent, filled up on the right where agents have fewer actions."""
+
+
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+"""The agents and the coalitions that evidence is about."""
 
 
 def plus(log_term: LogTerm, price: float) -> LogTerm:
@@ -88,9 +93,11 @@ class PairEvidence(Evidence):
 
     estimate: PairEstimate
     method: Method = "best"
+    names: Names | None = None
 
     def design(self, strategy: Strategy) -> Design:
-        return self.estimate.design(strategy)
+        check_names(self.names, strategy)
+        return design_of(self.estimate.structure, strategy, self.estimate.factor)
 
     def rooms(self, design: Design) -> FloatArray:
         return design.linear(self.estimate.moments.mean)
@@ -149,8 +156,7 @@ class PairEvidence(Evidence):
 
     def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         if self.estimate.noise is not None:
-            bound = self._dependent_bound(design, log_term)
-            return bound if isinstance(bound, RootBound) else self._hoeffding_bound(design, log_term)
+            return self._dependent_bound(design, log_term)
         build = self._bernstein_bound if self._knows_variance else self._hoeffding_bound
         return build(design, log_term)
 
@@ -160,7 +166,7 @@ class PairEvidence(Evidence):
         if own.variance is not None and other.variance is not None:
             variance = np.where(other.count >= 2, other.variance, self.estimate.bounds.half_range**2)
         moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats)
-        return PairEvidence(replace(self.estimate, moments=moments), self.method)
+        return replace(self, estimate=replace(self.estimate, moments=moments))
 
     def doubts(self, design: Design, agent: int, change: FloatArray) -> FloatArray:
         moments, n = self.estimate.moments, self.estimate.n_agents
@@ -238,7 +244,7 @@ class PairEvidence(Evidence):
             half_range=self.estimate.bounds.half_range,
         )
 
-    def _dependent_bound(self, design: Design, log_term: LogTerm) -> GainBound:
+    def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         """Let pairs of one sample depend on each other in any way.
 
         A sample moves the estimate of sum c_e theta_e within an interval of length 2r alpha' x,
@@ -261,15 +267,24 @@ class PairEvidence(Evidence):
         return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
 
     def assumptions(self) -> list[str]:
-        sizes = {
-            "size-free": "mean utilities do not depend on coalition size",
-            "pooled": "a pair's mean utility is the same in every coalition and at every size",
-            "aware": "mean utilities may depend on coalition size",
-            "factor": "mean utilities depend on coalition size through the declared factor only",
-            "anonymous": "mean utilities depend on coalition and size, not on the pair",
-        }[self.estimate.structure]
-        return [sizes, independence(self.estimate.noise is not None), ACTIONS_FIXED]
+        return [MEANING[self.estimate.structure], independence(self.estimate.noise is not None), ACTIONS_FIXED]
 
+
+def check_names(names: Names | None, strategy: Strategy) -> None:
+    """Refuse a strategy of other agents or coalitions."""
+    if names is not None and names != (strategy.agents, strategy.coalitions):
+        raise InputError("the strategy's agents and coalitions are not the log's, or not in its order")
+
+
+MEANING = {
+    "size-free": "mean utilities do not depend on coalition size",
+    "pooled": "a pair's mean utility is the same in every coalition and at every size",
+    "aware": "mean utilities may depend on coalition size",
+    "pooled-aware": "a pair's mean utility is the same in every coalition of the same size",
+    "factor": "mean utilities depend on coalition size through the declared factor only",
+    "anonymous": "mean utilities depend on coalition and size, not on the pair",
+}
+"""What each way to read a log takes for granted."""
 
 ACTIONS_FIXED = "logged actions did not depend on earlier utilities"
 
@@ -292,5 +307,6 @@ def paper_box(estimate: PairEstimate, design: Design, delta: float) -> tuple[Flo
     """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed."""
     moments = estimate.moments
     bonus = confidence.paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
-    bonus *= moments.seen + moments.unseen  # nobody is her own partner
+    # The paper's range is [-1, 1], so its bonus scales with r; and nobody is her own partner.
+    bonus *= estimate.bounds.half_range * (moments.seen + moments.unseen)
     return design.linear(moments.mean - bonus), design.linear(moments.mean + bonus)

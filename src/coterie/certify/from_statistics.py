@@ -5,7 +5,7 @@ from typing import Literal
 from coterie.arrays import FloatArray
 from coterie.certify.evidence import Evidence, PairEvidence
 from coterie.certify.total_evidence import TotalEvidence
-from coterie.estimate.from_statistics import agent_ridge, joint_ridge, pair_estimate
+from coterie.estimate.from_statistics import agent_ridge, joint_ridge, pair_estimate, structure_of
 from coterie.estimate.intervals import Method
 from coterie.log.pair_statistics import PairStatistics
 from coterie.log.total_statistics import TotalStatistics
@@ -23,11 +23,9 @@ def evidence_from(
     Bandit statistics with the sums of the joint estimator use it; it takes both agents' totals
     for each pair and is tighter by about the square root of two.
     """
-    if isinstance(part, PairStatistics):
-        return PairEvidence(pair_estimate(part, structure, factor), method)
     setting = part.setting
-    kind: Literal["size-free", "pooled", "aware"] = (
-        "aware" if setting.sizes == "aware" else "pooled" if setting.pool_coalitions else "size-free"
-    )
+    names = (setting.agents, setting.coalitions)
+    if isinstance(part, PairStatistics):
+        return PairEvidence(pair_estimate(part, structure, factor), method, names)
     estimate = agent_ridge(part) if part.joint is None else joint_ridge(part)
-    return TotalEvidence(estimate, kind, setting.noise == "samples")
+    return TotalEvidence(estimate, structure_of(setting), setting.noise == "samples", names=names)

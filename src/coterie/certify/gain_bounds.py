@@ -23,6 +23,11 @@ ENUMERATED = 2048
 RELAXATION_STEPS = 60
 
 
+def is_enumerated(space: ActionSpace) -> bool:
+    """Return whether deviations in this space are tried one by one."""
+    return space.size <= ENUMERATED
+
+
 class GainBound(ABC):
     """An upper bound for every agent's gain from every deviation under one profile."""
 
@@ -217,7 +222,8 @@ class Worst:
     """For every agent the largest bound over her deviations, and a deviation that attains it."""
 
     value: FloatArray
-    """-inf for an agent who has no other action."""
+    """-inf for an agent who has no other action. Where moves were not enumerated, a negative value is
+    that of the small move that comes closest: all moves are then known to be worth less than 0."""
     action: BoolArray
     is_exact: bool
     """False where the maximum was bounded through the oracle instead of enumerated."""
@@ -229,7 +235,7 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
     action = np.empty((spaces.n_agents, spaces.n_coalitions), dtype=bool)
     is_exact = True
     for space, agents in spaces.groups:
-        if space.size <= ENUMERATED:
+        if is_enumerated(space):
             sets = space.enumerate()
             step = max(1, 2_000_000 // sets.size)
             for start in range(0, len(agents), step):
@@ -244,22 +250,23 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
             value[agents], action[agents] = bound.relaxed(space, agents)
             is_exact = False
             if not bound.own_counts:
-                for i in agents[(action[agents] == (bound.marginals[agents] == 1)).all(axis=1)]:
-                    value[i], action[i] = _closest_move(bound, space, int(i), action[i], value[i])
-    return Worst(value, action, is_exact)
+                stays = (action[agents] == bound.marginals[agents]).all(axis=1)
+                for i in agents[stays].tolist():
+                    value[i], action[i] = _closest_move(bound, space, i, action[i], float(value[i]))
+    # Not a number must never read as "nobody gains".
+    return Worst(np.where(np.isnan(value), np.inf, value), action, is_exact)
 
 
 def _closest_move(
     bound: GainBound, space: ActionSpace, agent: int, own: BoolArray, value: float
 ) -> tuple[float, BoolArray]:
-    """Return the best of the small moves of an agent for whom staying is best: join, leave or swap one.
+    """Name a real move for an agent for whom the oracle chose to stay: to join, leave or swap one coalition.
 
-    The oracle has shown that no move is worth more than `value`, which staying attains. Which real
-    move comes closest is for the reader; if it is worth less than nothing, so is every other.
+    The oracle's `value` bounds all her moves. If it is not positive they are all worth less than
+    nothing, and the move's own bound may stand in for it; else it must stay as it is.
     """
-    k = len(own)
     joined, left = np.flatnonzero(~own), np.flatnonzero(own)
-    flips: list[tuple[int, ...]] = [(l,) for l in range(k)]
+    flips: list[tuple[int, ...]] = [(l,) for l in range(len(own))]
     if len(joined) * len(left) <= ENUMERATED:
         flips += [(l, m) for l in left.tolist() for m in joined.tolist()]
     moves = np.repeat(own[None], len(flips), axis=0)
@@ -270,7 +277,7 @@ def _closest_move(
         return value, own
     found = bound.at(moves[None].astype(np.float64) - bound.marginals[agent], np.array([agent]))[0]
     best = int(found.argmax())
-    return min(float(found[best]), value), moves[best]
+    return (float(found[best]) if value <= 0 else value), moves[best]
 
 
 def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
@@ -279,10 +286,17 @@ def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(((x @ square) * x).sum(axis=2), 0.0))
 
 
+INFINITE = 1e150
+"""Stands for infinity where an oracle must add numbers."""
+
+
 def _oracle(space: ActionSpace, joined: FloatArray, left: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Maximise sum over l in a' of joined_l + sum over l not in a' of left_l."""
+    # What no action does must not take part, or its infinity would swallow the rest.
+    joined, left = np.where(space.can_join, joined, 0.0), np.where(space.can_avoid, left, 0.0)
     value, action = space.best_responses(joined - left)
-    return value + left.sum(axis=1), action
+    value = value + left.sum(axis=1)
+    return np.where(value > INFINITE / 10, np.inf, value), action
 
 
 def _finite(values: FloatArray) -> FloatArray:
@@ -290,5 +304,4 @@ def _finite(values: FloatArray) -> FloatArray:
 
 
 def _large(values: FloatArray) -> FloatArray:
-    """Replace infinities by numbers that the oracle can add; the result is as good as infinite."""
-    return np.clip(values, -1e150, 1e150)
+    return np.clip(values, -INFINITE, INFINITE)

@@ -14,14 +14,16 @@ alone, and gets certificates for what it returns, with delta divided over all of
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from weakref import WeakSet
 
 import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, Form, LogTerm
-from coterie.certify.gain_bounds import ENUMERATED, SmallerOf, worst_deviations
+from coterie.certify.gain_bounds import SmallerOf, is_enumerated, worst_deviations
 from coterie.errors import InputError
+from coterie.estimate.design import Design
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
@@ -43,18 +45,34 @@ def fixed(
     *,
     form: Form = "both",
     learning: Evidence | None = None,
+    design: Design | None = None,
 ) -> Certificate:
-    """Certify a profile that was fixed without looking at this evidence's utilities.
+    """Certify a profile that was fixed without looking at this evidence's utilities: the caller's word.
 
     Each deviation's bound fails with probability at most its share of delta, the shares add up
     to delta, so with probability 1 - delta all bounds hold and the largest one bounds the gap.
-    `learning`, evidence independent of these utilities, may direct the shares.
+    `learning`, evidence independent of these utilities, may direct the shares. Evidence that a
+    `Sealed` part has opened is refused. `design` is the strategy's, where a search has it at hand.
     """
+    if evidence in _OPENED:
+        raise InputError(USED_ALREADY)
+    return _fixed(evidence, strategy, spaces, delta, form, learning, design)
+
+
+def _fixed(
+    evidence: Evidence,
+    strategy: Strategy,
+    spaces: ActionSpaces,
+    delta: float,
+    form: Form,
+    learning: Evidence | None,
+    design: Design | None = None,
+) -> Certificate:
     deviations = count_deviations(strategy, spaces)
     log_term: LogTerm = (math.log(deviations) if deviations else 0.0) - math.log(delta)
-    if learning is not None and all(space.size <= ENUMERATED for space in spaces.spaces):
+    if learning is not None and all(is_enumerated(space) for space in spaces.spaces):
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
-    design = evidence.design(strategy)
+    design = evidence.design(strategy) if design is None else design
     bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))
     return certificate("holdout", delta, strategy, worst_deviations(bound, spaces), evidence, design)
 
@@ -81,7 +99,7 @@ def directed_shares(
         for row, i in enumerate(agents.tolist()):
             expected[i], spread[i] = gains[row], widths[row]
     m, s = np.concatenate(expected), np.concatenate(spread)
-    real = s > 0
+    real = (s > 0) & np.isfinite(m) & np.isfinite(s)
     m, s = m[real], s[real]
 
     def wanted(g: float) -> FloatArray:
@@ -98,6 +116,12 @@ def directed_shares(
     return tuple(np.split(-np.log(shares), np.cumsum([space.size for space in spaces.spaces])[:-1]))
 
 
+USED_ALREADY = "this part of the log was used for certifying already; a second look would not be held out"
+
+_OPENED: WeakSet[Evidence] = WeakSet()
+"""Evidence whose utilities have been looked at: the mark is on the data, not on the wrapper."""
+
+
 class Sealed:
     """A certifying part: its counts may be looked at, its utilities only through certificates.
 
@@ -107,7 +131,6 @@ class Sealed:
 
     def __init__(self, evidence: Evidence) -> None:
         self.__evidence = evidence
-        self.__opened = False
 
     def preview(self, learning: Evidence) -> Evidence:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
@@ -122,14 +145,12 @@ class Sealed:
         form: Form = "both",
     ) -> list[Certificate]:
         """Return a certificate for each candidate; all of them hold together with probability 1 - delta."""
-        if self.__opened:
-            raise InputError(
-                "this part of the log was used for certifying already; a second look would not be held out"
-            )
-        self.__opened = True
+        if self.__evidence in _OPENED:
+            raise InputError(USED_ALREADY)
+        _OPENED.add(self.__evidence)
         each = delta / max(len(candidates), 1)
         return [
-            replace(fixed(self.__evidence, strategy, spaces, each, form=form, learning=learning), delta=delta)
+            replace(_fixed(self.__evidence, strategy, spaces, each, form, learning), delta=delta)
             for strategy in candidates
         ]
 

@@ -10,7 +10,7 @@ The smaller of the two is taken, with delta halved.
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,8 @@ import numpy as np
 from coterie.actions import ActionSpace
 from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, LogTerm
-from coterie.certify.gain_bounds import SmallerOf, worst_deviations
+from coterie.certify.gain_bounds import SmallerOf, is_enumerated, worst_deviations
+from coterie.estimate.design import Design
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
@@ -32,16 +33,20 @@ def paired(
     spaces: ActionSpaces,
     delta: float,
     form: Literal["best", "box", "union"] = "best",
+    design: Design | None = None,
 ) -> Certificate:
-    """Return the certificate; mixed profiles have the box form only.
+    """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.
+
+    `design` is the strategy's design where a search has it at hand.
 
     Box: if all intervals hold (probability 1 - delta) then W^L <= W <= W^U for every profile, and
     inserting them into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the
     coefficient, gives an upper bound for every deviation.
     """
-    if not strategy.is_pure:
+    if not strategy.is_pure or not spaces.contains(strategy.sets).all():
+        # The union is over pure profiles of the action spaces, and has not paid for any other.
         form = "box"
-    design = evidence.design(strategy)
+    design = evidence.design(strategy) if design is None else design
     bounds = [evidence.range_bound(design)]
     each = delta / 2 if form == "best" else delta
     if form != "union":
@@ -62,7 +67,7 @@ def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> L
     look at, log n + sum over j of log|A_j| + max over i of log|A_i| is a bound.
     """
     total = sum(space.log_size for space in spaces.spaces)
-    if any(space.size > PROJECTED for space in spaces.spaces):
+    if any(space.size > PROJECTED or not is_enumerated(space) for space in spaces.spaces):
         return math.log(spaces.n_agents) + total + max(space.log_size for space in spaces.spaces) - math.log(delta)
     types = sum(space.size * (space.size - 1) for space in spaces.spaces)
     price = math.log(max(types, 1)) - math.log(delta)
@@ -79,7 +84,7 @@ def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> L
     return tuple(terms)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _patterns(space: ActionSpace):  # type: ignore[no-untyped-def]  # noqa: ANN202
     """Return a function from a packed set of coalitions to the log of the number of projections."""
     sets = space.enumerate()

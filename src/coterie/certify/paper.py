@@ -9,13 +9,14 @@ seen; eq. (11) for bandit logs.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, mixed_radix
 from coterie.certify.certificate import Certificate, certificate
-from coterie.certify.evidence import PairEvidence, paper_box
-from coterie.certify.gain_bounds import ENUMERATED, SurrogateBound, Worst, worst_deviations
+from coterie.certify.evidence import Evidence, PairEvidence, paper_box
+from coterie.certify.gain_bounds import SurrogateBound, Worst, is_enumerated, worst_deviations
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.estimate.design import directions
 from coterie.estimate.totals import AgentRidge
@@ -35,7 +36,12 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
     design = evidence.design(strategy)
     lower, upper = paper_box(evidence.estimate, design, delta)
     found = worst_deviations(SurrogateBound(strategy.marginals, upper, lower), spaces)
-    return certificate("paper", delta, strategy, found, evidence, design)
+    return replace(certificate("paper", delta, strategy, found, evidence, design), assumes=_assumes(evidence))
+
+
+def _assumes(evidence: Evidence) -> tuple[str, ...]:
+    printed = "the paper's widths as printed, which pay for too few events and for pairs never seen too little"
+    return (*evidence.assumptions(), printed)
 
 
 def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
@@ -65,7 +71,7 @@ def paper_totals(
         norms = _ExpectedNorms(ridge, strategy, i, directions(design, i))
         is_exact &= norms.is_exact
         kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - radius * norms.of(strategy.sets[own]))
-        if space.size <= ENUMERATED:
+        if is_enumerated(space):
             sets = space.enumerate()
             values = sets @ rooms[i] + radius * norms.of(sets)
             best = int(values.argmax())
@@ -76,7 +82,8 @@ def paper_totals(
             found, sets = space.best_responses(weights[None])
             value[i], action[i] = found[0] - kept, sets[0]
             is_exact = False
-    return certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
+    result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
+    return replace(result, assumes=_assumes(evidence))
 
 
 class _ExpectedNorms:

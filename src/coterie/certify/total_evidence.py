@@ -1,14 +1,23 @@
 """Evidence from bandit logs: linear estimates of totals, for all profiles or for a fixed one."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from coterie.arrays import FloatArray
-from coterie.certify.evidence import ACTIONS_FIXED, Evidence, Form, LogTerm, independence, times
+from coterie.certify.evidence import (
+    ACTIONS_FIXED,
+    MEANING,
+    Evidence,
+    Form,
+    LogTerm,
+    Names,
+    check_names,
+    independence,
+    times,
+)
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound
-from coterie.estimate.design import Design, PairDesign, PooledDesign, PureSizedDesign, SizedDesign, directions
+from coterie.estimate.design import Design, Structure, design_of, directions
 from coterie.estimate.totals import LinearEstimate
 from coterie.strategy import Strategy
 
@@ -18,19 +27,16 @@ class TotalEvidence(Evidence):
     """A bandit log's linear estimate, and how strategies weigh its unknowns."""
 
     estimate: LinearEstimate
-    structure: Literal["size-free", "pooled", "aware"] = "size-free"
+    structure: Structure = "size-free"
     within_samples: bool = False
     """Whether pairs of one sample may depend on each other (the weights must be 1/c^2 then)."""
     means: LinearEstimate | None = None
     """Where the estimated means come from, for previews; the estimate itself by default."""
+    names: Names | None = None
 
     def design(self, strategy: Strategy) -> Design:
-        p = strategy.marginals
-        if self.structure == "pooled":
-            return PooledDesign(p)
-        if self.structure == "size-free":
-            return PairDesign(p)
-        return PureSizedDesign(p) if strategy.is_pure else SizedDesign.of(p)
+        check_names(self.names, strategy)
+        return design_of(self.structure, strategy)
 
     def rooms(self, design: Design) -> FloatArray:
         source = self.means or self.estimate
@@ -44,6 +50,8 @@ class TotalEvidence(Evidence):
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
         """Use the confidence ellipsoid: |c' (theta^ - theta)| <= radius |c|_(G^-1) for all c at once."""
+        if not self._bounded:
+            return self.range_bound(design)
         rooms = self.rooms(design)
         n, k = design.marginals.shape
         square = np.empty((n, k, k))
@@ -55,7 +63,12 @@ class TotalEvidence(Evidence):
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form  # totals have no variance-aware form
-        return self.root_bound(design, log_term)
+        # Where nothing bounds the means, nothing bounds the bias of a ridge estimate.
+        return self.root_bound(design, log_term) if self._bounded else self.range_bound(design)
+
+    @property
+    def _bounded(self) -> bool:
+        return bool(np.isfinite(self.estimate.bounds.half_width))
 
     def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         rooms = self.rooms(design)
@@ -77,15 +90,10 @@ class TotalEvidence(Evidence):
         return np.insert(amounts.sum(axis=(1, 3)), agent, 0.0, axis=1)
 
     def _tables(self, n_coalitions: int) -> int:
-        return 1 if self.structure == "pooled" else n_coalitions
+        return 1 if self.structure.startswith("pooled") else n_coalitions
 
     def preview(self, learning: "TotalEvidence") -> "TotalEvidence":
-        return replace(self, means=learning.means or learning.estimate)
+        return replace(self, estimate=self.estimate.blind(), means=learning.means or learning.estimate)
 
     def assumptions(self) -> list[str]:
-        sizes = {
-            "size-free": "mean utilities do not depend on coalition size",
-            "pooled": "a pair's mean utility is the same in every coalition and at every size",
-            "aware": "mean utilities may depend on coalition size",
-        }[self.structure]
-        return [sizes, independence(self.within_samples), ACTIONS_FIXED]
+        return [MEANING[self.structure], independence(self.within_samples), ACTIONS_FIXED]

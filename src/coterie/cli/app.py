@@ -1,16 +1,21 @@
 """The `coterie` command: registers the subcommands and turns errors into exit codes.
 
 Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was not certified,
-130 interrupted. Results go to stdout, messages and progress to stderr.
+130 interrupted, 143 terminated. Results go to stdout, messages and progress to stderr.
 """
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from types import FrameType
+from typing import Any
 
 import typer
 
 from coterie import __version__
-from coterie.cli.output import complain
+from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.errors import CoterieError, InputError
 
 COMMANDS: tuple[str, ...] = ("demo", "simulate", "inspect", "evaluate")
@@ -44,22 +49,70 @@ for _name in COMMANDS:
     app.command(_name)(import_module(f"coterie.cli.{_name}").command)
 
 
+_UsageError: Any = typer.BadParameter.__base__
+"""Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
+    print_anything()
+    with _termination_as_exception():
+        sys.exit(_run())
+
+
+def _run() -> int:
     try:
-        app()
+        code = app(prog_name=app.info.name, standalone_mode=False)
+        sys.stdout.flush()
+    except _UsageError as problem:
+        return _bad_usage(problem)
     except InputError as problem:
         complain(str(problem))
-        sys.exit(2)
+        return 2
     except CoterieError as problem:
         complain(str(problem))
-        sys.exit(1)
-    except KeyboardInterrupt:
-        complain("interrupted")
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our output went away, as in `coterie ... | head`
-        sys.stderr.close()
-        sys.exit(0)
+        return 1
+    except MemoryError as problem:
+        complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
+        return 1
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except BrokenPipeError:
+        stop_printing()
+        return 0
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # what rich and typer make of it
+            stop_printing()
+            return 0
+        raise
     except OSError as problem:  # no permission, no space left
         complain(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
-        sys.exit(1)
+        return 1
+    if code == 130:
+        complain("interrupted")
+    return code if isinstance(code, int) else 0
+
+
+def _bad_usage(problem: Any) -> int:
+    """Say what is wrong with the words on the command line, and where to read what is right."""
+    if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help text, which is printed already
+        return 2
+    complain(problem.format_message())
+    path = problem.ctx.command_path if problem.ctx else app.info.name
+    messages.print(f"Try {path} --help")
+    return 2
+
+
+@contextmanager
+def _termination_as_exception() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that half-written output is removed."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
+        complain("terminated")
+        sys.exit(128 + signum)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

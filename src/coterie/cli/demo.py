@@ -35,15 +35,14 @@ def command(
 def _show(firm: "Firm", strategy: "Strategy") -> None:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     from coterie.demo import MOST_TEAMS, closest_calls
 
     game = firm.game
     calls = closest_calls(game, strategy)
-    results.print(
-        f"[bold]A consulting firm[/]: {game.n_agents} consultants, {game.n_coalitions} domains, "
-        f"up to {MOST_TEAMS} teams each\n"
-    )
+    size = f"{game.n_agents} consultants, {game.n_coalitions} domains, up to {MOST_TEAMS} teams each"
+    results.print(Text.assemble(("A consulting firm", "bold"), f": {size}\n"))
     people = Table(title="Recommended teams", title_justify="left", box=box.SIMPLE_HEAD)
     people.add_column("Consultant")
     people.add_column("Teams")
@@ -64,14 +63,16 @@ def _show(firm: "Firm", strategy: "Strategy") -> None:
         teams.add_row(domain, str(len(members)), ", ".join(members), f"{value:.1f}")
     results.print(teams, soft_wrap=False)
 
-    results.print(f"Total value: [bold]{game.values(strategy).sum():.1f}[/] a month over all consultants.")
-    gap = game.gap(strategy)
+    total = f"{game.values(strategy).sum():.1f}"
+    results.print(Text.assemble("Total value: ", (total, "bold"), " a month over all consultants."))
+    gap = f"{game.gap(strategy):.2f}"
     closest = max(calls, key=lambda call: call.gain)
     choice = " and ".join(closest.action)
     if game.is_nash_stable(strategy):
-        results.print(
-            f"Gap: [bold green]{gap:.2f}[/]. Nobody gains by moving; closest is {closest.agent}, "
-            f"who would\nlose {-closest.gain:.2f} in {choice}."
+        verdict = (
+            f". Nobody gains by moving; closest is {closest.agent}, who would\nlose {-closest.gain:.2f} in {choice}."
         )
+        results.print(Text.assemble("Gap: ", (gap, "bold green"), verdict))
     else:
-        results.print(f"Gap: [bold red]{gap:.2f}[/]. {closest.agent} would gain that much in {choice}.")
+        verdict = f". {closest.agent} would gain that much in {choice}."
+        results.print(Text.assemble("Gap: ", (gap, "bold red"), verdict))

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.output import messages, results, show_json
+from coterie.cli.output import results, show_json, warn
 
 
 def command(
@@ -17,34 +17,32 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the true gap of a strategy, and whether its certificate held."""
-    from rich.markup import escape
-
-    from coterie.strategy import read_strategy
+    from coterie.files import naming
+    from coterie.strategy import Strategy, read_strategy_content
     from coterie.truth import read_truth
 
     game = read_truth(truth)
-    strategy = read_strategy(strategy_file, game.agents, game.coalitions)
-    certificate = certified_gap(strategy_file)
-    played = zip(strategy.owner, strategy.sets, strict=True)
-    outside = {strategy.agents[i]: None for i, row in played if not game.actions.spaces[i].contains(row[None])[0]}
-    if outside:
-        messages.print(f"[yellow]warning:[/] a set that is not among her actions: {escape(', '.join(outside))}")
-    worst = game.worst(strategy)
-    stable = game.is_nash_stable(strategy)
-    held = None if certificate is None else holds(worst.gain, certificate)
+    content = read_strategy_content(strategy_file)
+    with naming(strategy_file):
+        strategy = Strategy.from_json(content, game.agents, game.coalitions)
+        certificate = certified_gap(content)
+    if outside := game.actions.outside(strategy.owner, strategy.sets):
+        warn(f"a set that is not among her actions: {', '.join(game.agents[i] for i in outside)}")
+    gap, worst, stable = game.gap(strategy), game.worst(strategy), game.is_nash_stable(strategy)
+    held = None if certificate is None else holds(gap, certificate)
     if as_json:
-        show_json({"gap": worst.gain, "worst": worst.to_json(), "nash_stable": stable, "certificate_held": held})
+        show_json({"gap": gap, "worst": worst.to_json(), "nash_stable": stable, "certificate_held": held})
         return
-    move = ", ".join(worst.action) or "nothing"
+    lines = [("true gap", f"{gap:.6g}")]
     if stable:
         results.print("The strategy is Nash stable: nobody gains by moving.")
     else:
-        results.print(escape(f"The strategy is not Nash stable: {worst.agent} gains {worst.gain:.4g} by moving."))
-    lines = [("true gap", f"{worst.gain:.6g}"), ("agent", worst.agent), ("best move", move)]
+        results.print(f"The strategy is not Nash stable: {worst.agent} gains {worst.gain:.4g} by moving.")
+        lines += [("agent", worst.agent), ("best move", ", ".join(worst.action) or "nothing")]
     if certificate is not None:
         lines += [("certificate", f"{certificate:.6g}"), ("certificate held", "yes" if held else "NO")]
     for label, value in lines:
-        results.print(escape(f"  {label:<18}{value}"))
+        results.print(f"  {label:<18}{value}")
 
 
 def holds(gap: float, certificate: float) -> bool:
@@ -54,24 +52,22 @@ def holds(gap: float, certificate: float) -> bool:
     return gap <= certificate + STABLE_WITHIN
 
 
-def certified_gap(path: Path) -> float | None:
+def certified_gap(content: Any) -> float | None:
     """Return the certificate of a result file; None where the file holds a bare strategy."""
+    from coterie import checks
     from coterie.errors import InputError
-    from coterie.files import read_json
 
-    if path.suffix.lower() == ".csv":
-        return None
-    content: Any = read_json(path)
     certificate = content.get("certificate") if isinstance(content, dict) else None
     if certificate is None:
         return None
     if not isinstance(certificate, dict) or "gap" not in certificate:
-        raise InputError(f'{path}: certificate: expected an object with "gap", got {certificate!r}')
+        raise InputError(f'certificate: expected an object with "gap", got {checks.shown(certificate)}')
     gap = certificate["gap"]
     if gap is None:
         return None
     if gap == "inf":
         return float("inf")
-    if isinstance(gap, bool) or not isinstance(gap, (int, float)) or not gap >= 0:
-        raise InputError(f'{path}: certificate: gap is {gap!r}, expected a number from 0 up or "inf"')
-    return float(gap)
+    found = checks.number(gap, "certificate: gap")
+    if found < 0:
+        raise InputError(f'certificate: gap is {found}, expected a number from 0 up or "inf"')
+    return found

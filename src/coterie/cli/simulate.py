@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli.output import messages
+from coterie.simulate import AROUND_PROFILE, FEEDBACKS, FORMATS, MODELS, NOISES, POLICIES
 
 
 def command(
@@ -17,32 +18,34 @@ def command(
     coalitions: Annotated[int, typer.Option(help="Number of coalitions.")],
     samples: Annotated[int, typer.Option(help="Number of samples.")],
     out: Annotated[Path, typer.Option(help="Folder to write; it must not exist, or be empty.")],
-    model: Annotated[
-        str,
-        typer.Option(
-            help="uniform, gaussian, gaussian-redrawn, size-uniform, size-gaussian, size-gaussian-redrawn, "
-            "mixed-effects or mixed-effects-clipped."
-        ),
-    ] = "gaussian",
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = "gaussian",
     policy: Annotated[
-        str,
-        typer.Option(
-            help="random; 1rand or coalition-size (one agent explores); or around a profile: deviations (one agent "
-            "deviates), toggles (one agent joins or leaves one coalition), strategy (the profile itself)."
-        ),
+        str, typer.Option(help="; ".join(f"{name}: {meaning}" for name, meaning in POLICIES.items()) + ".")
     ] = "random",
-    feedback: Annotated[str, typer.Option(help="semi-bandit (pairs) or bandit (totals).")] = "semi-bandit",
+    feedback: Annotated[str, typer.Option(help=f"{' (pairs) or '.join(FEEDBACKS)} (totals).")] = "semi-bandit",
     actions_per_agent: Annotated[int | None, typer.Option(help="Number of sets to choose from (3).")] = None,
     profile: Annotated[
         Path | None,
-        typer.Option(help="Strategy file for the policies around a profile; by default the best stable one found."),
+        typer.Option(
+            help=f"Strategy file for the policies {', '.join(AROUND_PROFILE)}; by default the best stable one found."
+        ),
     ] = None,
-    noise: Annotated[str | None, typer.Option(help="What shares a draw: pairs, coalitions or samples.")] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What shares a draw: {', '.join(NOISES)}. By default nothing does (pairs); "
+            "in the mixed-effects models the pairs of a coalition do (coalitions)."
+        ),
+    ] = None,
     clip: Annotated[
-        bool | None, typer.Option("--clip/--no-clip", help="Clip normal utilities to [-1, 1], or not.")
+        bool | None,
+        typer.Option(
+            "--clip/--no-clip",
+            help="Clip normal utilities to [-1, 1], or not. By default yes, except in mixed-effects.",
+        ),
     ] = None,
     asymmetric: Annotated[bool, typer.Option("--asymmetric", help="Draw both orders of a pair separately.")] = False,
-    table_format: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
+    table_format: Annotated[str, typer.Option("--format", help=f"{' or '.join(FORMATS)}.")] = "csv",
     seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
@@ -51,33 +54,34 @@ def command(
 
     from coterie import __version__, checks
     from coterie.errors import InputError
-    from coterie.simulate import Simulation, exploration_policy, numbered
+    from coterie.files import naming
+    from coterie.simulate import Simulation, exploration_policy
+    from coterie.solve.dynamics import best_pure_profile
     from coterie.strategy import read_strategy
 
     rng = np.random.default_rng(checks.whole(seed, "seed", 0))
-    needs_profile = policy in {"deviations", "toggles", "strategy"}
-    around = None
-    if profile is not None:
-        if not needs_profile:
-            raise InputError(f"--profile: the policy {policy} uses no profile; deviations, toggles and strategy do")
-        around = read_strategy(profile, numbered("p", agents), numbered("c", coalitions))
-    found = needs_profile and around is None
+    is_around = policy in AROUND_PROFILE
+    if profile is not None and not is_around:
+        raise InputError(f"--profile: the policy {policy} uses no profile; these do: {', '.join(AROUND_PROFILE)}")
     options: Any = {
         "model": model,
-        "policy": "random" if found else policy,
-        "profile": around,
+        "policy": "random" if is_around else policy,
         "actions_per_agent": actions_per_agent,
         "symmetric": not asymmetric,
         "noise": noise,
         "clip": clip,
     }
     simulation = Simulation.draw(agents, coalitions, rng, **options)
-    if found:
-        from coterie.solve.dynamics import best_pure_profile
-
-        around = best_pure_profile(simulation.game, rng).strategy
+    if is_around:
+        game = simulation.game
+        if profile is None:
+            around = best_pure_profile(game, rng).strategy
+            explores = exploration_policy(policy, game.actions, around)
+        else:
+            around = read_strategy(profile, game.agents, game.coalitions)
+            with naming(profile):
+                explores = exploration_policy(policy, game.actions, around)
         provenance = {**simulation.provenance, "policy": policy, "profile": around.to_json()}
-        explores = exploration_policy(policy, simulation.game.actions, around)
         simulation = replace(simulation, policy=explores, provenance=provenance)
     simulation = replace(simulation, provenance={**simulation.provenance, "seed": seed, "version": __version__})
     with _progress(samples, quiet=quiet) as advance:

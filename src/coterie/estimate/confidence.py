@@ -18,19 +18,10 @@ def log_events(events: float, delta: float) -> float:
 def hoeffding(count: FloatArray, half_range: float, events: float, delta: float) -> FloatArray:
     """Return r sqrt(2 log(2 E / delta) / N), two-sided.
 
-    Hoeffding: a mean of N values in an interval of length 2r exceeds its expectation by t with
-    probability at most exp(-N t^2 / (2 r^2)). Two sides, E unknowns: 2E events.
+    Hoeffding: a mean of N values in an interval of length 2r, or of r-sub-Gaussian ones, exceeds its
+    expectation by t with probability at most exp(-N t^2 / (2 r^2)). Two sides, E unknowns: 2E events.
     """
     return half_range * np.sqrt(2 * log_events(2 * events, delta) / np.maximum(count, 1e-300))
-
-
-def sub_gaussian(count: FloatArray, sigma: float, events: float, delta: float) -> FloatArray:
-    """Return sigma sqrt(2 log(2 E / delta) / N), two-sided, for sigma-sub-Gaussian values.
-
-    Chernoff: the mean of N such values is (sigma / sqrt(N))-sub-Gaussian, so it exceeds its
-    expectation by t with probability at most exp(-N t^2 / (2 sigma^2)). 2E events.
-    """
-    return hoeffding(count, sigma, events, delta)
 
 
 def empirical_bernstein(
@@ -107,10 +98,11 @@ def direction_bernstein(
 
     s_e^2 averages, over all ways to pair up the N_e values, means of N_e // 2 independent terms
     h = (x - y)^2 / 2 with 0 <= h <= 2 r^2; as E exp(-t (h - E h)) <= exp(t^2 E h^2 / 2) and
-    E h^2 <= 2 r^2 E h, Jensen gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true
-    variance v. So sqrt(v) <= u + sqrt(V + u^2) except with probability exp(-L), and Bernstein
-    bounds the combination given v, except with probability exp(-L). Two events; the values of one
-    unknown need the same mean only, not the same distribution.
+    E h^2 <= 2 r^2 E h, Jensen (on the centred averages, each of which leaves out at most one value)
+    gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true variance v. So sqrt(v) <= u +
+    sqrt(V + u^2) except with probability exp(-L), and Bernstein bounds the combination given v,
+    except with probability exp(-L). Two events; the values of one unknown need the same mean only,
+    not the same distribution.
     """
     noise = half_range * np.sqrt(2 * log_term) * largest
     deviation = noise + np.sqrt(variance + noise**2)

@@ -7,6 +7,7 @@ means theta_e. Which unknowns there are depends on what the log is taken to show
     interchangeable  theta = d_ij         phi = p_j(l), for each l the same unknown
     size-aware       theta = d_ij^l(s)    phi = Pr[j in C_l and |C_l with i| = s]
     known factor g   theta = d_ij^l       phi = p_j(l) E[g_l(|C_l|) given i and j in C_l]
+    both of these    theta = d_ij(s)      phi = Pr[j in C_l and |C_l with i| = s], l sharing unknowns
     anonymous        theta = d^l(s)       phi = (s - 1) Pr[|C_l with i| = s]
 
 A `Design` holds these coefficients for one strategy. Every certificate is built from three sums
@@ -15,11 +16,13 @@ over them: linear, quadratic and largest.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.sizes import leave_one_out, leave_two_out, leave_two_out_means
+from coterie.strategy import Strategy
 
 
 class Design(ABC):
@@ -124,7 +127,7 @@ class SizedDesign(Design):
     phi: FloatArray
 
     @classmethod
-    def of(cls, marginals: FloatArray) -> "SizedDesign":
+    def of(cls, marginals: FloatArray) -> Self:
         """Return phi = Pr[j in C_l and |C_l with i| = s] for independent agents."""
         n, k = marginals.shape
         phi = np.zeros((k, n, n, n + 1))
@@ -185,6 +188,26 @@ class PureSizedDesign(Design):
 
 
 @dataclass(frozen=True, eq=False)
+class PooledSizedDesign(SizedDesign):
+    """Unknowns d_ij(s) in arrays (1, n, n, n + 1), the same in every coalition."""
+
+    shares_unknowns = True
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("lijs,ijs->il", self.phi, values[0]))
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.einsum("lijs,mijs,ijs->ilm", self.phi, self.phi, values[0]))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        together = (self.phi.sum(axis=0) * np.abs(values[0])).max(axis=(1, 2))
+        return np.repeat(together[:, None], len(self.phi), axis=1)
+
+    def coefficients(self, agent: int) -> FloatArray:
+        return self.phi[:, None, agent].copy()
+
+
+@dataclass(frozen=True, eq=False)
 class AnonymousDesign(Design):
     """Unknowns d^l(s) in arrays (k, n + 1): all pairs of a coalition share them."""
 
@@ -215,6 +238,27 @@ class AnonymousDesign(Design):
         phi, rooms = np.zeros((k, k, sizes)), np.arange(k)
         phi[rooms, rooms] = self.phi[agent]
         return phi
+
+
+Structure = Literal["size-free", "pooled", "aware", "pooled-aware", "factor", "anonymous"]
+"""How unknowns relate to rooms, as in the table above."""
+
+
+def design_of(structure: Structure, strategy: Strategy, factor: FloatArray | None = None) -> Design:
+    """Return the coefficients with which a strategy weighs the unknowns of a structure."""
+    p = strategy.marginals
+    if structure == "size-free":
+        return PairDesign(p)
+    if structure == "pooled":
+        return PooledDesign(p)
+    if structure == "pooled-aware":
+        return PooledSizedDesign.of(p)
+    if structure == "anonymous":
+        return AnonymousDesign.of(p)
+    if structure == "factor":
+        assert factor is not None
+        return factored(p, factor)
+    return PureSizedDesign(p) if strategy.is_pure else SizedDesign.of(p)
 
 
 def directions(design: Design, agent: int) -> FloatArray:

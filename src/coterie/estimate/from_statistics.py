@@ -7,6 +7,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.errors import InputError, TooLargeError
+from coterie.estimate.design import Structure
 from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.pairs import PairEstimate, SampleNoise, anonymous, known_factor
 from coterie.estimate.totals import AgentRidge, JointRidge
@@ -15,8 +16,8 @@ from coterie.log.queries import FIXED_BITS
 from coterie.log.setting import Setting
 from coterie.log.total_statistics import TotalStatistics, edge_index
 
-SIZED_CELLS = 50_000_000
-"""Size-aware estimates are made for up to so many pairs x coalitions x sizes."""
+CELLS = 50_000_000
+"""Estimates are made for up to so many pairs x coalitions (x sizes)."""
 
 
 def bounds_of(setting: Setting) -> Bounds:
@@ -55,9 +56,19 @@ def pair_estimate(
         return anonymous(count, total, squares, bounds, symmetric=setting.symmetric)
     pooled = setting.pool_coalitions
     repeats = _table(part, part.repeats.astype(np.float64)) if pooled and noise is not None else None
-    moments = Moments(count, _table(part, part.mean), _table(part, part.variance), len(part.count), repeats)
-    kind: Any = "aware" if aware else "pooled" if pooled else "size-free"
+    # Squares are stored rounded down, by less than this share of the squared range.
+    low, high = setting.fixed_range
+    variance = part.variance + (high - low) ** 2 * 2.0 ** (1 - FIXED_BITS)
+    moments = Moments(count, _table(part, part.mean), _table(part, variance), len(part.count), repeats)
+    kind: Structure = structure_of(setting)
     return PairEstimate(kind, moments, bounds, n, k, noise=noise)
+
+
+def structure_of(setting: Setting) -> Structure:
+    """Return how the unknowns of a log relate to rooms, as it was declared."""
+    if setting.sizes == "aware":
+        return "pooled-aware" if setting.pool_coalitions else "aware"
+    return "pooled" if setting.pool_coalitions else "size-free"
 
 
 def _table(part: PairStatistics, values: FloatArray) -> FloatArray:
@@ -69,11 +80,11 @@ def _table(part: PairStatistics, values: FloatArray) -> FloatArray:
     turned: tuple[Any, ...] = (part.coalition, part.partner, part.agent)
     if setting.sizes == "aware":
         shape, key, turned = (*shape, n + 1), (*key, part.size), (*turned, part.size)
-    if np.prod(shape, dtype=np.float64) > SIZED_CELLS:
+    if np.prod(shape, dtype=np.float64) > CELLS:
         raise TooLargeError(
             f"estimates for {n} agents and {tables} coalitions"
             + (" by size" if setting.sizes == "aware" else "")
-            + f" need more than {SIZED_CELLS} cells"
+            + f" need more than {CELLS} cells"
         )
     table = np.zeros(shape)
     table[key] = values
@@ -124,9 +135,11 @@ def joint_ridge(part: TotalStatistics) -> JointRidge:
 def _total_bounds(part: TotalStatistics) -> Bounds:
     """Return bounds whose scale allows for the rounding of totals.
 
-    A stored total of c terms is off by at most c e; by the Cauchy-Schwarz inequality that moves an
-    estimate by at most e sqrt(sum of c) times the root of its noise form, so it adds to r.
+    A stored total of c terms is off by at most c e, and its weighted products are rounded down by at
+    most (2 + c) e more. By the Cauchy-Schwarz inequality that moves an estimate by at most
+    (3 + c) e sqrt(sum of c) times the root of its noise form, so it adds to r (for delta <= 1/2).
     """
     bounds, setting = bounds_of(part.setting), part.setting
-    terms = float(part.totals.sum()) * (setting.n_agents - 1) * setting.n_coalitions
-    return replace(bounds, sigma=bounds.half_range + bounds.rounding * np.sqrt(terms))
+    most = (setting.n_agents - 1) * setting.n_coalitions
+    terms = float(part.totals.sum()) * most
+    return replace(bounds, sigma=bounds.half_range + bounds.rounding * (3 + most) * np.sqrt(terms))

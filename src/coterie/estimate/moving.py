@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.estimate.design import Design, PooledDesign
+from coterie.errors import InputError
+from coterie.estimate.design import Design, PairDesign
 
 Kind = Literal["linear", "quadratic", "largest"]
 
@@ -31,7 +32,9 @@ class MovingDesign(Design):
         self.marginals = memberships.astype(np.float64)
         self._build = build
         self._current = build(self.marginals)
-        self._pooled = isinstance(self._current, PooledDesign)
+        if isinstance(self._current, PairDesign) and self._current.factors is not None:
+            raise InputError("a design with a size factor cannot be built column by column")
+        self._pooled = self._current.shares_unknowns
         self.shares_unknowns = self._current.shares_unknowns
         # The arrays are kept with their sums, so that their identity stays theirs.
         self._known: dict[tuple[Kind, int], tuple[FloatArray, FloatArray]] = {}

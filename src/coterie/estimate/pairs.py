@@ -6,26 +6,14 @@ and size), factor (size-free times a known g_l(s)), anonymous (one per coalition
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
-from coterie.estimate.design import (
-    AnonymousDesign,
-    Design,
-    PairDesign,
-    PooledDesign,
-    PureSizedDesign,
-    SizedDesign,
-    factored,
-)
+from coterie.estimate.design import Structure
 from coterie.estimate.intervals import Bounds, Moments
-from coterie.strategy import Strategy
-
-Structure = Literal["size-free", "pooled", "aware", "factor", "anonymous"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +40,6 @@ class PairEstimate:
     factor: FloatArray | None = None
     noise: SampleNoise | None = None
     """None where pairs of one sample are taken to be independent."""
-
-    def design(self, strategy: Strategy) -> Design:
-        """Return the coefficients with which a strategy weighs the unknowns."""
-        p = strategy.marginals
-        if self.structure == "size-free":
-            return PairDesign(p)
-        if self.structure == "pooled":
-            return PooledDesign(p)
-        if self.structure == "anonymous":
-            return AnonymousDesign.of(p)
-        if self.structure == "factor":
-            assert self.factor is not None
-            return factored(p, self.factor)
-        return PureSizedDesign(p) if strategy.is_pure else SizedDesign.of(p)
 
 
 def dense_moments(
@@ -144,7 +118,6 @@ def anonymous(
     *,
     symmetric: bool = True,
     repeats: FloatArray | None = None,
-    noise: SampleNoise | None = None,
 ) -> PairEstimate:
     """Return the estimate in which all pairs of a coalition share one mean per size.
 
@@ -157,7 +130,7 @@ def anonymous(
     assert counted is not None
     assert summed is not None
     moments = dense_moments(counted, summed, squared, events=int((counted > 0).sum()), repeats=repeats)
-    return PairEstimate("anonymous", moments, bounds, count.shape[1], len(count), noise=noise)
+    return PairEstimate("anonymous", moments, bounds, count.shape[1], len(count))
 
 
 def known_factor(
@@ -180,4 +153,9 @@ def known_factor(
     projected = (weight * total).sum(axis=3)
     mean = np.divide(projected, information, out=np.zeros_like(projected), where=information > 0)
     moments = Moments(information, mean, None, distinct_pairs(information, symmetric=symmetric))
-    return PairEstimate("factor", moments, bounds, count.shape[1], len(count), factor)
+    # A rounding error of a utility moves d by up to 1 / g of itself, and g d by up to this much.
+    used = factor[factor > 0]
+    worst = float(used.max() / used.min()) if len(used) else 1.0
+    return PairEstimate(
+        "factor", moments, replace(bounds, rounding=bounds.rounding * worst), count.shape[1], len(count), factor
+    )

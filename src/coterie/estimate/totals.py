@@ -14,7 +14,7 @@ each edge of a symmetric game.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,10 @@ class LinearEstimate(ABC):
     @abstractmethod
     def project(self, agent: int, directions: FloatArray) -> Projection:
         """Return how well combinations `directions`, shape (k, d), of an agent's unknowns are known."""
+
+    @abstractmethod
+    def blind(self) -> "LinearEstimate":
+        """Return the same design with all utilities taken out: how well things are known, not what."""
 
     @abstractmethod
     def spread(self, agent: int) -> FloatArray:
@@ -119,6 +123,9 @@ class AgentRidge(LinearEstimate):
     bounds: Bounds
     penalty: float = PENALTY
 
+    def blind(self) -> "AgentRidge":
+        return replace(self, moment=tuple(np.zeros_like(moment) for moment in self.moment))
+
     @cached_property
     def _factors(self) -> list[Factor]:
         return [Factor.of(gram, self.penalty) for gram in self.gram]
@@ -162,6 +169,9 @@ class JointRidge(LinearEstimate):
     """For each agent, the edge of each of her unknowns."""
     bounds: Bounds
     penalty: float = PENALTY
+
+    def blind(self) -> "JointRidge":
+        return replace(self, moment=np.zeros_like(self.moment))
 
     @cached_property
     def _factor(self) -> Factor:

@@ -21,7 +21,6 @@ from coterie.hard_instances.constructions import (
     uniform_not_stable,
 )
 from coterie.hard_instances.evidence import (
-    Feedback,
     deviation_size_probabilities,
     explored_joint_actions,
     mean_feedback,
@@ -48,7 +47,6 @@ __all__ = [
     "no_pure_stable_profile",
     "uniform_not_stable",
     "mixed_effects",
-    "Feedback",
     "explored_joint_actions",
     "mean_feedback",
     "telling_joint_action",

@@ -1,18 +1,16 @@
 """What a log of a given policy can show: its feedback, and the sizes and pairs that it covers."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
 from coterie.game import Game
+from coterie.simulate.logs import Feedback
 from coterie.simulate.policies import Independent, Policy, UniformOver
 from coterie.sizes import leave_one_out
 from coterie.strategy import Strategy
-
-Feedback = Literal["semi-bandit", "bandit"]
 
 SAME_WITHIN = 1e-9
 """Utilities that differ by no more than this are the same."""

@@ -68,16 +68,19 @@ def check(engine: Engine, sources: Sequence[Source], options: schema.Options) ->
     rows = int(counts[used.source.table]["n_rows"])
     if rows == 0:
         problems.append(Refusal(used.source.shown, "has no rows; an empty log says nothing"))
-    for table in tables.values():
-        if table.source.table != "pairs" and counts[table.source.table]["n_rows"]:
-            problems += _repeated_rows(table, int(counts[table.source.table]["n_rows"]))
+    hashes = {}
+    for name, table in tables.items():
+        if name != "pairs":
+            hashes[name] = _distinct_rows(table)
+            if hashes[name] < counts[name]["n_rows"]:
+                problems += _first_repeated(table)
     both_orders = False
     members = engine.name("memberships")
     if used.source.table == "pairs":
         both_orders, found = _repeated_pairs(used, rows, options)
         problems += found
         if "memberships" in tables:
-            problems += _strangers(used, members)
+            problems += _strangers(used, members, hashes["memberships"])
     else:
         problems += _impossible_totals(used, members, limits)
     schema.refuse(problems)
@@ -122,14 +125,16 @@ def _worded(
     return schema.empty_name(kind.removeprefix("empty_"))
 
 
-def _repeated_rows(table: _Table, rows: int) -> Iterator[Refusal]:
-    """Yield the refusal of rows of `memberships` or `totals` that repeat an earlier one."""
-    distinct = table.one(queries.distinct_rows(table.view, table.engine.fingerprint(table.names)))
-    if distinct is not None and distinct["hashes"] < rows:
-        yield from _first_repeated(table)
+def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
+    """Return the number of different rows, by their hashes."""
+    fingerprint = table.engine.fingerprint(sorted(table.names) if columns is None else columns)
+    found = table.one(queries.distinct_rows(table.view, fingerprint))
+    assert found is not None
+    return int(found["hashes"])
 
 
 def _first_repeated(table: _Table) -> Iterator[Refusal]:
+    """Yield the refusal of rows that repeat an earlier one."""
     # Two different rows may share a hash, so the rows themselves have the last word.
     row = table.one(queries.repeated(table.view, table.names))
     if row is not None:
@@ -142,8 +147,7 @@ def _repeated_pairs(table: _Table, rows: int, options: schema.Options) -> tuple[
     ordered = ["sample", "coalition", "agent", "partner"]
     unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
     keys = unordered if options.symmetric else ordered
-    distinct = table.one(queries.distinct_rows(table.view, table.engine.fingerprint(keys)))
-    if distinct is None or distinct["hashes"] == rows:
+    if _distinct_rows(table, keys) == rows:
         return False, []
     problems = list(_first_repeated(table))
     if not options.symmetric or problems:
@@ -158,8 +162,14 @@ def _repeated_pairs(table: _Table, rows: int, options: schema.Options) -> tuple[
     return bool(found["both_orders"]), problems
 
 
-def _strangers(table: _Table, members: str) -> Iterator[Refusal]:
-    """Yield the refusal of pairs whose agents were not both members."""
+def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
+    """Yield the refusal of pairs whose agents were not both members, given how many memberships differ."""
+    of_agent, of_partner = (
+        table.engine.fingerprint([column, "coalition", "sample"]) for column in ("agent", "partner")
+    )
+    everybody = table.one(queries.distinct_memberships(table.view, members, of_agent, of_partner))
+    if everybody is not None and everybody["hashes"] == distinct:
+        return
     found = table.one(queries.strangers(table.view, members))
     if found is None or not found["found"]:
         return

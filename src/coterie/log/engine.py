@@ -6,19 +6,21 @@ text. Names are strings there and utilities are doubles, null where the text is 
 queries themselves are the same for every engine.
 """
 
+import os
 import re
 import tempfile
 import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from coterie.errors import InputError
+from coterie.errors import CoterieError, InputError
 from coterie.log import schema
 
 NUMBER = r"^\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*$"
@@ -110,6 +112,11 @@ def is_text(kind: str) -> bool:
     return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8"))
 
 
+def file_pattern(path: str) -> str:
+    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards."""
+    return quoted(re.sub(r"([\[*?])", r"[\1]", path))
+
+
 def quoted(text: str) -> str:
     """Return a SQL string literal (DuckDB's way)."""
     return "'" + text.replace("'", "''") + "'"
@@ -118,6 +125,11 @@ def quoted(text: str) -> str:
 def identifier(text: str) -> str:
     """Return a quoted SQL identifier (DuckDB's way)."""
     return '"' + text.replace('"', '""') + '"'
+
+
+def default_memory(threads: int) -> str:
+    """Return how much memory DuckDB may use unless told: it does not grow with the log."""
+    return f"{2048 + 128 * threads}MB"
 
 
 class DuckDBEngine(Engine):
@@ -138,13 +150,12 @@ class DuckDBEngine(Engine):
         self._run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spill'))}")
         self._run("SET enable_progress_bar = false")
         self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
-        if threads is not None:
-            self._run(f"SET threads = {int(threads)}")
-        if memory_limit is not None:
-            try:
-                self._run(f"SET memory_limit = {quoted(memory_limit)}")
-            except duckdb.Error:
-                raise InputError(f"memory limit: expected something like 2GB or 500MB, got {memory_limit!r}") from None
+        threads = threads or os.cpu_count() or 1
+        self._run(f"SET threads = {int(threads)}")
+        try:
+            self._run(f"SET memory_limit = {quoted(memory_limit or default_memory(threads))}")
+        except duckdb.Error:
+            raise InputError(f"memory limit: expected something like 2GB or 500MB, got {memory_limit!r}") from None
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
@@ -173,7 +184,7 @@ class DuckDBEngine(Engine):
     def _raw(self, source: Source) -> str:
         """Return the source as something to select from, with `row_index` and `file_name`."""
         if source.frame is None:
-            files = ", ".join(quoted(file) for file in source.files)
+            files = ", ".join(file_pattern(file) for file in source.files)
             read = f"read_parquet([{files}], union_by_name = true, file_row_number = true, filename = 'file_name')"
             return f"(SELECT * RENAME (file_row_number AS row_index) FROM {read})"
         name = self.name(f"frame_{source.table}")
@@ -186,9 +197,9 @@ class DuckDBEngine(Engine):
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
         read = (
-            f"read_csv({quoted(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
+            f"read_csv({file_pattern(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
             "header = true, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
-            "strict_mode = true, null_padding = false, max_line_size = 16777216)"
+            "strict_mode = true, null_padding = false)"
         )
         chosen = [f"{cells[columns[ours]]} AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
@@ -214,10 +225,22 @@ class DuckDBEngine(Engine):
         self._connection.register(self.name(view), table)
 
     def table(self, query: str) -> pa.Table:
-        return self._connection.sql(query).to_arrow_table()
+        with self._explained():
+            return self._connection.sql(query).to_arrow_table()
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
-        yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+        with self._explained():
+            yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn DuckDB's failures while it reads a log into ours."""
+        try:
+            yield
+        except self._duckdb.OutOfMemoryException:
+            raise CoterieError("DuckDB needs more memory than it may use here; raise --memory-limit") from None
+        except self._duckdb.IOException as problem:
+            raise CoterieError(f"the log cannot be read ({str(problem).splitlines()[0]})") from None
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"

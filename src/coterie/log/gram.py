@@ -21,24 +21,34 @@ _compiled: Any = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
-def _add_outer(gram, dimension, features, values, count, weight):
-    """Add weight x x' to a packed matrix; features are ascending."""
+def _add_outer(gram, block, tables, features, values, count, weight):
+    """Add weight x x' to a packed matrix (see `sums.packed_positions`); features are ascending."""
+    triangle = block * (block + 1) // 2
     for a in range(count):
-        f = features[a]
-        row = f * dimension - f * (f - 1) // 2 - f
+        l, place = divmod(features[a], block)
         w = weight * values[a]
-        for b in range(a, count):
-            gram[row + features[b]] += w * values[b]
+        base = l * triangle + place * block - place * (place - 1) // 2 - place - l * block
+        end = (l + 1) * block
+        b = a
+        while b < count:
+            while b < count and features[b] < end:
+                gram[base + features[b]] += w * values[b]
+                b += 1
+            if b < count:  # the next coalition: a block of its own
+                m = features[b] // block
+                pair = l * tables - l * (l + 1) // 2 + m - l - 1
+                base = tables * triangle + pair * block * block + place * block - m * block
+                end = (m + 1) * block
 
 
 @_compiled
-def add_cooccurrences(group, agent, feature, part, gram, dimension):
+def add_cooccurrences(group, agent, feature, part, gram, block, tables):
     """Add up x x' for every run of rows with the same group; rows are sorted by group and feature.
 
     A feature that is listed several times in a group counts so often in x.
     """
-    features = np.empty(dimension, dtype=np.int64)
-    values = np.empty(dimension, dtype=np.int64)
+    features = np.empty(block * tables, dtype=np.int64)
+    values = np.empty(block * tables, dtype=np.int64)
     row, rows = 0, len(group)
     while row < rows:
         first, count = row, 0
@@ -50,7 +60,7 @@ def add_cooccurrences(group, agent, feature, part, gram, dimension):
                 values[count] = 1
                 count += 1
             row += 1
-        _add_outer(gram[part[first], agent[first]], dimension, features, values, count, 1)
+        _add_outer(gram[part[first], agent[first]], block, tables, features, values, count, 1)
 
 
 @_compiled
@@ -78,6 +88,7 @@ def add_totals(
     before the memberships of its sample, in which each coalition is one run of rows.
     """
     dimension = offsets.shape[2]
+    block = (n - 1) * max(n_sizes, 1)
     rows = len(sample)
     features = np.empty(dimension, dtype=np.int64)
     values = np.empty(dimension, dtype=np.int64)
@@ -140,7 +151,7 @@ def add_totals(
             else:
                 weight = (_ONE_BY_SQUARES + c * c // 2) // (c * c)
                 each, moment, scale = weight * c, (weight * c * q) >> FIXED_BITS, 1
-            _add_outer(gram[p, i], dimension, features, values, count, weight)
+            _add_outer(gram[p, i], block, dimension // block, features, values, count, weight)
             for a in range(count):
                 offsets[p, i, features[a]] += each * values[a]
                 moments[p, i, features[a]] += moment * values[a]

@@ -260,9 +260,10 @@ def read_log(
         symmetrize=symmetrize, pool_coalitions=pool_coalitions, coalitions=coalitions, actions=actions,
         may_stay_out=may_stay_out, feedback=feedback,
     )  # fmt: skip
-    if "://" in str(path):
-        if engine != "spark" and spark is None:
-            raise InputError(f'{path}: addresses are read by Spark; say --engine spark (engine="spark")')
+    on_spark = engine == "spark" or spark is not None
+    if "://" in str(path) and not on_spark:
+        raise InputError(f'{path}: addresses are read by Spark; say --engine spark (engine="spark")')
+    if on_spark and not Path(path).exists():
         from coterie.log.spark import SparkEngine
 
         cluster = SparkEngine(spark, threads=threads)

@@ -178,7 +178,7 @@ class PairStatistics:
                 'there are no co-occurrence counts: they need noise="samples", and they are left out '
                 "where they would be too large"
             )
-        return unpacked(self.together[agent], self.setting.n_features)
+        return unpacked(self.together[agent], self.setting.block, self.setting.n_features)
 
     def _refuse_sized(self) -> None:
         if self.setting.sizes == "aware":
@@ -268,5 +268,6 @@ def embed_all(matrices: IntArray, old: Setting, new: Setting) -> IntArray:
     """Return one packed matrix per agent of a wider setting; new agents have zeros."""
     wider = np.zeros((new.n_agents, packed_length(new.n_features)), dtype=np.int64)
     for agent, place in enumerate(positions(old.agents, new.agents)):
-        wider[place] = embedded(matrices[agent], feature_positions(agent, old, new), new.n_features)
+        matrix = unpacked(matrices[agent], old.block, old.n_features)
+        wider[place] = embedded(matrix, feature_positions(agent, old, new), new.block, new.n_features)
     return wider

@@ -238,6 +238,19 @@ def disagreement(pairs: str) -> str:
     )
 
 
+def distinct_memberships(pairs: str, members: str, of_agent: str, of_partner: str) -> str:
+    """Return the number of different hashes of memberships, those that pairs imply included.
+
+    It is that of the memberships alone if every agent of a pair was a member; a grouping of
+    hashes spills gracefully, where a join of names with names would not.
+    """
+    listed = " UNION ALL ".join(
+        f"SELECT {fingerprint} AS h FROM {view}"
+        for view, fingerprint in ((members, of_agent), (pairs, of_agent), (pairs, of_partner))
+    )
+    return f"SELECT count(DISTINCT h) AS hashes FROM ({listed}) AS listed"
+
+
 def strangers(pairs: str, members: str) -> str:
     """Return the number of pairs of which one or both agents were not members."""
     return (

@@ -83,7 +83,7 @@ def reduce_pairs(task: Reduction) -> Statistics:
     """Return the statistics of a semi-bandit log."""
     _refuse_too_long(task)
     setting = task.setting
-    entries = _pair_sums(task)
+    entries = pair_sums(task)
     if setting.noise == "samples" and setting.pool_coalitions:
         entries = [ours + theirs for ours, theirs in zip(entries, _repeats(task), strict=True)]
     together = _cooccurrences(task) if setting.noise == "samples" else None
@@ -114,7 +114,8 @@ def _pair_keys(task: Reduction, found: pa.Table) -> IntArray:
     return np.stack(columns, axis=1)
 
 
-def _pair_sums(task: Reduction) -> list[Sums]:
+def pair_sums(task: Reduction) -> list[Sums]:
+    """Return counts, sums and sums of squares of each part: the one pass that a plain reduction is."""
     setting = task.setting
     query = queries.pair_sums(
         task.ratings, task.part("p.sample"), setting.fixed_range, task.sized_by, pooled=setting.pool_coalitions
@@ -174,7 +175,9 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
             part, sample = np.tile(part, 2), np.tile(sample, 2)
         group = sample * setting.n_agents + agent
         order = np.lexsort((feature, group))
-        add_cooccurrences(group[order], agent[order], feature[order], part[order], gram, setting.n_features)
+        add_cooccurrences(
+            group[order], agent[order], feature[order], part[order], gram, setting.block, setting.n_tables
+        )
     return gram
 
 

@@ -68,9 +68,14 @@ class Setting:
         return max(self.n_agents - 1, 1) if self.sizes == "aware" else 1
 
     @property
+    def block(self) -> int:
+        """How many unknowns one agent has in each coalition that the statistics tell apart."""
+        return (self.n_agents - 1) * self.n_sizes
+
+    @property
     def n_features(self) -> int:
         """How many unknowns one agent's utility may depend on."""
-        return (self.n_agents - 1) * self.n_tables * self.n_sizes
+        return self.block * self.n_tables
 
     @property
     def fixed_range(self) -> tuple[float, float]:

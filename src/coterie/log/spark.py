@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -101,7 +101,7 @@ class SparkEngine(Engine):
     def _raw(self, source: Source) -> Any:
         if source.frame is None:
             try:
-                return self._session.read.option("mergeSchema", "true").parquet(*source.files)
+                return self._session.read.option("mergeSchema", "true").parquet(*map(_address, source.files))
             except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
                 raise InputError(f"{source.shown}: cannot be read as Parquet ({_reason(problem)})") from None
         if type(source.frame).__module__.startswith("pyspark."):
@@ -114,7 +114,7 @@ class SparkEngine(Engine):
             frame = self._raw(source)
             cells = {theirs: f"`{theirs.replace('`', '``')}`" for theirs in columns.values()}
         else:
-            frame = self._csv(source.files[0], source.dialect)
+            frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
         chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
@@ -164,6 +164,11 @@ class SparkEngine(Engine):
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"xxhash64({', '.join(columns)})"
+
+
+def _address(path: str) -> str:
+    """Return where Spark finds a file; one on this machine is said to be there, whatever Spark's default."""
+    return path if not Path(path).exists() else f"file://{Path(path).resolve()}"
 
 
 def _is_table(name: str, table: str) -> bool:

@@ -1,12 +1,13 @@
 """Integer sums by key, held sparsely, and packed symmetric matrices: what all statistics are made of."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from coterie.arrays import FloatArray, IntArray
+from coterie.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Sums:
         """Add up the values of equal keys, given in any order."""
         if not len(keys):
             return cls(keys.astype(np.int64), values.astype(np.int64))
-        order = np.lexsort(keys.T[::-1])
+        order = np.argsort(_single_key(keys), kind="stable") if _fits(keys) else np.lexsort(keys.T[::-1])
         keys, values = keys[order], values[order]
         first = np.ones(len(keys), dtype=bool)
         first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
@@ -36,30 +37,55 @@ class Sums:
         return Sums.collect(np.stack(columns, axis=1), self.values)
 
 
+def _fits(keys: IntArray) -> bool:
+    """Return whether all columns of the keys together fit into one 64-bit number."""
+    return math.prod(int(largest) + 1 for largest in keys.max(axis=0)) < 2**63
+
+
+def _single_key(keys: IntArray) -> IntArray:
+    """Return one number per key that sorts like it, which is quicker than sorting by columns."""
+    result = np.zeros(len(keys), dtype=np.int64)
+    for column, largest in zip(keys.T, keys.max(axis=0), strict=True):
+        result = result * (int(largest) + 1) + column
+    return result
+
+
 def packed_length(dimension: int) -> int:
     """Return how many entries the upper triangle of a square matrix has."""
     return dimension * (dimension + 1) // 2
 
 
-def unpacked(packed: IntArray, dimension: int) -> IntArray:
-    """Return the symmetric matrix whose upper triangle is given row by row."""
+def packed_positions(rows: IntArray, columns: IntArray, block: int, dimension: int) -> IntArray:
+    """Return where entries (row <= column) of a symmetric matrix are in its packed form.
+
+    The matrix consists of square blocks, one for each two coalitions, and the packed form holds
+    them one after the other: first the upper triangles of the diagonal ones, then those above the
+    diagonal. Where nobody joins two coalitions at once, the latter are never touched, and the
+    operating system never provides memory for them.
+    """
+    tables = dimension // max(block, 1)
+    l, place = np.divmod(rows, max(block, 1))
+    m, other = np.divmod(columns, max(block, 1))
+    inside = l * packed_length(block) + place * block - place * (place - 1) // 2 + other - place
+    pair = l * tables - l * (l + 1) // 2 + m - l - 1
+    across = tables * packed_length(block) + pair * block**2 + place * block + other
+    return np.asarray(np.where(l == m, inside, across), dtype=np.int64)
+
+
+def unpacked(packed: IntArray, block: int, dimension: int) -> IntArray:
+    """Return the symmetric matrix with the given packed form."""
     matrix = np.zeros((dimension, dimension), dtype=packed.dtype)
     rows, columns = np.triu_indices(dimension)
-    matrix[rows, columns] = packed
-    matrix[columns, rows] = packed
+    matrix[rows, columns] = packed[packed_positions(rows, columns, block, dimension)]
+    matrix[columns, rows] = matrix[rows, columns]
     return matrix
 
 
-def embedded(packed: IntArray, positions: IntArray, dimension: int) -> IntArray:
-    """Return a packed matrix of a larger dimension with the entries of a smaller one at `positions`."""
+def embedded(matrix: IntArray, positions: IntArray, block: int, dimension: int) -> IntArray:
+    """Return the packed form of a larger matrix with the entries of a smaller one at `positions`."""
     rows, columns = np.triu_indices(len(positions))
-    rows, columns = positions[rows], positions[columns]
-    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-    result = np.zeros(packed_length(dimension), dtype=packed.dtype)
-    result[low * dimension - low * (low - 1) // 2 + high - low] = packed
+    first, second = positions[rows], positions[columns]
+    where = packed_positions(np.minimum(first, second), np.maximum(first, second), block, dimension)
+    result = np.zeros(packed_length(dimension), dtype=matrix.dtype)
+    result[where] = matrix[rows, columns]
     return result
-
-
-def divided(numerator: FloatArray | IntArray, denominator: IntArray) -> FloatArray:
-    """Return the quotient, 0 where the denominator is 0."""
-    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=np.asarray(denominator) > 0)

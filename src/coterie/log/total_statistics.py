@@ -109,7 +109,7 @@ class TotalStatistics:
     def gram(self, agent: int, weighting: str | None = None) -> FloatArray:
         """Return sum W x x' of an agent, shape (d, d); the weighting of the noise by default."""
         sums, bits = self._sums(weighting)
-        return unpacked(sums.gram[agent], self.setting.n_features) / 2.0**bits
+        return unpacked(sums.gram[agent], self.setting.block, self.setting.n_features) / 2.0**bits
 
     def moment(self, agent: int, weighting: str | None = None) -> FloatArray:
         """Return sum W x v of an agent, totals counted from the neutral point, shape (d,)."""

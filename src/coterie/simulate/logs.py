@@ -25,6 +25,7 @@ from coterie.simulate.policies import Policy, exploration_policy
 from coterie.simulate.tables import FORMATS, TableFormat, names_column, table_writer
 from coterie.strategy import Strategy
 from coterie.truth import write_truth
+from coterie.utilities import FromMeans
 
 Feedback = Literal["semi-bandit", "bandit"]
 """What a log shows: the utility of every pair, or only every agent's total."""
@@ -32,7 +33,7 @@ Feedback = Literal["semi-bandit", "bandit"]
 FEEDBACKS: tuple[str, ...] = get_args(Feedback)
 
 CELLS_PER_BATCH = 1 << 21
-"""Pairs x coalitions x samples that a batch looks at, which bounds its memory.
+"""How much a batch looks at, which bounds its memory; see `Simulation.cells_per_sample`.
 
 Part of what a seed means: draws are made batch by batch."""
 
@@ -119,9 +120,15 @@ class Simulation:
         if self.noise is not None and self.noise not in NOISES:
             raise InputError(f"unknown noise {self.noise!r}; known are: {', '.join(NOISES)}")
         model, game = self.model, self.game
-        sizes = (model.n_agents, model.n_coalitions), (game.n_agents, game.n_coalitions)
-        if sizes[0] != sizes[1] or model.symmetric != game.is_symmetric:
+        shape = (game.n_agents, game.n_coalitions)
+        is_models = (model.n_agents, model.n_coalitions) == shape and model.symmetric == game.is_symmetric
+        if not is_models or not _same_means(model, game):
             raise InputError("simulation: the game is not the model's; take model.game(...)")
+        if self.policy.shape != shape:
+            raise InputError(
+                f"simulation: the policy is for {self.policy.shape[0]} agents and {self.policy.shape[1]} coalitions, "
+                f"the game has {shape[0]} and {shape[1]}"
+            )
 
     @classmethod
     def draw(
@@ -142,8 +149,29 @@ class Simulation:
 
         All agents share one action set of `actions_per_agent` sets (3 by default) drawn uniformly
         without repetition from the non-empty sets of coalitions; the mixed-effects models have
-        their own three. The game depends on the generator, the model and the sizes only, not on
-        the policy or the noise.
+        their own three. The game depends on the generator and on the parameters that describe it,
+        not on the policy or the noise.
+
+        Parameters
+        ----------
+        n_agents, n_coalitions
+            The size of the game.
+        rng
+            Draws the game now and the samples later.
+        model
+            One of `coterie.simulate.MODELS`.
+        policy
+            One of `coterie.simulate.POLICIES`.
+        profile
+            What those in `coterie.simulate.AROUND_PROFILE` explore around.
+        actions_per_agent
+            The number of sets to choose from, 3 by default.
+        symmetric
+            Whether both members of a pair get the same utility.
+        noise
+            What shares a draw, one of `coterie.simulate.NOISES`; by default what the model says.
+        clip
+            Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
         """
         sets = None
         if model.startswith("mixed-effects"):
@@ -158,7 +186,7 @@ class Simulation:
         game = utilities.game(spaces, numbered("p", n_agents), numbered("c", n_coalitions))
         provenance: dict[str, Any] = {
             "model": model,
-            "clip": utilities.sigma is None,
+            "clip": utilities.clip,
             "noise": noise or utilities.default_noise,
             "policy": policy,
         }
@@ -176,11 +204,15 @@ class Simulation:
         agent, partner = np.nonzero(~np.eye(n, dtype=bool))
         return agent, partner
 
+    @property
+    def cells_per_sample(self) -> int:
+        """Places for a row of a table: pairs and members of every coalition, and a few for the sample itself."""
+        return self.game.n_coalitions * (len(self._pairs[0]) + self.game.n_agents) + 8
+
     def batches(self, n_samples: int) -> Iterator[Batch]:
         """Draw `n_samples` new samples."""
         checks.whole(n_samples, "number of samples", 1)
-        cells = max(1, self.game.n_coalitions * len(self._pairs[0]))
-        step = max(1, CELLS_PER_BATCH // cells)
+        step = max(1, CELLS_PER_BATCH // self.cells_per_sample)
         for start in range(0, n_samples, step):
             yield self._batch(start + 1, min(step, n_samples - start))
 
@@ -301,3 +333,15 @@ class Simulation:
             (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
             write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
+
+
+def _same_means(model: UtilityModel, game: Game) -> bool:
+    """Return whether the game's means are the model's, for all pairs and sizes."""
+    utilities = game.utilities
+    if not isinstance(utilities, FromMeans):
+        return False
+    scale = 1.0 if model.size_scale is None else model.size_scale
+    shift = 0.0 if model.size_shift is None else model.size_shift
+    if not (np.equal(scale, utilities.scale).all() and np.equal(shift, utilities.shift).all()):
+        return False
+    return all(np.array_equal(means, utilities.means.matrix(l)) for l, means in enumerate(model.means))

@@ -76,6 +76,9 @@ class UtilityModel(ABC):
     utility_range: tuple[float, float] = (LOW, HIGH)
     """Bounds of all utilities; of the means alone where `sigma` is given."""
 
+    clip: bool | None = None
+    """Whether normal utilities are clipped to the range; None where there is nothing to clip."""
+
     sigma: float | None = None
     """Sub-Gaussian scale of unbounded utilities, None where the range bounds them."""
 
@@ -249,6 +252,10 @@ class TimesSize(UtilityModel):
         return self.base.symmetric
 
     @property
+    def clip(self) -> bool | None:  # type: ignore[override]
+        return self.base.clip
+
+    @property
     def sigma(self) -> float | None:  # type: ignore[override]
         return self.base.sigma
 
@@ -346,7 +353,7 @@ def utility_model(
     symmetric
         Whether both members of a pair get the same utility.
     clip
-        Whether normal utilities are clipped to [-1, 1]; by default as the model's name says.
+        Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
     """
     checks.whole(n_agents, "number of agents", 2)
     checks.whole(n_coalitions, "number of coalitions", 1)

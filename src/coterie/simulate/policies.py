@@ -5,7 +5,7 @@ size is, and how probable it is that two agents meet in a coalition.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from coterie.actions import ActionSpace, UpTo
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.joint_actions import ActionSpaces
 from coterie.sizes import size_distribution
@@ -22,6 +22,11 @@ from coterie.strategy import Strategy
 
 class Policy(ABC):
     """A distribution over joint actions."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """The numbers of agents and of coalitions."""
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
@@ -43,6 +48,11 @@ class ProductPolicy(Policy):
     @abstractmethod
     def marginals(self) -> FloatArray:
         """Return Pr[i in C_l], shape (n, k)."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, k = self.marginals.shape
+        return n, k
 
     def size_probabilities(self) -> FloatArray:
         return size_distribution(self.marginals.T)
@@ -139,6 +149,11 @@ class OneMoves(Policy):
     def unmoved(self) -> float:
         """Return the probability of the profile itself."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, k = self.profile.shape
+        return n, k
+
     def size_probabilities(self) -> FloatArray:
         n, k = self.profile.shape
         fewer = np.where(self.profile, self.changes, 0.0).sum(axis=0)
@@ -173,7 +188,7 @@ class Deviations(OneMoves):
     profile: BoolArray
 
     def __post_init__(self) -> None:
-        _check_profile(self.spaces, self.profile)
+        check_profile(self.spaces, np.arange(len(self.profile)), self.profile)
 
     @cached_property
     def _count(self) -> int:
@@ -215,7 +230,7 @@ class Toggles(OneMoves):
     profile: BoolArray
 
     def __post_init__(self) -> None:
-        _check_profile(self.spaces, self.profile)
+        check_profile(self.spaces, np.arange(len(self.profile)), self.profile)
 
     @cached_property
     def allowed(self) -> BoolArray:
@@ -242,15 +257,6 @@ class Toggles(OneMoves):
         return drawn
 
 
-def _check_profile(spaces: ActionSpaces, profile: BoolArray) -> None:
-    expected = (spaces.n_agents, spaces.n_coalitions)
-    if profile.shape != expected:
-        raise InputError(f"profile: expected one row per agent and one column per coalition, {expected}")
-    outside = np.flatnonzero(~spaces.contains(profile))
-    if len(outside):
-        raise InputError(f"profile: agent {outside[0] + 1} plays a set that is not among her actions")
-
-
 @dataclass(frozen=True, eq=False)
 class UniformOver(Policy):
     """Uniform over a list of joint actions, shape (b, n, k)."""
@@ -265,6 +271,11 @@ class UniformOver(Policy):
             raise InputError("policy: no joint action satisfies the condition")
         return cls(kept)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        _, n, k = self.joint_actions.shape
+        return n, k
+
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         return self.joint_actions[rng.integers(len(self.joint_actions), size=count)]
 
@@ -278,8 +289,32 @@ class UniformOver(Policy):
         return np.asarray(np.einsum("bil,bjl->lij", joined, joined) / len(joined))
 
 
-POLICIES = ("random", "1rand", "coalition-size", "deviations", "toggles", "strategy")
-"""The names that `exploration_policy` knows; the last three are around a profile."""
+def check_profile(spaces: ActionSpaces, owner: IntArray, sets: BoolArray, agents: Sequence[str] | None = None) -> None:
+    """Refuse a profile of another game, or with a set that its player may not choose; row t is owner[t]'s."""
+    found, expected = (len(np.unique(owner)), sets.shape[-1]), (spaces.n_agents, spaces.n_coalitions)
+    if sets.ndim != 2 or found != expected:
+        raise InputError(
+            f"profile: expected {expected[0]} agents and {expected[1]} coalitions, got {found[0]} and {found[1]}"
+        )
+    if outside := spaces.outside(owner, sets):
+        name = agents[outside[0]] if agents else f"agent {outside[0] + 1}"
+        raise InputError(f"profile: {name} plays a set that is not among her actions")
+
+
+AROUND_PROFILE = {
+    "deviations": "one agent deviates from a profile",
+    "toggles": "one agent joins or leaves one coalition of a profile",
+    "strategy": "a profile itself, which may be mixed",
+}
+"""The policies that need a profile, and what they do."""
+
+POLICIES = {
+    "random": "everybody uniform",
+    "1rand": "the first agent explores, the others play their second action",
+    "coalition-size": "the same as 1rand",
+    **AROUND_PROFILE,
+}
+"""The names that `exploration_policy` knows, and what they do."""
 
 
 def exploration_policy(name: str, spaces: ActionSpaces, profile: Strategy | None = None) -> Policy:
@@ -288,12 +323,11 @@ def exploration_policy(name: str, spaces: ActionSpaces, profile: Strategy | None
     Parameters
     ----------
     name
-        `random`, `1rand` (also called `coalition-size`), or, around a profile, `deviations`
-        (App. E.1), `toggles` (App. G.1) and `strategy` (the profile itself, which may be mixed).
+        One of `POLICIES`: `deviations` is that of App. E.1, `toggles` that of App. G.1.
     spaces
         What the agents may do.
     profile
-        Needed by the last three.
+        Needed by those in `AROUND_PROFILE`; all but `strategy` need a pure one.
     """
     if name not in POLICIES:
         raise InputError(f"unknown policy {name!r}; known are: {', '.join(POLICIES)}")
@@ -303,11 +337,9 @@ def exploration_policy(name: str, spaces: ActionSpaces, profile: Strategy | None
         return FirstExplores(spaces)
     if profile is None:
         raise InputError(f"the policy {name} needs a profile")
-    if name == "strategy":
-        for agent, row in zip(profile.owner, profile.sets, strict=True):
-            if not spaces.spaces[agent].contains(row[None])[0]:
-                raise InputError(f"profile: {profile.agents[agent]} plays a set that is not among her actions")
-        return FromStrategy(profile)
-    if not profile.is_pure:
+    if name != "strategy" and not profile.is_pure:
         raise InputError(f"the policy {name} needs a pure profile, this one is mixed")
+    check_profile(spaces, profile.owner, profile.sets, profile.agents)
+    if name == "strategy":
+        return FromStrategy(profile)
     return Deviations(spaces, profile.sets) if name == "deviations" else Toggles(spaces, profile.sets)

@@ -16,7 +16,7 @@ from coterie.errors import InputError, NoPotentialError
 from coterie.game import STABLE_WITHIN, Game
 from coterie.means import DenseMeans
 from coterie.strategy import Strategy
-from coterie.utilities import ScaledBySize, SizeFree
+from coterie.utilities import FromMeans
 
 Status = Literal["converged", "cycled", "limit"]
 
@@ -51,17 +51,17 @@ class _Rooms:
     def __init__(self, game: Game, profile: BoolArray) -> None:
         self.game, self.profile = game, profile
         utilities = game.utilities
-        self.sized = utilities if isinstance(utilities, ScaledBySize) else None
-        means = utilities.means if isinstance(utilities, (SizeFree, ScaledBySize)) else None
-        self.means = means if isinstance(means, DenseMeans) else None
+        self.dense: FromMeans | None = None  # where sums over members can follow a move
+        if isinstance(utilities, FromMeans) and isinstance(utilities.means, DenseMeans):
+            self.dense = utilities
         self.refresh()
 
     def refresh(self) -> None:
         """Compute everything anew, without the rounding that builds up over many moves."""
-        if self.means is None:
+        if self.dense is None:
             self.values = np.asarray(self.game.utilities.pure_room_values(self.profile[None])[0])
         else:
-            self.sums = self.means.room_sums(self.profile.astype(np.float64))
+            self.sums = self.dense.means.room_sums(self.profile.astype(np.float64))
             self.sizes = self.profile.sum(axis=0)
 
     def gap(self) -> float:
@@ -72,25 +72,20 @@ class _Rooms:
 
     def of(self, agent: int) -> FloatArray:
         """Return one agent's row of W."""
-        if self.means is None:
+        if self.dense is None:
             return np.asarray(self.values[agent])
-        sums = self.sums[agent]
-        if self.sized is None:
-            return np.asarray(sums)
-        size = self.sizes - self.profile[agent] + 1
-        rooms = np.arange(self.game.n_coalitions)
-        return np.asarray(self.sized.scale[rooms, size] * sums + self.sized.shift[rooms, size] * (size - 1))
+        return self.dense.from_sums(self.sums[agent], self.sizes - self.profile[agent] + 1)
 
     def move(self, agent: int, action: BoolArray) -> None:
         """Let one agent play another set; O(n) per coalition that she joins or leaves."""
         changed = np.flatnonzero(action != self.profile[agent])
         self.profile[agent] = action
-        if self.means is None:
+        if self.dense is None:
             self.refresh()
             return
         for l in changed.tolist():
             sign = 1 if action[l] else -1
-            self.sums[:, l] += sign * self.means.matrix(l)[:, agent]
+            self.sums[:, l] += sign * self.dense.means.matrix(l)[:, agent]
             self.sizes[l] += sign
 
 
@@ -108,7 +103,7 @@ def best_response_dynamics(
     game
         The known utilities.
     start
-        A pure strategy.
+        A pure strategy in which everybody plays one of her actions.
     rng
         Draws the order of the agents, once; by default they move in the order of the game. As the
         order then stays, a profile that returns proves a cycle.
@@ -118,6 +113,8 @@ def best_response_dynamics(
     if not start.is_pure:
         raise InputError("best-response dynamics starts from a pure strategy, this one is mixed")
     game.strategy(start)
+    if outside := game.actions.outside(start.owner, start.sets):
+        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among her actions")
     order = np.arange(game.n_agents) if rng is None else rng.permutation(game.n_agents)
     rooms = _Rooms(game, start.sets.copy())
     best, smallest, moves = rooms.profile.copy(), np.inf, 0

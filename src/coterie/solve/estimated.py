@@ -24,7 +24,10 @@ def estimated_game(
     agents: Iterable[str] | None = None,
     coalitions: Iterable[str] | None = None,
 ) -> Game:
-    """Return the game whose mean utilities are the estimates."""
+    """Return the game whose mean utilities are the estimates; names default to those of the log."""
+    names = getattr(evidence, "names", None)
+    if names is not None:
+        agents, coalitions = names[0] if agents is None else agents, names[1] if coalitions is None else coalitions
     n, k = spaces.n_agents, spaces.n_coalitions
     scale = None
     if isinstance(evidence, PairEvidence):
@@ -43,7 +46,8 @@ def estimated_game(
     if structure != "anonymous":
         means[:, own, own] = 0.0
     named = {"agents": agents, "coalitions": tuple(coalitions) if coalitions is not None else k}
-    if structure == "aware":
+    if structure in {"aware", "pooled-aware"}:
+        means = np.repeat(means, k // len(means), axis=0)
         symmetric = bool(np.array_equal(means[..., 2:], np.swapaxes(means[..., 2:], 1, 2)))
         return Game(actions=spaces, size_table=means, symmetric=symmetric, **named)  # type: ignore[arg-type]
     symmetric = bool(np.array_equal(means, np.swapaxes(means, 1, 2)))
@@ -54,12 +58,13 @@ def estimated_game(
 def _means_of_totals(evidence: TotalEvidence, n: int) -> FloatArray:
     """Spread every agent's unknowns over (tables, n, n), or (tables, n, n, n + 1) by size."""
     source, middle = evidence.means or evidence.estimate, evidence.estimate.bounds.middle
-    sizes = n - 1 if evidence.structure == "aware" else 1
+    aware = evidence.structure.endswith("aware")
+    sizes = n - 1 if aware else 1
     rows = [source.theta(i).reshape(-1, n - 1, sizes) + middle for i in range(n)]
     means = np.zeros((len(rows[0]), n, n, sizes))
     for i, row in enumerate(rows):
         means[:, i, np.arange(n) != i] = row
-    if evidence.structure == "aware":
+    if aware:
         return np.concatenate([np.zeros((*means.shape[:3], 2)), means], axis=3)
     return means[..., 0]
 

@@ -16,7 +16,13 @@ import numpy as np
 from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import Evidence, Form, LogTerm
-from coterie.certify.gain_bounds import ENUMERATED, GainBound, LinearBound, SmallerOf, worst_deviations
+from coterie.certify.gain_bounds import (
+    ENUMERATED,
+    GainBound,
+    LinearBound,
+    SmallerOf,
+    worst_deviations,
+)
 from coterie.certify.paired import PROJECTED, union_log_terms
 from coterie.errors import NoPotentialError
 from coterie.estimate.design import Design
@@ -301,7 +307,7 @@ class PairedObjective(CertificateObjective):
         spaces, each = self.spaces, self.delta / 2 if self.form == "best" else self.delta
         largest = max(space.size for space in spaces.spaces)
         first = np.array([space.sample(np.random.default_rng(0), 1)[0] for space in spaces.spaces])
-        if largest > PROJECTED:
+        if largest > PROJECTED or any(sets is None for sets in self._sets):
             term = union_log_terms(self.strategy(first), spaces, each)
             assert isinstance(term, float)
             return term

@@ -18,7 +18,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import Evidence, PairEvidence, paper_box
-from coterie.certify.gain_bounds import ENUMERATED, GainBound, SurrogateBound
+from coterie.certify.gain_bounds import ENUMERATED, GainBound, SurrogateBound, is_enumerated
 from coterie.certify.paper import _ExpectedNorms, paper_radius, paper_totals
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError, TooLargeError
@@ -246,7 +246,7 @@ class TotalSurrogateObjective(Objective):
 
     def __init__(self, surrogate: _TotalSurrogate) -> None:
         self.surrogate, self.game = surrogate, surrogate.game
-        if any(space.size > ENUMERATED for space, _ in self.game.actions.groups):
+        if not all(is_enumerated(space) for space, _ in self.game.actions.groups):
             raise TooLargeError(f"the paper's pure bandit surrogate needs at most {ENUMERATED} actions per agent")
 
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:

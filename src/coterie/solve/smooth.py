@@ -21,7 +21,15 @@ from coterie.certify.evidence import Evidence, PairEvidence, paper_box
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError
-from coterie.estimate.design import AnonymousDesign, Design, PairDesign, PooledDesign, SizedDesign, factored
+from coterie.estimate.design import (
+    AnonymousDesign,
+    Design,
+    PairDesign,
+    PooledDesign,
+    PooledSizedDesign,
+    SizedDesign,
+    factored,
+)
 from coterie.estimate.totals import Projection
 from coterie.game import Game
 from coterie.joint_actions import ActionSpaces
@@ -112,22 +120,19 @@ class SmoothGap(RoomObjective):
         return values, values
 
 
-def design_of(evidence: PairEvidence, p: FloatArray) -> Design:
+def design_at(evidence: PairEvidence, p: FloatArray) -> Design:
     """Return the design of marginals, mixed ones included."""
-    estimate = evidence.estimate
-    if estimate.structure == "factor":
-        assert estimate.factor is not None
-        return factored(p, estimate.factor)
-    made: Design
-    if estimate.structure == "size-free":
-        made = PairDesign(p)
-    elif estimate.structure == "pooled":
-        made = PooledDesign(p)
-    elif estimate.structure == "anonymous":
-        made = AnonymousDesign.of(p)
-    else:
-        made = SizedDesign.of(p)
-    return made
+    structure, factor = evidence.estimate.structure, evidence.estimate.factor
+    if structure == "factor":
+        assert factor is not None
+        return factored(p, factor)
+    if structure == "size-free":
+        return PairDesign(p)
+    if structure == "pooled":
+        return PooledDesign(p)
+    if structure == "anonymous":
+        return AnonymousDesign.of(p)
+    return PooledSizedDesign.of(p) if structure == "pooled-aware" else SizedDesign.of(p)
 
 
 class SmoothBox(RoomObjective):
@@ -150,7 +155,7 @@ class SmoothBox(RoomObjective):
         self.label = "paper certificate" if self.is_surrogate else "paired certificate (box)"
 
     def rooms(self, p: FloatArray) -> Slopes:
-        design = design_of(self.evidence, p)
+        design = design_at(self.evidence, p)
         if self.is_surrogate:
             lower, upper = paper_box(self.evidence.estimate, design, self.delta)
             return upper, lower
@@ -170,8 +175,10 @@ class SmoothEllipsoid(SmoothObjective):
         agents: Iterable[str] | None = None,
         coalitions: Iterable[str] | None = None,
     ) -> None:
-        if evidence.structure == "aware":
+        if evidence.structure not in {"size-free", "pooled"}:
             raise InputError("mixed strategies are not searched for bandit logs by size; use a pure search")
+        if not np.isfinite(evidence.estimate.bounds.half_width):
+            raise InputError("nothing can be certified from a bandit log whose mean utilities have no bound")
         self.evidence, self.delta = evidence, delta
         self.game = estimated_game(evidence, spaces, agents, coalitions)
         self.label = "paired certificate (box)"

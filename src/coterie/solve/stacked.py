@@ -193,8 +193,9 @@ def stackable(evidence: Evidence, n_agents: int) -> Bounding | None:
     if isinstance(evidence, PairEvidence):
         estimate = evidence.estimate
         dependent = estimate.noise is not None and estimate.noise.together is not None
-        return None if dependent or estimate.structure == "factor" else evidence
-    if isinstance(evidence, TotalEvidence) and evidence.structure != "aware":
+        return None if dependent or estimate.structure in {"factor", "pooled-aware"} else evidence
+    bounded = isinstance(evidence, TotalEvidence) and bool(np.isfinite(evidence.estimate.bounds.half_width))
+    if isinstance(evidence, TotalEvidence) and evidence.structure in {"size-free", "pooled"} and bounded:
         unknowns = [len(evidence.estimate.theta(i)) for i in range(n_agents)]
         if 3 * sum(d * d for d in unknowns) <= MOST_CELLS:
             return StackedTotals(evidence, n_agents)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration import Rows, Setting, crowding, evidence, gaussian, pooled, signs, simulation
+from calibration import Setting, crowding, evidence, gaussian, pooled, pooled_crowding, signs, simulation
 from coterie import ActionSpaces
 from coterie.actions import ExplicitSets
 from coterie.certify.evidence import PairEvidence
@@ -21,6 +21,7 @@ SETTINGS = {
     "pooled, shared noise": replace(BASE, model=pooled, pool=True, noise="samples"),
     "shared noise": replace(BASE, model=signs, noise="samples"),
     "sizes": replace(BASE, model=crowding, sizes="aware", samples=600),
+    "sizes, pooled": replace(BASE, model=pooled_crowding, sizes="aware", pool=True, samples=600),
     "bandit": replace(BASE, feedback="bandit", samples=600),
     "bandit joint": replace(BASE, feedback="bandit", samples=600),
     "bandit shared noise": replace(BASE, model=signs, feedback="bandit", noise="samples"),
@@ -35,9 +36,9 @@ def from_setting(name, seed=0):
     source = simulation(setting, rng)
     (batch,) = source.batches(setting.samples)
     learns = rng.random(setting.samples) < 0.5
-    parts = [Rows(batch, kept) for kept in (np.ones(setting.samples, dtype=bool), learns, ~learns)]
+    parts = (np.ones(setting.samples, dtype=bool), learns, ~learns)
     method = "joint" if "joint" in name else "best"
-    return source.game, *(evidence(setting, part, method) for part in parts)
+    return source.game, *(evidence(setting, batch, source.game, kept, method) for kept in parts)
 
 
 def _both(upper):

@@ -1,0 +1,222 @@
+"""Whatever goes wrong, the command line says so in one message and exits with the right code."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from coterie.cli import main
+
+COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]
+SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
+LONG = ["simulate", "--agents", "30", "--coalitions", "3", "--samples", "3000000", "--out"]
+TRUTH = {
+    "format": "coterie.truth/1",
+    "agents": ["a[/b]", ":smile:"],
+    "coalitions": ["[red]", "Zoë"],
+    "actions": "one",
+    "means": [[[0, 1], [1, 0]]] * 2,
+    "size_scale": [[1, 1, 1]] * 2,
+    "size_shift": [[0, 0, 0]] * 2,
+}
+APART = {"actions": {"a[/b]": ["[red]"], ":smile:": ["Zoë"]}}
+
+
+def process(*arguments, **options):
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, check=False, **options)
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(truth=TRUTH, strategy=APART):
+        for name, content in (("truth.json", truth), ("strategy.json", strategy)):
+            text = content if isinstance(content, str) else json.dumps(content)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        return ["evaluate", tmp_path / "strategy.json", "--truth", tmp_path / "truth.json"]
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate"], "Missing option '--agents'"),
+        (["simulate", "--agents", "many"], "Invalid value for '--agents'"),
+        (["simulate", "--nonsense"], "No such option"),
+        (["nonsense"], "No such command 'nonsense'"),
+        (["evaluate", "--truth", "x"], "Missing argument"),
+    ],
+)
+def test_usage_errors_are_one_message_and_a_hint(call, arguments, message):
+    code, out, err = call(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert message in err
+    _, hint = err.splitlines()
+    assert hint == ("Try coterie --help" if arguments == ["nonsense"] else f"Try coterie {arguments[0]} --help")
+
+
+def test_help_and_version(call):
+    assert call("--version") == (0, "coterie 0.1.0\n", "")
+    assert "Usage: coterie" in call("--help")[1]
+    code, out, err = call()
+    assert (code, err) == (2, "")
+    assert "Usage: coterie" in out
+
+
+@pytest.mark.parametrize(
+    ("truth", "strategy"),
+    [
+        (TRUTH | {"actions": [1, 2]}, APART),
+        (TRUTH | {"actions": [None]}, APART),
+        (TRUTH | {"actions": None}, APART),
+        (TRUTH | {"actions": {"a[/b]": [1], ":smile:": "one"}}, APART),
+        (TRUTH | {"actions": "up-to:²"}, APART),
+        (TRUTH | {"actions": "up-to:" + "1" * 5000}, APART),
+        ("[" * 100_000, APART),
+        (TRUTH, "[" * 100_000),
+        (TRUTH, "9" * 5000),
+        (TRUTH, APART | {"certificate": {"gap": 10**400}}),
+        (TRUTH, {"actions": {"a[/b]": [{"coalitions": 5, "probability": 1}], ":smile:": []}}),
+        (TRUTH, {"actions": {"a[/b]": [{"coalitions": ["Zoë"], "probability": 10**400}], ":smile:": []}}),
+    ],
+)
+def test_malformed_files_are_one_message(call, files, truth, strategy):
+    code, out, err = call(*files(truth, strategy))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert ("strategy.json: " if truth is TRUTH else "truth.json: ") in err
+    assert err.count("\n") == 1
+
+
+def test_names_are_printed_as_they_are(call, files, tmp_path, monkeypatch):
+    code, out, _ = call(*files())
+    assert code == 0
+    assert "not Nash stable: a[/b] gains 1 by moving" in out
+    assert "best move         Zoë" in out
+    assert ":smile:" in call(*files(strategy={"actions": {"a[/b]": ["Zoë"], ":smile:": []}}))[2]
+    assert "'[/x]:smile:'" in call(*files(strategy={"actions": {"[/x]:smile:": []}}))[2]
+    monkeypatch.chdir(tmp_path)
+    for command in (SIMULATE, ["demo", "--out"]):
+        code, _, err = call(*command, f"x[/b]:smile:{command[0]}")
+        assert code == 0
+        assert f"x[/b]:smile:{command[0]}" in err
+
+
+def test_a_stable_strategy_has_no_best_move(call, files):
+    together = {"actions": {"a[/b]": ["Zoë"], ":smile:": ["Zoë"]}}
+    out = call(*files(strategy=together))[1]
+    assert "Nash stable: nobody gains by moving" in out
+    assert "move  " not in out
+
+
+def test_sets_outside_the_action_space(call, files):
+    both = {"actions": dict.fromkeys(TRUTH["agents"], TRUTH["coalitions"])}
+    code, out, err = call(*files(strategy=both), "--json")
+    assert code == 0
+    assert "not among her actions: a[/b], :smile:" in err
+    shown = json.loads(out)
+    assert (shown["gap"], shown["worst"]["gain"], shown["nash_stable"]) == (0, -1, True)
+
+
+def test_other_encodings(files):
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = process(*files(), env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"best move         Zo\\xeb" in done.stdout
+    done = process(*files(), "--json", env=environment)
+    assert json.loads(done.stdout)["worst"]["deviation"] == ["Zoë"]
+    done = process(*files(), "--json", env=os.environ | {"PYTHONIOENCODING": "utf-8"})
+    assert "Zoë".encode() in done.stdout
+    done = process("demo", env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("content", [json.dumps(APART), "agent,coalition\na[/b],[red]\n:smile:,Zoë\n"])
+def test_the_strategy_may_come_from_a_pipe(files, content):
+    done = process("evaluate", "/dev/stdin", *files()[2:], "--json", input=content.encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["gap"] == 1
+
+
+def test_too_little_memory_is_one_message(call, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError("Unable to allocate 671. GiB")
+
+    monkeypatch.setattr("coterie.simulate.Simulation.draw", fail)
+    code, out, err = call(*SIMULATE, tmp_path / "log")
+    assert (code, out, err) == (1, "", "error: not enough memory (Unable to allocate 671. GiB)\n")
+
+
+def test_ctrl_c_is_one_message(call, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("coterie.simulate.Simulation.draw", fail)
+    assert call(*SIMULATE, tmp_path / "log") == (130, "", "error: interrupted\n")
+
+
+@pytest.mark.parametrize("command", [["demo"], None])
+def test_a_reader_that_goes_away_is_no_error(files, command):
+    """As in `coterie demo | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        done = subprocess.run(
+            [*COMMAND, *map(str, command or [*files(), "--json"])], stdout=pipe, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+@pytest.mark.parametrize("place", ["log", "par/ent/il", "empty"])
+def test_an_interrupted_run_leaves_nothing(tmp_path, sent, code, said, place):
+    (tmp_path / "empty").mkdir()
+    running = subprocess.Popen([*COMMAND, *LONG, str(tmp_path / place)], stderr=subprocess.PIPE, env=os.environ)
+    until = time.monotonic() + 60
+    while not list(tmp_path.rglob("pairs.csv")) and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(getattr(signal, sent))
+    _, err = running.communicate(timeout=60)
+    assert (running.returncode, err.decode()) == (code, f"error: {said}\n")
+    assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
+
+
+def test_the_current_folder_is_filled_and_kept(tmp_path):
+    before = tmp_path.stat().st_ino
+    done = process(*SIMULATE, ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert tmp_path.stat().st_ino == before
+    assert {file.name for file in tmp_path.iterdir()} == {"memberships.csv", "pairs.csv", "log.json", "truth.json"}
+
+
+def test_a_stream_that_cannot_be_reconfigured(call, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert call("--version")[0] == 0
+
+
+@pytest.mark.parametrize("text", ["agent,coalition\np1,c1\n", '{"actions": {"p1": 3}}'])
+def test_refusals_of_a_profile_name_the_file(call, tmp_path, text):
+    file = tmp_path / "profile.txt"
+    for content in (text, json.dumps({"actions": {f"p{i}": [] for i in range(1, 6)}})):
+        file.write_text(content)
+        code, _, err = call(*SIMULATE, tmp_path / "log", "--policy", "toggles", "--profile", file)
+        assert code == 2
+        assert err.startswith(f"error: {file}: ")
+    assert "profile: p1 plays a set that is not among her actions" in err
