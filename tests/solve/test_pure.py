@@ -29,7 +29,7 @@ def test_finds_the_optimum_of_small_games():
     """At least 95 % exactly, negative margins included; the certificate within 1 % on all."""
     exact = 0
     for seed in range(GAMES):
-        evidence, spaces = small_game(seed, most=8000, symmetric=seed % 5 > 0)
+        evidence, spaces = small_game(seed, most=3000, symmetric=seed % 5 > 0)
         objective = objectives(evidence, spaces)[seed % 4]
         objective.margin_counts = True
         best = enumerate_profiles(objective)

@@ -12,6 +12,7 @@ pure profiles, leaves the minimisation open; here it is `coterie.solve.pure` on 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -87,7 +88,7 @@ def paper(
     surrogate = _surrogate(evidence, spaces, delta, agents, coalitions, n_samples)
     if strategy == "pure":
         found = pure(surrogate.over_profiles(), control)
-        return Solution(**{**vars(found), "method": "paper (pure)"})
+        return replace(found, method="paper (pure)")
     hulls = [Hull.of(space) for space in spaces.spaces]
     points = [hull.uniform() for hull in hulls]
 

@@ -32,6 +32,9 @@ WHOLE = 6_000
 CHUNK = 24
 """Else the moves that lower the largest margin are looked at in so large groups, the most promising first."""
 
+MOST_TIES = 500
+"""So many profiles of the same certificate, those with the largest margins first, are compared by potential."""
+
 ELITE = 12
 """From so many of the best profiles kicks start."""
 
@@ -167,7 +170,7 @@ class _Search:
         floor = -np.inf if self.objective.margin_counts else 0.0
         keys = sorted(self.values, key=lambda key: self.values[key])
         best = max(self.values[keys[0]], floor)
-        ties = [key for key in keys if max(self.values[key], floor) <= best + TIE]
+        ties = [key for key in keys[:MOST_TIES] if max(self.values[key], floor) <= best + TIE]
         rest = keys[len(ties) :]
         ties.sort(key=lambda key: -self.objective.height(self.profiles[key]))
         return [self.profiles[key] for key in ties + rest]
