@@ -5,6 +5,7 @@ profiles are put below each other, and one matrix product serves them all. This 
 over profiles, and their enumeration, fast; the bounds are the certificates' own.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import Evidence, Form, LogTerm, PairEvidence
 from coterie.certify.gain_bounds import GainBound, RootBound
 from coterie.certify.total_evidence import TotalEvidence
-from coterie.estimate.design import Design
+from coterie.estimate.design import Design, own_unknowns
 from coterie.estimate.totals import Projection
 from coterie.solve.estimated import estimated_game, pair_sums
 from coterie.utilities import SizeFree
@@ -192,14 +193,92 @@ def stackable(evidence: Evidence, n_agents: int) -> Bounding | None:
     """Return what makes bounds from stacked designs, or None where profiles must be taken one by one."""
     if isinstance(evidence, PairEvidence):
         estimate = evidence.estimate
-        dependent = estimate.noise is not None and estimate.noise.together is not None
-        return None if dependent or estimate.structure in {"factor", "pooled-aware"} else evidence
+        if estimate.structure in {"factor", "pooled-aware"}:
+            return None
+        if estimate.noise is None or estimate.noise.together is None:
+            return evidence
+        fits = n_agents * estimate.moments.count[:, 0].size ** 2 <= MOST_CELLS
+        return StackedSamples(evidence) if estimate.structure in {"size-free", "pooled"} and fits else None
     bounded = isinstance(evidence, TotalEvidence) and bool(np.isfinite(evidence.estimate.bounds.half_width))
     if isinstance(evidence, TotalEvidence) and evidence.structure in {"size-free", "pooled"} and bounded:
         unknowns = [len(evidence.estimate.theta(i)) for i in range(n_agents)]
         if 3 * sum(d * d for d in unknowns) <= MOST_CELLS:
             return StackedTotals(evidence, n_agents)
     return None
+
+
+def _base(design: Design) -> tuple[StackedDesign, IntArray | slice]:
+    """Return the design that sums come from, and which of its rows are asked for."""
+    if isinstance(design, MovedDesign):
+        return design.base, design.rows
+    assert isinstance(design, StackedDesign)
+    return design, slice(None)
+
+
+def _directions(design: StackedDesign, agent: int) -> FloatArray:
+    """Return the partners' memberships, shape (b, k, n - 1)."""
+    return np.delete(design.joined, agent, axis=1).transpose(0, 2, 1)
+
+
+def _times(design: StackedDesign, rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return Phi matrix for every profile, shape (b, k, columns); Phi is block diagonal unless pooled."""
+    if design.structure == "pooled":
+        return np.asarray(rows @ matrix)
+    blocks = matrix.reshape(rows.shape[1], -1, matrix.shape[1])
+    return np.asarray((rows.transpose(1, 0, 2) @ blocks).transpose(1, 0, 2))
+
+
+def _forms(design: StackedDesign, matrices: list[FloatArray]) -> FloatArray:
+    """Return Phi matrix Phi' for every profile and agent, one matrix per agent, shape (b g, k, k)."""
+    b, _, k = design.joined.shape
+    forms = np.empty((b, len(design.agents), k, k))
+    for t, i in enumerate(design.agents.tolist()):
+        rows = _directions(design, i)
+        half = _times(design, rows, matrices[t])
+        if design.structure == "pooled":
+            forms[:, t] = half @ rows.transpose(0, 2, 1)
+        else:
+            forms[:, t] = np.einsum("blmj,bmj->blm", half.reshape(b, k, k, -1), rows)
+    return forms.reshape(-1, k, k)
+
+
+class StackedSamples:
+    """Semi-bandit evidence whose pairs may depend on each other within a sample, about stacked profiles.
+
+    The variance proxy of a direction is r^2 alpha' H alpha with alpha = |c| / N: a form with the matrix
+    r^2 H_ef / (N_e N_f), which is kept for every agent.
+    """
+
+    def __init__(self, evidence: PairEvidence) -> None:
+        self.evidence = evidence
+        self.independent = replace(evidence, estimate=replace(evidence.estimate, noise=None))
+
+    @cached_property
+    def _matrices(self) -> list[FloatArray]:
+        estimate = self.evidence.estimate
+        assert estimate.noise is not None
+        assert estimate.noise.together is not None
+        count = estimate.moments.count
+        inverse = np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
+        matrices = []
+        for i in range(estimate.n_agents):
+            own = estimate.bounds.half_range * own_unknowns(inverse[None, :, i], i)[0]
+            matrices.append(own[:, None] * estimate.noise.together(i) * own)
+        return matrices
+
+    def range_bound(self, design: Design) -> GainBound:
+        return self.evidence.range_bound(design)
+
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
+        return self.evidence.uniform_bound(design, delta)
+
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
+        del form
+        base, rows = _base(design)
+        parts = self.independent.direction_bound(design, 1.0, "hoeffding")
+        assert isinstance(parts, RootBound)
+        square = _forms(base, [self._matrices[i] for i in base.agents.tolist()])[rows]
+        return RootBound(design.marginals, parts.upper, parts.lower, square, log_term, absolute=True)
 
 
 class StackedTotals:
@@ -219,13 +298,6 @@ class StackedTotals:
     def range_bound(self, design: Design) -> GainBound:
         return self.evidence.range_bound(design)
 
-    @staticmethod
-    def _base(design: Design) -> tuple[StackedDesign, IntArray | slice]:
-        if isinstance(design, MovedDesign):
-            return design.base, design.rows
-        assert isinstance(design, StackedDesign)
-        return design, slice(None)
-
     def rooms(self, design: StackedDesign) -> FloatArray:
         """Return estimated room values, one row per profile and agent."""
         if not hasattr(self, "_means"):
@@ -239,44 +311,23 @@ class StackedTotals:
             self._means: FloatArray = utilities.means.values  # type: ignore[attr-defined]
         return design.linear(self._means)
 
-    def _directions(self, design: StackedDesign, agent: int) -> FloatArray:
-        """Return the partners' memberships, shape (b, k, n - 1)."""
-        return np.delete(design.joined, agent, axis=1).transpose(0, 2, 1)
-
-    def _times(self, design: StackedDesign, rows: FloatArray, matrix: FloatArray) -> FloatArray:
-        """Return Phi matrix for every profile, shape (b, k, columns)."""
-        k = rows.shape[1]
-        if design.structure == "pooled":
-            return np.asarray(rows @ matrix)
-        blocks = matrix.reshape(k, -1, matrix.shape[1])
-        return np.asarray((rows.transpose(1, 0, 2) @ blocks).transpose(1, 0, 2))
-
     def forms(self, design: StackedDesign, kind: str, scales: list[float]) -> FloatArray:
         """Return scale Phi matrix Phi' for every profile and agent, shape (b g, k, k)."""
-        b, _, k = design.joined.shape
-        forms = np.empty((b, len(design.agents), k, k))
-        for t, i in enumerate(design.agents.tolist()):
-            rows = self._directions(design, i)
-            half = self._times(design, rows, scales[t] * getattr(self._units[i], kind))
-            if design.structure == "pooled":
-                forms[:, t] = half @ rows.transpose(0, 2, 1)
-            else:
-                cells = half.reshape(b, k, k, -1)
-                forms[:, t] = np.einsum("blmj,bmj->blm", cells, rows)
-        return forms.reshape(-1, k, k)
+        agents = design.agents.tolist()
+        return _forms(design, [scale * getattr(self._units[i], kind) for scale, i in zip(scales, agents, strict=True)])
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
-        base, rows = self._base(design)
+        base, rows = _base(design)
         rooms = self.rooms(base)[rows]
         scales = [self.estimate.radius(i, delta) ** 2 for i in base.agents.tolist()]
         return RootBound(design.marginals, rooms, rooms, self.forms(base, "ellipsoid", scales)[rows], 0.5)
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form
-        base, rows = self._base(design)
+        base, rows = _base(design)
         rooms = self.rooms(base)[rows]
         scale = self.estimate.bounds.half_range**2
         square = self.forms(base, "noise", [scale] * len(base.agents))[rows]
-        bias = [self._times(base, self._directions(base, i), self._units[i].bias) for i in base.agents.tolist()]
+        bias = [_times(base, _directions(base, i), self._units[i].bias) for i in base.agents.tolist()]
         stacked = np.stack(bias, axis=1).reshape(-1, base.joined.shape[2], bias[0].shape[2])
         return RootBound(design.marginals, rooms, rooms, square, log_term, bias=stacked[rows])
