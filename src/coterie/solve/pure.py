@@ -94,7 +94,9 @@ def pure(
             before = search.best_value
             search.look_at(search.kicked(rng))
             search.descend_from_best(2)
-            search.descend(game.actions.sample(rng, 1)[0])
+            # Some of what is best lies far from everything that looks stable on the estimate.
+            for profile in game.actions.sample(rng, max(1, min(6, 60 // n))):
+                search.descend(profile)
             failed = 0 if search.best_value < before - TIE else failed + 1
     ranked = search.ranked()
     status: Status = control.ended or ("converged" if settled else "cycled")
