@@ -24,8 +24,10 @@ from coterie.strategy import Strategy
 Form = Literal["hoeffding", "bernstein", "both"]
 """Which width bounds a fixed direction; "both" takes the smaller one and pays for it."""
 
-LogTerm = float | tuple[FloatArray, ...]
-"""log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action."""
+LogTerm = float | tuple[FloatArray, ...] | FloatArray
+"""log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action.
+
+An array has a row per agent, filled up on the right where agents have fewer actions."""
 
 
 Names = tuple[tuple[str, ...], tuple[str, ...]]
@@ -35,7 +37,7 @@ Names = tuple[tuple[str, ...], tuple[str, ...]]
 def plus(log_term: LogTerm, price: float) -> LogTerm:
     """Return the log term after splitting each deviation's share over `price` events."""
     extra = float(np.log(price))
-    return log_term + extra if isinstance(log_term, float) else tuple(one + extra for one in log_term)
+    return tuple(one + extra for one in log_term) if isinstance(log_term, tuple) else log_term + extra
 
 
 class Evidence(ABC):

@@ -96,8 +96,8 @@ class RootBound(GainBound):
     lower: FloatArray
     square: FloatArray
     """(n, k) for a diagonal Q, else (n, k, k)."""
-    log_term: float | tuple[FloatArray, ...]
-    """L, or for each agent one L per enumerated action."""
+    log_term: float | tuple[FloatArray, ...] | FloatArray
+    """L, or for each agent one L per enumerated action (an array: rows filled up on the right)."""
     bias: FloatArray | None = None
     """(n, k, d): the estimate may be off by the 1-norm of x' bias on top."""
     absolute: bool = False
@@ -112,7 +112,11 @@ class RootBound(GainBound):
         """Return the uncertainty of each deviation, shape (g, A)."""
         size = np.abs(x)
         form = _quadratic(size if self.absolute else x, self.square[agents])
-        log_term = self.log_term if isinstance(self.log_term, float) else np.stack([self.log_term[i] for i in agents])
+        log_term = self.log_term
+        if isinstance(log_term, tuple):
+            log_term = np.stack([log_term[i] for i in agents])
+        elif isinstance(log_term, np.ndarray):
+            log_term = log_term[agents, : x.shape[1]]
         if self.largest is None:
             width = confidence.direction_hoeffding(form, log_term)
         else:

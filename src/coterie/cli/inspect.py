@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import results, show_json
 from coterie.log import Log
-from coterie.log.inspection import POOLED, Inspection, counted, inspect_log
+from coterie.log.findings import counted
+from coterie.log.inspection import POOLED, Inspection, inspect_log
 from coterie.log.schema import interval, number
 
 MAP_AGENTS = 40

@@ -4,21 +4,23 @@ Two agents *meet* whenever they are in the same coalition of the same sample; su
 *rated* if the table of pairs has a row about it, in either order. Each is counted once.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from coterie.arrays import IntArray
-from coterie.log import queries, schema
-from coterie.log.log import INFERRED, Log
+from coterie.log import queries
+from coterie.log.log import Log
 from coterie.log.streaming import codes, numbers
 from coterie.log.sums import Sums
+
+if TYPE_CHECKING:
+    from coterie.log.findings import Finding
 
 BINS = 10
 """About how many bars the distribution of utilities has; two more if round edges need them."""
@@ -28,29 +30,6 @@ MATRIX_AGENTS = 200
 
 POOLED = "teams"
 """What stands for all coalitions where they are interchangeable."""
-
-NAMED = 5
-"""How many names a sentence lists."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something missing or suspicious, and what to do about it."""
-
-    what: str
-    """A sentence; "{names}" in it stands for some of the names."""
-    advice: str = ""
-    names: tuple[str, ...] = ()
-
-    def worded(self, shown: Callable[[str], str] = str) -> str:
-        """Return the sentence, with each name as `shown` returns it."""
-        listed = ", ".join(shown(name) for name in self.names[:NAMED])
-        more = len(self.names) - NAMED
-        return self.what.replace("{names}", listed if more <= 0 else f"{listed} and {more:,} more")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return {"what": self.worded(), "advice": self.advice, "names": list(self.names)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +86,11 @@ class Inspection:
         return 2 * int(self.rated.values.sum()) - self.log.rows
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> "tuple[Finding, ...]":
         """What is missing or suspicious."""
-        return tuple(_findings(self))
+        from coterie.log.findings import findings_of  # here, since findings are about inspections
+
+        return tuple(findings_of(self))
 
     def matrix(self) -> IntArray:
         """Return how often each two agents met, shape (n, n)."""
@@ -244,10 +225,10 @@ def _limits(log: Log) -> tuple[float, float]:
     low, high = log.checked.extent
     if log.feedback != "semi-bandit" or log.sigma is not None or log.utility_range is None or low == high:
         return low, high
-    return (low, high) if _is_wide(log, log.utility_range) else log.utility_range
+    return (low, high) if is_wide(log, log.utility_range) else log.utility_range
 
 
-def _is_wide(log: Log, declared: tuple[float, float]) -> bool:
+def is_wide(log: Log, declared: tuple[float, float]) -> bool:
     """Return whether utilities use less than half of the declared range."""
     assert log.checked.extent is not None
     return log.checked.extent[1] - log.checked.extent[0] < 0.5 * (declared[1] - declared[0])
@@ -319,111 +300,3 @@ def _totals_missing(log: Log) -> int:
 
 def _count(log: Log, source: str) -> int:
     return int(log.engine.table(f"SELECT count(*) AS found {source}")["found"][0].as_py())
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "pair"), counted(1200, "pair"), counted(2, "has", "have")
-    ('1 pair', '1,200 pairs', '2 have')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def _findings(seen: Inspection) -> Iterator[Finding]:
-    """Yield each thing that is missing or suspicious."""
-    log = seen.log
-    for note in log.notes:
-        yield Finding(note, "add a table memberships (sample, agent, coalition)" if note == INFERRED else "")
-    if seen.n_samples == 1:
-        yield Finding(
-            "there is one sample only: nothing shows how much utilities vary, and no part can be held out",
-            "add the samples of more months, terms or seasons",
-        )
-    yield from _odd_meetings(seen)
-    yield from _unrated_meetings(seen)
-    yield from _odd_teams(seen)
-    yield from _odd_utilities(seen)
-
-
-def _odd_meetings(seen: Inspection) -> Iterator[Finding]:
-    log = seen.log
-    never = seen.pairs_possible - seen.pairs_met
-    if never:
-        yield Finding(
-            f"{never:,} of {counted(seen.pairs_possible, 'pair')} of agents never met: nothing is known about them",
-            "bring them together once, or expect no promise about coalitions that would",
-        )
-    lonely = sorted(set(range(len(log.agents))) - set(seen.meetings.keys.ravel().tolist()))
-    if lonely:
-        yield Finding(
-            "{names} never met anybody",
-            "check the spelling, and whether these agents should take part",
-            tuple(log.agents[i] for i in lonely),
-        )
-    once = int((seen.meetings.values[:, 0] == 1).sum())
-    if once:
-        yield Finding(f"{counted(once, 'pair')} met only once", "more samples would say more about them")
-
-
-def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
-    unrated = 0 if seen.pairs_rated is None else seen.pairs_met - seen.pairs_rated
-    if unrated:
-        yield Finding(
-            f"{counted(unrated, 'pair')} of agents met but {'was' if unrated == 1 else 'were'} never rated: nothing is "
-            "known about what they get from each other",
-            "look for their rows in pairs, or ask them",
-        )
-    if seen.unobserved:
-        yield Finding(
-            f"{seen.unobserved:,} of {counted(seen.n_meetings, 'meeting')} {'has' if seen.unobserved == 1 else 'have'} "
-            "no row in pairs: two agents shared a coalition, but what they got is unobserved",
-            "look for the rows; if they are missing because things went badly, what is learnt is too rosy",
-        )
-    if seen.one_sided:
-        yield Finding(
-            f"{counted(seen.one_sided, 'meeting')} {'has' if seen.one_sided == 1 else 'have'} a row in one order "
-            "only: what the other agent got is unobserved",
-            "add the other order, or leave out --asymmetric if both get the same",
-        )
-    if seen.totals_missing:
-        yield Finding(
-            f"{counted(seen.totals_missing, 'time')} an agent was a member but has no total: unobserved",
-            "look for the rows; an agent who got nothing needs a row with 0",
-        )
-
-
-def _odd_teams(seen: Inspection) -> Iterator[Finding]:
-    empty = tuple(name for name, sizes in seen.teams.items() if not any(sizes))
-    if empty:
-        yield Finding("nobody ever joined {names}", "check the spelling, or leave out what no longer exists", empty)
-    used = {name: {size: count for size, count in sizes.items() if size} for name, sizes in seen.teams.items()}
-    fixed = tuple(name for name, sizes in used.items() if len(sizes) == 1 and sum(sizes.values()) > 1)
-    if fixed and seen.log.has_memberships:
-        yield Finding(
-            "{names} always had the same size" if len(fixed) == 1 or seen.log.pool_coalitions else
-            "{names} each always had the same size",
-            "whether size matters cannot be seen there",
-            fixed,
-        )  # fmt: skip
-
-
-def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
-    log, (low, high) = seen.log, seen.extent
-    if low == high:
-        yield Finding(f"every utility is {schema.number(low)}", "check that the right column was read (see --columns)")
-        return
-    if log.feedback != "semi-bandit":
-        return
-    if low > log.neutral or high < log.neutral:
-        side = "above" if low > log.neutral else "below"
-        yield Finding(
-            f"all utilities are {side} the neutral point {schema.number(log.neutral)}: everybody would rather be "
-            f"{'together' if side == 'above' else 'alone'}",
-            "if another utility is worth as much as being alone, say so with --neutral",
-        )
-    if log.utility_range is not None and log.sigma is None and _is_wide(log, log.utility_range):
-        yield Finding(
-            f"utilities use {schema.interval(low, high)} of the declared range {schema.interval(*log.utility_range)}",
-            "if no other value can occur, declaring the true range (--utility-range) narrows every certificate",
-        )

@@ -1,1 +1,48 @@
-"""Search for stable strategies."""
+"""Search for stable strategies. Every solver takes a `Control` and returns a `Solution`.
+
+| solver | over | minimises | proof |
+| --- | --- | --- | --- |
+| `pure` | pure profiles | any `Objective` | none |
+| `mixed` | mixed strategies | any `SmoothObjective` | none |
+| `enumerate_profiles` | pure profiles, up to 2^20 | any `Objective` | optimal |
+| `mixed_integer` | pure profiles, up to 120 agents x actions | box form of `paired`, gap | optimal, or a bound |
+| `polymatrix` | mixed strategies of size-free games | gap | equilibrium (extra `coterie[equilibria]`) |
+| `paper` | both | the paper's certificate | none |
+"""
+
+from coterie.solve.control import Control, Progress
+from coterie.solve.estimated import estimated_game
+from coterie.solve.exact import enumerate_profiles, mixed_integer
+from coterie.solve.mixed import mixed
+from coterie.solve.objective import GapObjective, HoldoutObjective, Objective, PairedObjective, estimated_gap
+from coterie.solve.paper import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
+from coterie.solve.polymatrix import polymatrix
+from coterie.solve.pure import pure
+from coterie.solve.smooth import SmoothGap, SmoothObjective, smooth_objective
+from coterie.solve.solution import Solution, Status
+
+__all__ = [
+    "Control",
+    "Progress",
+    "Solution",
+    "Status",
+    "Objective",
+    "GapObjective",
+    "PairedObjective",
+    "HoldoutObjective",
+    "SurrogateObjective",
+    "estimated_gap",
+    "estimated_game",
+    "SmoothObjective",
+    "SmoothGap",
+    "smooth_objective",
+    "pure",
+    "mixed",
+    "enumerate_profiles",
+    "mixed_integer",
+    "polymatrix",
+    "paper",
+    "Samples",
+    "RELEASED",
+    "RELEASED_MIXED_EFFECTS",
+]

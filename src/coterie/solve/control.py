@@ -1,0 +1,110 @@
+"""Seed, time limit, progress and interruption: what every search obeys.
+
+A solver keeps its best strategy outside of `running`, and calls `check` often. When time is up, the
+stop flag is raised or the user presses Ctrl-C, `running` ends quietly, `ended` says why, and the
+solver returns what it has.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from coterie.errors import InputError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is."""
+
+    method: str
+    done: int
+    total: int
+    """Starts or sweeps; 0 where the number is not known."""
+    value: float
+    """The best so far."""
+    seconds: float
+
+
+class _Stop(Exception):  # noqa: N818  (not an error)
+    """Leaves a search in good order."""
+
+
+class Control:
+    """How one search is driven; used for one search and no more.
+
+    Parameters
+    ----------
+    seed
+        A number or a Generator. With the same seed and no time limit a search repeats exactly.
+    time_limit
+        In seconds, from the making of this object.
+    progress
+        Called now and then with a `Progress`.
+    stop
+        Asked often; the search ends when it says True. `threading.Event().is_set` will do.
+    """
+
+    def __init__(
+        self,
+        seed: int | np.random.Generator = 0,
+        time_limit: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        if time_limit is not None and not time_limit > 0:
+            raise InputError(f"time limit: expected a positive number of seconds, got {time_limit!r}")
+        self.rng = np.random.default_rng(seed)
+        self.time_limit = time_limit
+        self.ended: Literal["time", "interrupted"] | None = None
+        self._progress, self._stop = progress, stop
+        self._begin = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """The time since the search began."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def remaining(self) -> float | None:
+        """The time left, at least 0; None without a limit."""
+        return None if self.time_limit is None else max(self.time_limit - self.seconds, 0.0)
+
+    def check(self) -> None:
+        """Leave `running` if the search should end."""
+        if self._stop is not None and self._stop():
+            self.ended = "interrupted"
+            raise _Stop
+        if self.time_limit is not None and self.seconds > self.time_limit:
+            self.ended = "time"
+            raise _Stop
+
+    def nested(self) -> "Control":
+        """Return a control for a search within this one: same generator, same stop flag, the time that is left."""
+        left = None if self.remaining is None else max(self.remaining, 1e-9)
+        return Control(self.rng, left, None, self._stop)
+
+    def follow(self, inner: "Control") -> None:
+        """End this search if a search within it was stopped."""
+        if inner.ended is not None:
+            self.ended = inner.ended
+            raise _Stop
+
+    def report(self, method: str, done: int, total: int, value: float) -> None:
+        """Tell the caller how far the search is, and check whether to go on."""
+        if self._progress is not None:
+            self._progress(Progress(method, done, total, value, self.seconds))
+        self.check()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run a search that may be stopped at any time."""
+        try:
+            yield
+        except _Stop:
+            pass
+        except KeyboardInterrupt:
+            self.ended = "interrupted"

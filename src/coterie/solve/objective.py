@@ -1,0 +1,362 @@
+"""What a search over pure profiles minimises: the estimated or exact gap, or a certificate.
+
+The *margin* of an agent is the largest bound on her gain over all real deviations. It is negative
+where every move surely loses. The value of a profile is the largest margin, and the certificate is
+its positive part. Margins are those of `coterie.certify`, computed for many profiles at once.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from coterie.actions import ActionSpace
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certify.evidence import Evidence, Form, LogTerm
+from coterie.certify.gain_bounds import (
+    ENUMERATED,
+    GainBound,
+    LinearBound,
+    SmallerOf,
+    worst_deviations,
+)
+from coterie.certify.paired import PROJECTED, union_log_terms
+from coterie.errors import NoPotentialError
+from coterie.estimate.design import Design
+from coterie.game import Game
+from coterie.joint_actions import ActionSpaces
+from coterie.solve.estimated import estimated_game, room_values
+from coterie.solve.rows import bounds_of_rows
+from coterie.solve.stacked import Bounding, MovedDesign, NeighbourDesign, StackedDesign, stackable
+from coterie.strategy import Strategy
+
+CELLS = 400_000
+"""How many numbers (profiles x agents x actions x coalitions) are handled at once."""
+
+
+class Objective(ABC):
+    """A function of pure profiles that is to be made small."""
+
+    label: str
+    game: Game
+    """The known or estimated game, for best-response dynamics and for the potential."""
+    label_of_game: str = "estimate"
+    margin_counts: bool = False
+    """Whether a negative value is worth more than 0: it is for an expectation, not for a proof."""
+
+    @property
+    def spaces(self) -> ActionSpaces:
+        """What agents may do."""
+        spaces: ActionSpaces = self.game.actions
+        return spaces
+
+    def margins(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
+        """Return the margins of some agents (by default all) under profiles (b, n, k), shape (b, g).
+
+        Agents are numbers, in increasing order.
+        """
+        agents = np.arange(self.game.n_agents) if agents is None else agents
+        step = self._step(agents)
+        blocks = [self._margins(profiles[t : t + step], agents) for t in range(0, len(profiles), step)]
+        return np.concatenate(blocks) if blocks else np.empty((0, len(agents)))
+
+    def margins_of_moves(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
+    ) -> FloatArray:
+        """Return the margins of some agents after each move from `profile`: by whom, to which set; shape (m, g)."""
+        moved = np.repeat(profile[None], len(movers), axis=0)
+        moved[np.arange(len(movers)), movers] = actions
+        return self.margins(moved, agents)
+
+    def _step(self, agents: IntArray) -> int:
+        """Return how many profiles to take at once."""
+        largest = max(min(space.size, ENUMERATED) for space, _ in self.spaces.groups)
+        return max(1, CELLS // (len(agents) * largest * self.game.n_coalitions))
+
+    @abstractmethod
+    def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
+        """Return margins of a block of profiles that fits into memory."""
+
+    def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        """Return the margin of each mover herself after her move to `actions` (m, k), or -inf if that is slow.
+
+        It is cheap, since the rooms of an agent do not depend on what she does.
+        """
+        del profile, actions
+        return np.full(len(movers), -np.inf)
+
+    def value(self, profile: BoolArray) -> float:
+        """Return the largest margin of one profile (n, k), 0 where nobody has a choice."""
+        found = float(self.margins(profile[None]).max())
+        return found if np.isfinite(found) or found > 0 else 0.0
+
+    def height(self, profile: BoolArray) -> float:
+        """Return the potential of a profile, or the sum of utilities where there is no potential."""
+        strategy = self.strategy(profile)
+        if self._has_potential:
+            return self.game.potential(strategy)
+        return float(self.game.values(strategy).sum())
+
+    def strategy(self, profile: BoolArray) -> Strategy:
+        """Return a profile as a strategy with names."""
+        return Strategy.pure(profile, self.game.agents, self.game.coalitions)
+
+    @cached_property
+    def _has_potential(self) -> bool:
+        try:
+            self.game.potential(self.strategy(self.spaces.sample(np.random.default_rng(0), 1)[0]))
+        except NoPotentialError:
+            return False
+        return True
+
+    @cached_property
+    def _group(self) -> IntArray:
+        """Which group of equal action spaces an agent belongs to."""
+        group = np.empty(self.spaces.n_agents, dtype=np.int64)
+        for t, (_, agents) in enumerate(self.spaces.groups):
+            group[agents] = t
+        return group
+
+    @cached_property
+    def _sets(self) -> list[FloatArray | None]:
+        """The enumerated actions of each group, None where they are too many."""
+        return [
+            space.enumerate().astype(np.float64) if space.size <= ENUMERATED else None
+            for space, _ in self.spaces.groups
+        ]
+
+    def _largest(self, bound: GainBound, owners: IntArray) -> FloatArray:
+        """Return the largest bound of every row over its owner's real deviations."""
+        values = np.empty(len(owners))
+        groups = self._group[owners]
+        for t, (space, _) in enumerate(self.spaces.groups):
+            rows = slice(None) if len(self._sets) == 1 else np.flatnonzero(groups == t)
+            sets = self._sets[t]
+            if sets is None:
+                chosen = np.arange(len(owners))[rows]
+                if len(chosen):
+                    some = ActionSpaces.shared(space, len(chosen))
+                    values[rows] = worst_deviations(_Rows(bound, chosen), some).value
+                continue
+            found = bounds_of_rows(bound, sets, rows)
+            if not bound.own_counts:
+                own = bound.marginals[rows]
+                # Two sets are the same if they have as many members as they share.
+                shared = own @ sets.T
+                found[(shared == own.sum(axis=1)[:, None]) & (shared == sets.sum(axis=1))] = -np.inf
+            values[rows] = found.max(axis=1)
+        return values
+
+
+class _Rows(GainBound):
+    """Some rows of a bound, as a bound of their own."""
+
+    def __init__(self, bound: GainBound, rows: IntArray) -> None:
+        self.bound, self.rows, self.marginals = bound, rows, bound.marginals[rows]
+        self.own_counts = bound.own_counts  # type: ignore[misc]
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        return self.bound.at(x, self.rows[agents])
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        return self.bound.relaxed(space, self.rows[agents])
+
+
+class GapObjective(Objective):
+    """The exact gap of a game whose utilities are known, or taken to be the estimates."""
+
+    def __init__(self, game: Game, label: str = "gap") -> None:
+        self.game, self.label = game, label
+        self.label_of_game = "game" if label == "gap" else "estimate"
+
+    def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
+        k = self.game.n_coalitions
+        rooms = room_values(self.game.utilities, profiles, agents).reshape(-1, k)
+        own = profiles[:, agents].astype(np.float64).reshape(-1, k)
+        owners = np.tile(agents, len(profiles))
+        return self._largest(LinearBound(own, rooms, rooms), owners).reshape(len(profiles), -1)
+
+    def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        everybody = np.arange(self.game.n_agents)
+        rooms = room_values(self.game.utilities, profile[None], everybody)[0, movers]
+        return self._largest(LinearBound(actions.astype(np.float64), rooms, rooms), movers)
+
+
+def estimated_gap(
+    evidence: Evidence,
+    spaces: ActionSpaces,
+    agents: Iterable[str] | None = None,
+    coalitions: Iterable[str] | None = None,
+) -> GapObjective:
+    """Return the objective that takes the estimates for the truth."""
+    return GapObjective(estimated_game(evidence, spaces, agents, coalitions), "estimated gap")
+
+
+class CertificateObjective(Objective):
+    """A certificate of pure profiles.
+
+    Parameters
+    ----------
+    evidence
+        What the log, or a part of it, proves.
+    spaces
+        What agents may do.
+    delta
+        The certificate's failure probability.
+    agents, coalitions
+        Names; "1", "2", ... by default.
+    """
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        spaces: ActionSpaces,
+        delta: float,
+        agents: Iterable[str] | None = None,
+        coalitions: Iterable[str] | None = None,
+    ) -> None:
+        self.evidence, self.delta = evidence, delta
+        self.game = estimated_game(evidence, spaces, agents, coalitions)
+        self._kept: tuple[bytes, StackedDesign] | None = None
+
+    @cached_property
+    def _stack(self) -> Bounding | None:
+        return stackable(self.evidence, self.game.n_agents)
+
+    @cached_property
+    def _structure(self) -> str:
+        return str(getattr(self.evidence, "structure", "") or self.evidence.estimate.structure)  # type: ignore[attr-defined]
+
+    def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
+        if self._stack is not None:
+            design = StackedDesign(self._structure, profiles, agents)
+            owners = np.tile(agents, len(profiles))
+            return self._largest(self._bound(self._stack, design, owners), owners).reshape(len(profiles), -1)
+        everybody = np.arange(self.game.n_agents)
+        rows = []
+        for profile in profiles:
+            design_of_one = self.evidence.design(self.strategy(profile))
+            rows.append(self._largest(self._bound(self.evidence, design_of_one, everybody), everybody)[agents])
+        return np.array(rows)
+
+    def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        if self._stack is None:
+            return super().moved_margins(profile, movers, actions)
+        moved = MovedDesign(self._base(profile), movers, actions)
+        return self._largest(self._bound(self._stack, moved, movers), movers)
+
+    def margins_of_moves(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
+    ) -> FloatArray:
+        if self._stack is None or self._structure != "size-free" or not len(movers):
+            return super().margins_of_moves(profile, movers, actions, agents)
+        agents = np.arange(self.game.n_agents) if agents is None else agents
+        step, blocks = self._step(agents), []
+        for t in range(0, len(movers), step):
+            some = slice(t, t + step)
+            design = NeighbourDesign(self._base(profile), movers[some], actions[some], agents)
+            owners = np.tile(agents, len(movers[some]))
+            blocks.append(self._largest(self._bound(self._stack, design, owners), owners).reshape(-1, len(agents)))
+        return np.concatenate(blocks)
+
+    def _base(self, profile: BoolArray) -> StackedDesign:
+        """Return the design of one profile, kept while a search looks at moves from it."""
+        key = profile.tobytes()
+        if self._kept is None or self._kept[0] != key:
+            design = StackedDesign(self._structure, profile[None].copy(), np.arange(self.game.n_agents))
+            self._kept = key, design
+        return self._kept[1]
+
+    @abstractmethod
+    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
+        """Return the bound of all rows of a design; `owners` says whose they are."""
+
+
+class PairedObjective(CertificateObjective):
+    """The `paired` certificate, see `coterie.certify.paired`."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        spaces: ActionSpaces,
+        delta: float,
+        agents: Iterable[str] | None = None,
+        coalitions: Iterable[str] | None = None,
+        *,
+        form: Literal["best", "box", "union"] = "best",
+    ) -> None:
+        super().__init__(evidence, spaces, delta, agents, coalitions)
+        self.form = form
+        self.label = "paired certificate" if form == "best" else f"paired certificate ({form})"
+
+    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
+        bounds = [source.range_bound(design)]
+        each = self.delta / 2 if self.form == "best" else self.delta
+        if self.form != "union":
+            bounds.append(source.uniform_bound(design, each))
+        if self.form != "box":
+            bounds.append(source.direction_bound(design, self._log_terms(design.marginals, owners)))
+        return SmallerOf(tuple(bounds))
+
+    @cached_property
+    def _union(self) -> float | FloatArray:
+        """The log terms for every agent, own action and deviation, shape (n, A, A), filled up on the right."""
+        spaces, each = self.spaces, self.delta / 2 if self.form == "best" else self.delta
+        largest = max(space.size for space in spaces.spaces)
+        first = np.array([space.sample(np.random.default_rng(0), 1)[0] for space in spaces.spaces])
+        if largest > PROJECTED or any(sets is None for sets in self._sets):
+            term = union_log_terms(self.strategy(first), spaces, each)
+            assert isinstance(term, float)
+            return term
+        listed = [space.enumerate() for space in spaces.spaces]
+        table = np.zeros((spaces.n_agents, largest, largest))
+        for own in range(largest):
+            profile = np.array([sets[min(own, len(sets) - 1)] for sets in listed])
+            for i, row in enumerate(union_log_terms(self.strategy(profile), spaces, each)):  # type: ignore[arg-type]
+                table[i, own, : len(row)] = row
+        return table
+
+    def _log_terms(self, own: FloatArray, owners: IntArray) -> LogTerm:
+        if isinstance(self._union, float):
+            return self._union
+        place = np.zeros(len(owners), dtype=np.int64)
+        groups = self._group[owners]
+        for t, sets in enumerate(self._sets):
+            assert sets is not None
+            rows = groups == t
+            # The own set shares as many members with itself as it has, and loses one for each that differs.
+            shared = 2 * own[rows] @ sets.T - sets.sum(axis=1)
+            place[rows] = shared.argmax(axis=1)
+        return np.asarray(self._union[owners, place])
+
+
+class HoldoutObjective(CertificateObjective):
+    """The `holdout` certificate that is to be expected, see `coterie.certify.holdout`.
+
+    `evidence` is a preview: the counts of the certifying part with the means of the learning part.
+    As it is an expectation, a larger margin is worth having.
+    """
+
+    margin_counts = True
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        spaces: ActionSpaces,
+        delta: float,
+        agents: Iterable[str] | None = None,
+        coalitions: Iterable[str] | None = None,
+        *,
+        form: Form = "both",
+    ) -> None:
+        super().__init__(evidence, spaces, delta, agents, coalitions)
+        self.form, self.label = form, "expected holdout certificate"
+
+    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
+        del owners
+        deviations = sum(space.size for space in self.spaces.spaces) - self.spaces.n_agents
+        log_term = (math.log(deviations) if deviations else 0.0) - math.log(self.delta)
+        return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, self.form)))

@@ -1,0 +1,282 @@
+"""The best pure profile: best-response dynamics on the estimate, then local search on the objective.
+
+1. Diverse starts, each led by best-response dynamics on the estimate to a profile that looks stable.
+   Without a potential the dynamics may run in circles, which is noticed.
+2. From each of them, single-agent moves that lower the largest margin (where several agents share it,
+   their number), until there are none.
+3. Kicks: a few agents of a good profile are moved at random, and the descent starts again.
+
+The smallest certificate wins. Where several profiles have it, the one of largest potential does, or of
+largest total utility where there is no potential.
+"""
+
+import numpy as np
+
+from coterie import checks
+from coterie.actions import ActionSpace
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.solve.control import Control
+from coterie.solve.objective import Objective
+from coterie.solve.solution import Solution, Status
+from coterie.solve.starts import diverse, settle
+
+TIE = 1e-9
+"""Values that differ by less are the same."""
+
+LISTED = 256
+"""Spaces up to this size contribute every action as a move; larger ones small steps and best responses."""
+
+WHOLE = 6_000
+"""Up to so many (moves x agents x actions), all moves are looked at in full."""
+
+CHUNK = 24
+"""Else the moves that lower the largest margin are looked at in so large groups, the most promising first."""
+
+MOST_TIES = 500
+"""So many profiles of the same certificate, those with the largest margins first, are compared by potential."""
+
+ELITE = 12
+"""From so many of the best profiles kicks start."""
+
+CHILDREN = 48
+"""So many profiles are made by kicks in a round."""
+
+PATIENCE = 12
+"""After so many rounds of kicks without success a search ends."""
+
+LEADING = 3
+"""So many of the largest margins are compared, in turn."""
+
+
+def pure(
+    objective: Objective,
+    control: Control | None = None,
+    *,
+    starts: int | None = None,
+    kicks: int = PATIENCE,
+    keep: int = 8,
+) -> Solution:
+    """Search for the pure profile with the smallest value.
+
+    Parameters
+    ----------
+    objective
+        What to minimise.
+    control
+        Seed, time limit, progress, interruption.
+    starts
+        From how many profiles the search begins; by default 64 to 4096, by the size of the game.
+    kicks
+        How many rounds of kicks in a row may fail before the search ends.
+    keep
+        How many distinct profiles to return as candidates, the best first.
+    """
+    control = control or Control()
+    n = objective.game.n_agents
+    if starts is None:
+        starts = min(4096, max(256, 100_000 // n), max(64, objective.spaces.size))
+    checks.whole(starts, "starts", 1)
+    patience = checks.whole(kicks, "kicks", 0)
+    search = _Search(objective, control)
+    rng, game = control.rng, objective.game
+    begin = diverse(game, starts, rng)
+    search.note(begin[:1], objective.margins(begin[:1]))
+    settled, failed = False, 0
+    with control.running():
+        ends, stable, sweeps = settle(game, begin, rng, control)
+        search.sweeps += sweeps
+        settled = bool(stable.any())
+        # The raw starts add what dynamics on the estimate would never visit.
+        search.look_at(np.concatenate([ends, begin[-starts // 8 :]]))
+        search.descend_from_best(max(6, 600 // n))
+        while failed < patience and not search.nothing_to_win:
+            control.report("pure", failed, patience, search.best_value)
+            before = search.best_value
+            search.look_at(search.kicked(rng))
+            search.descend_from_best(2)
+            # Some of what is best lies far from everything that looks stable on the estimate.
+            for profile in game.actions.sample(rng, max(1, min(6, 60 // n))):
+                search.descend(profile)
+            failed = 0 if search.best_value < before - TIE else failed + 1
+    ranked = search.ranked()
+    status: Status = control.ended or ("converged" if settled else "cycled")
+    note = (
+        ""
+        if settled
+        else f"no stable pure profile was found in the {objective.label_of_game}; the profile with the smallest "
+        f"{objective.label} is returned, and a mixed strategy may do better"
+    )
+    return Solution(
+        strategy=objective.strategy(ranked[0]),
+        value=objective.value(ranked[0]),
+        method="pure",
+        objective=objective.label,
+        status=status,
+        starts=starts,
+        sweeps=search.sweeps,
+        seconds=control.seconds,
+        candidates=tuple(objective.strategy(profile) for profile in ranked[:keep]),
+        note=note,
+    )
+
+
+class _Search:
+    """Everything that one search has seen."""
+
+    def __init__(self, objective: Objective, control: Control) -> None:
+        self.objective, self.control = objective, control
+        self.n_agents = objective.game.n_agents
+        self.sweeps = 0
+        self.best_value = np.inf
+        self.values: dict[bytes, float] = {}
+        self.profiles: dict[bytes, BoolArray] = {}
+        self.margins: dict[bytes, FloatArray] = {}
+        self.visited: set[bytes] = set()
+        self.listed = [space.enumerate() if space.size <= LISTED else None for space, _ in objective.spaces.groups]
+        self.actions = max(min(space.size, 2048) for space in objective.spaces.spaces)
+
+    def note(self, profiles: BoolArray, margins: FloatArray) -> None:
+        """Remember profiles and their margins."""
+        for profile, row in zip(profiles, margins, strict=True):
+            key = profile.tobytes()
+            value = float(row.max())
+            self.values[key], self.profiles[key], self.margins[key] = value, profile.copy(), row
+            self.best_value = min(self.best_value, value)
+
+    def look_at(self, profiles: BoolArray) -> None:
+        """Compute the margins of profiles that were not seen before."""
+        fresh = {key: profile for profile in profiles if (key := profile.tobytes()) not in self.values}
+        first = np.arange(0, self.n_agents, 4)
+        for start in range(0, len(fresh), 64):
+            self.control.check()
+            some = np.array(list(fresh.values())[start : start + 64])
+            if self.n_agents > len(first) > 1 and len(self.values) > 2 * ELITE:
+                # A few agents show that most profiles are not among the best.
+                cut = max(sorted(self.values.values())[2 * ELITE], 0.0)
+                some = some[self.objective.margins(some, first).max(axis=1) <= cut]
+            self.note(some, self.objective.margins(some))
+
+    def descend_from_best(self, count: int) -> None:
+        """Start a descent from the best profiles that none has visited."""
+        keys = [key for key in self.values if key not in self.visited]
+        for key in sorted(keys, key=lambda key: self.values[key])[:count]:
+            self.descend(self.profiles[key], self.margins[key])
+
+    @property
+    def nothing_to_win(self) -> bool:
+        """Whether the best value cannot be improved in a way that counts."""
+        return not self.objective.margin_counts and self.best_value <= 0
+
+    def ranked(self) -> list[BoolArray]:
+        """Return all remembered profiles, the best first; those within `TIE` by potential."""
+        floor = -np.inf if self.objective.margin_counts else 0.0
+        keys = sorted(self.values, key=lambda key: self.values[key])
+        best = max(self.values[keys[0]], floor)
+        ties = [key for key in keys[:MOST_TIES] if max(self.values[key], floor) <= best + TIE]
+        rest = keys[len(ties) :]
+        ties.sort(key=lambda key: -self.objective.height(self.profiles[key]))
+        return [self.profiles[key] for key in ties + rest]
+
+    def kicked(self, rng: np.random.Generator) -> BoolArray:
+        """Return good profiles with a few agents moved at random, half of them settled on the estimate."""
+        keys = sorted(self.values, key=lambda key: self.values[key])[:ELITE]
+        kicked = np.empty((CHILDREN, self.n_agents, self.objective.game.n_coalitions), dtype=bool)
+        half = CHILDREN // 2
+        for t, child in enumerate(kicked):
+            # The better a profile, the more often it is tried.
+            key = keys[min(int(rng.integers(len(keys))), int(rng.integers(len(keys))))]
+            child[:] = self.profiles[key]
+            # Dynamics undoes much of a kick, so those who settle are kicked harder.
+            count = min(int(rng.integers(1, max(5, min(self.n_agents // 3, 12)) if t < half else 5)), self.n_agents)
+            chosen = rng.choice(self.n_agents, size=count, replace=False)
+            # Those with the largest margins are where something must change.
+            leading = np.argsort(-self.margins[key], kind="stable")[: max(3, self.n_agents // 4)]
+            chosen[0] = leading[int(rng.integers(len(leading)))]
+            for agent in np.unique(chosen).tolist():
+                child[agent] = self.objective.spaces.spaces[agent].sample(rng, 1)[0]
+        ends, _, sweeps = settle(self.objective.game, kicked[:half], rng, self.control, 30)
+        self.sweeps += sweeps
+        return np.concatenate([ends, kicked[half:]])
+
+    def descend(self, profile: BoolArray, margins: FloatArray | None = None) -> None:
+        """Move single agents as long as that lowers the largest margins."""
+        profile = profile.copy()
+        margins = self.objective.margins(profile[None])[0] if margins is None else margins
+        while (key := profile.tobytes()) not in self.visited:
+            self.visited.add(key)
+            self.control.check()
+            self.sweeps += 1
+            found = self._better(profile, margins)
+            if found is None:
+                break
+            profile, margins = found
+        self.note(profile[None], margins[None])
+
+    def _better(self, profile: BoolArray, margins: FloatArray) -> tuple[BoolArray, FloatArray] | None:
+        """Return the best profile that one agent's move away from `profile` leads to, if it is better."""
+        movers, actions = self._moves(profile)
+        # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
+        most = margins.max() - TIE
+        helps = self.objective.moved_margins(profile, movers, actions) < most
+        movers, actions = movers[helps], actions[helps]
+        if not len(movers):
+            return None
+        objective, chunk = self.objective, len(movers)
+        if len(movers) * self.n_agents * self.actions > WHOLE:
+            alone = objective.margins_of_moves(profile, movers, actions, np.array([margins.argmax()]))[:, 0]
+            promising = np.flatnonzero(alone < most)
+            promising = promising[np.argsort(alone[promising], kind="stable")]
+            movers, actions, chunk = movers[promising], actions[promising], CHUNK
+            if self.n_agents > CHUNK and len(movers):
+                # Those who have large margins now are most likely to have too large ones afterwards.
+                leaders = np.sort(np.argsort(-margins, kind="stable")[: self.n_agents // 4])
+                after = objective.margins_of_moves(profile, movers, actions, leaders).max(axis=1)
+                movers, actions = movers[after <= most + 2 * TIE], actions[after <= most + 2 * TIE]
+        now = _leading(margins[None])
+        for start in range(0, len(movers), chunk):
+            self.control.check()
+            part = slice(start, start + chunk)
+            some = objective.margins_of_moves(profile, movers[part], actions[part])
+            leading = _leading(some)
+            best = int(np.lexsort(leading.T[::-1])[0])
+            if _less(leading[best], now[0]):
+                moved = profile.copy()
+                moved[movers[start + best]] = actions[start + best]
+                return moved, some[best]
+        return None
+
+    def _moves(self, profile: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Return who may move, shape (m,), and to which sets, shape (m, k)."""
+        agents, actions = [], []
+        for (space, members), sets in zip(self.objective.spaces.groups, self.listed, strict=True):
+            for agent in members.tolist():
+                options = _small_steps(space, profile[agent]) if sets is None else sets
+                options = options[(options != profile[agent]).any(axis=1)]
+                agents.append(np.full(len(options), agent))
+                actions.append(options)
+        return np.concatenate(agents), np.concatenate(actions)
+
+
+def _leading(margins: FloatArray) -> FloatArray:
+    """Return the largest margins of each row, the largest first."""
+    count = min(LEADING, margins.shape[1])
+    top = np.partition(margins, margins.shape[1] - count, axis=1)[:, -count:]
+    return -np.sort(-top, axis=1)
+
+
+def _less(one: FloatArray, two: FloatArray) -> bool:
+    """Return whether the first margins that differ are smaller in `one`."""
+    for a, b in zip(one.tolist(), two.tolist(), strict=True):
+        if abs(a - b) > TIE:
+            return bool(a < b)
+    return False
+
+
+def _small_steps(space: ActionSpace, own: BoolArray) -> BoolArray:
+    """Return the sets that differ from `own` by joining, leaving or swapping one coalition."""
+    k = len(own)
+    flips = np.eye(k, dtype=bool)
+    joined, left = np.flatnonzero(~own), np.flatnonzero(own)
+    swaps = [flips[l] | flips[m] for l in left.tolist() for m in joined.tolist()][:LISTED]
+    options = own ^ np.array([*flips, *swaps])
+    return np.asarray(options[space.contains(options)])

@@ -1,0 +1,126 @@
+"""Objectives are the certificates, for every kind of evidence, and quick moves are moves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie import ActionSpaces, Game, Strategy, UpTo
+from coterie.actions import ExplicitSets
+from coterie.certify.holdout import fixed
+from coterie.certify.paired import paired
+from coterie.certify.paper import paper
+from coterie.solve.estimated import estimated_game, room_values
+from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
+from coterie.solve.paper import SurrogateObjective
+from random_games import drawn_games
+from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
+
+
+def same(objective, certificate, profiles):
+    """Margins equal the bounds of the certificate's alternatives, agent by agent."""
+    margins = objective.margins(profiles)
+    for profile, row in zip(profiles, margins, strict=True):
+        found = certificate(objective.strategy(profile))
+        expected = [
+            found.alternatives[agent].bound if agent in found.alternatives else -np.inf for agent in found.per_agent
+        ]
+        np.testing.assert_allclose(row, expected, atol=1e-10)
+        assert max(objective.value(profile), 0.0) == pytest.approx(found.gap, abs=1e-10)
+    one = np.array([profiles.shape[1] - 1])
+    np.testing.assert_allclose(objective.margins(profiles, one)[:, 0], margins[:, one[0]], atol=1e-12)
+
+
+def moves_agree(objective, profile, rng):
+    """Where the mover's own margin is offered without looking at the others, it is right."""
+    for agent, space in enumerate(objective.spaces.spaces):
+        action = space.sample(rng, 1)
+        moved = profile.copy()
+        moved[agent] = action[0]
+        quick = objective.moved_margins(profile, np.array([agent]), action)[0]
+        everybody = objective.margins(moved[None])[0]
+        slow = everybody[agent]
+        some = np.array([0, len(moved) - 1])[: len(moved)]
+        for agents in (None, some):
+            expected = everybody if agents is None else everybody[agents]
+            found = objective.margins_of_moves(profile, np.array([agent]), action, agents)[0]
+            np.testing.assert_allclose(found, expected, atol=1e-10)
+        assert np.isneginf(quick) or quick == pytest.approx(slow, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_objectives_are_certificates(name):
+    game, whole, learning, certifying = from_setting(name)
+    spaces, names = game.actions, (game.agents, game.coalitions)
+    rng = np.random.default_rng(1)
+    profiles = spaces.sample(rng, 12)
+    for form in ("best", "box", "union"):
+        objective = PairedObjective(whole, spaces, 0.1, *names, form=form)
+        same(objective, lambda s, form=form: paired(whole, s, spaces, 0.1, form), profiles)
+        moves_agree(objective, profiles[0], rng)
+    preview = certifying.preview(learning)
+    for form in ("both", "bernstein"):
+        objective = HoldoutObjective(preview, spaces, 0.1, *names, form=form)
+        same(objective, lambda s, form=form: fixed(preview, s, spaces, 0.1, form=form), profiles)
+        moves_agree(objective, profiles[0], rng)
+    if name in {"gaussian", "rare pairs", "sizes"}:
+        objective = SurrogateObjective(whole, spaces, 0.1, *names)
+        same(objective, lambda s: paper(whole, s, spaces, 0.1), profiles)
+    rooms = estimated_game(whole, spaces, *names).room_values
+    for profile in profiles:
+        strategy = Strategy.pure(profile, *names)
+        np.testing.assert_allclose(rooms(strategy), whole.rooms(whole.design(strategy)), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["anonymous", "factor"])
+def test_objectives_by_size(kind):
+    rng = np.random.default_rng(3)
+    evidence = by_size_evidence(rng, kind)
+    spaces = random_spaces(rng, 4, 2, 3)
+    profiles = spaces.sample(rng, 8)
+    for form in ("best", "box", "union"):
+        same(
+            PairedObjective(evidence, spaces, 0.1, form=form),
+            lambda s, form=form: paired(evidence, s, spaces, 0.1, form),
+            profiles,
+        )
+    same(HoldoutObjective(evidence, spaces, 0.1), lambda s: fixed(evidence, s, spaces, 0.1), profiles)
+    strategy = Strategy.pure(profiles[0])
+    np.testing.assert_allclose(
+        estimated_game(evidence, spaces).room_values(strategy), evidence.rooms(evidence.design(strategy)), atol=1e-10
+    )
+
+
+def test_agents_with_different_spaces_large_and_small():
+    rng = np.random.default_rng(4)
+    n, k = 4, 12
+    evidence = random_evidence(rng, n, k)
+    few = ExplicitSets(np.unique(rng.random((5, k)) < 0.4, axis=0))
+    spaces = ActionSpaces((UpTo(k, k), few, few, UpTo(k, 2)))
+    profiles = spaces.sample(rng, 4)
+    same(PairedObjective(evidence, spaces, 0.1), lambda s: paired(evidence, s, spaces, 0.1), profiles)
+    same(HoldoutObjective(evidence, spaces, 0.1), lambda s: fixed(evidence, s, spaces, 0.1), profiles)
+    moves_agree(PairedObjective(evidence, spaces, 0.1), profiles[0], rng)
+
+
+@settings(max_examples=80, deadline=None)
+@given(drawn_games(), st.integers(0, 2**32 - 1))
+def test_gap_objective_is_the_gap(drawn, seed):
+    game, rng = drawn.game, np.random.default_rng(seed)
+    objective = GapObjective(game)
+    profiles = game.actions.sample(rng, 5)
+    everybody = np.arange(game.n_agents)
+    for profile, rooms in zip(profiles, room_values(game.utilities, profiles, everybody), strict=True):
+        strategy = objective.strategy(profile)
+        assert max(objective.value(profile), 0.0) == pytest.approx(game.gap(strategy), abs=1e-9)
+        np.testing.assert_allclose(rooms, game.room_values(strategy), atol=1e-9)
+        objective.height(profile)
+    moves_agree(objective, profiles[0], rng)
+
+
+def test_estimated_gap_names():
+    game, whole, *_ = from_setting("gaussian")
+    objective = estimated_gap(whole, game.actions, game.agents, game.coalitions)
+    assert objective.label == "estimated gap"
+    assert objective.game.agents == game.agents
+    assert isinstance(objective.game, Game)

@@ -1,0 +1,135 @@
+"""The pure search against enumeration, and its manners: seeds, limits, interruptions, honest endings."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from coterie import ActionSpaces, Game, InputError, any_subset, exactly_one
+from coterie.solve.control import Control
+from coterie.solve.exact import enumerate_profiles
+from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
+from coterie.solve.pure import pure
+from solver_instances import from_setting, random_evidence, random_spaces, small_game
+
+GAMES = 60
+
+
+def objectives(evidence, spaces):
+    return (
+        PairedObjective(evidence, spaces, 0.01),
+        HoldoutObjective(evidence, spaces, 0.01),
+        PairedObjective(evidence, spaces, 0.01, form="box"),
+        estimated_gap(evidence, spaces),
+    )
+
+
+def test_finds_the_optimum_of_small_games():
+    """At least 95 % exactly, negative margins included; the certificate within 1 % on all."""
+    exact = 0
+    for seed in range(GAMES):
+        evidence, spaces = small_game(seed, most=3000, symmetric=seed % 5 > 0)
+        objective = objectives(evidence, spaces)[seed % 4]
+        objective.margin_counts = True
+        best = enumerate_profiles(objective)
+        found = pure(objective, Control(seed), starts=64, kicks=8)
+        assert found.value >= best.value - 1e-9
+        assert found.certificate <= 1.01 * best.certificate + 2e-6
+        exact += found.value <= best.value + 1e-9
+    assert exact >= 0.95 * GAMES
+
+
+@pytest.mark.parametrize("name", ["pooled", "sizes", "bandit", "bandit joint", "bandit sizes", "shared noise"])
+def test_finds_the_optimum_for_every_kind_of_evidence(name):
+    game, whole, learning, certifying = from_setting(name)
+    preview = certifying.preview(learning)
+    for objective in (PairedObjective(whole, game.actions, 0.1), HoldoutObjective(preview, game.actions, 0.1)):
+        best = enumerate_profiles(objective)
+        found = pure(objective, Control(1), starts=32, kicks=3)
+        assert found.certificate <= best.certificate + 1e-9
+        assert objective.value(found.strategy.sets) == pytest.approx(found.value)
+
+
+def test_ties_go_to_the_largest_potential():
+    game = Game(np.array([[[0, 1.0], [1, 0]], [[0, 2.0], [2, 0]], [[0, 0.5], [0.5, 0]]]), "one")
+    found = pure(GapObjective(game))
+    assert found.strategy.members()["2"] == ["1", "2"]
+    assert found.certificate == 0
+    assert len({strategy.sets.tobytes() for strategy in found.candidates}) == len(found.candidates) > 1
+
+
+def test_no_stable_profile_is_said():
+    """Matching pennies: 1 wants to be with 2, who wants to be alone."""
+    means = np.zeros((2, 2, 2))
+    means[:, 0, 1], means[:, 1, 0] = 1.0, -1.0
+    found = pure(GapObjective(Game(means, "one", symmetric=False)))
+    assert found.status == "cycled"
+    assert "no stable pure profile was found in the game" in found.note
+    assert found.value == 1.0
+    assert "cycled" in str(found)
+    assert found.to_json()["status"] == "cycled"
+
+
+def test_large_spaces():
+    rng = np.random.default_rng(0)
+    evidence = random_evidence(rng, 5, 12, 5000)
+    spaces = ActionSpaces.shared(any_subset(12), 5)
+    for objective in (PairedObjective(evidence, spaces, 0.1, form="box"), estimated_gap(evidence, spaces)):
+        found = pure(objective, Control(3), starts=16, kicks=1)
+        assert spaces.contains(found.strategy.sets).all()
+        assert found.value <= objective.margins(spaces.sample(rng, 20)).max(axis=1).min()
+
+
+def test_nobody_has_a_choice():
+    evidence = random_evidence(np.random.default_rng(0), 3, 1)
+    spaces = ActionSpaces.shared(exactly_one(1), 3)
+    for objective in objectives(evidence, spaces):
+        assert pure(objective, starts=4).value == 0
+        assert enumerate_profiles(objective).value == 0
+
+
+def test_a_seed_decides():
+    evidence, spaces = small_game(3)
+    objective = PairedObjective(evidence, spaces, 0.1)
+    one, two = (pure(objective, Control(7), starts=16, kicks=2) for _ in range(2))
+    assert [s.sets.tobytes() for s in one.candidates] == [s.sets.tobytes() for s in two.candidates]
+    assert (one.value, one.sweeps) == (two.value, two.sweeps)
+
+
+def hard_objective():
+    rng = np.random.default_rng(0)
+    return PairedObjective(random_evidence(rng, 30, 5), random_spaces(rng, 30, 5, 8), 0.01)
+
+
+def test_time_limit():
+    objective = hard_objective()
+    begin = time.perf_counter()
+    found = pure(objective, Control(0, time_limit=0.3), starts=512, kicks=1000)
+    assert found.status == "time"
+    assert time.perf_counter() - begin < 5
+    assert found.value == pytest.approx(objective.value(found.strategy.sets))
+    with pytest.raises(InputError, match="time limit"):
+        Control(0, time_limit=0.0)
+
+
+def test_stop_flag_and_progress():
+    flag, seen = threading.Event(), []
+
+    def note(progress):
+        seen.append(progress)
+        flag.set()
+
+    found = pure(hard_objective(), Control(0, progress=note, stop=flag.is_set), starts=16, kicks=1000)
+    assert found.status == "interrupted"
+    assert seen[0].method == "pure"
+    assert seen[0].value >= found.value
+
+
+def test_keyboard_interrupt_returns_the_best_so_far():
+    def press(progress):
+        raise KeyboardInterrupt
+
+    found = pure(hard_objective(), Control(0, progress=press), starts=16)
+    assert found.status == "interrupted"
+    assert np.isfinite(found.value)
