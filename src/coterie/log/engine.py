@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
 from coterie.log import schema
 
-NUMBER = r"^\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*$"
+NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
 
 BATCH_ROWS = 1 << 17
@@ -185,10 +186,13 @@ class DuckDBEngine(Engine):
         """Return the source as something to select from, with `row_index` and `file_name`."""
         if source.frame is None:
             files = ", ".join(file_pattern(file) for file in source.files)
-            read = f"read_parquet([{files}], union_by_name = true, file_row_number = true, filename = 'file_name')"
+            read = (
+                f"read_parquet([{files}], union_by_name = true, hive_partitioning = false, "
+                "file_row_number = true, filename = 'file_name')"
+            )
             return f"(SELECT * RENAME (file_row_number AS row_index) FROM {read})"
         name = self.name(f"frame_{source.table}")
-        rows = pa.array(range(source.frame.num_rows), type=pa.int64())
+        rows = pa.array(np.arange(source.frame.num_rows, dtype=np.int64))
         self._connection.register(name, source.frame.append_column("row_index", rows))
         return name
 
@@ -310,6 +314,19 @@ def match_columns(source: Source, found: Mapping[str, str], mapping: Mapping[str
     return matched
 
 
+def refuse_unknown_columns(
+    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
+) -> None:
+    """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
+    found = {name.strip().casefold() for columns in types.values() for name in columns}
+    for ours, theirs in mapping.items():
+        matters = any(ours in schema.TABLES[table] for table in types)
+        if matters and theirs.casefold() not in found:
+            where = " and ".join(source.shown for source in used)
+            names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
+            raise InputError(f"columns: {ours} is said to be {theirs!r}, but {where} has only: {names}")
+
+
 _WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
 _REAL = r"(double|float|real|half|decimal)(\(.*\))?"
 _DATE = r"(date|time)[a-z_ ]*"
@@ -317,4 +334,6 @@ _DATE = r"(date|time)[a-z_ ]*"
 
 def _fits(column: str, kind: str) -> bool:
     """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
+    if "with time zone" in kind:  # its spelling depends on where it is read
+        return False
     return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None

@@ -12,6 +12,9 @@ from fractions import Fraction
 FIXED_BITS = 30
 """Utilities are whole numbers of (high - low) / 2^30 steps above low."""
 
+SLACK = 1e-9
+"""The share of the range by which a utility may lie beyond its ends: computed ones carry rounding."""
+
 LARGEST_DOUBLE = "CAST('1.7976931348623157e308' AS DOUBLE)"
 
 
@@ -24,8 +27,8 @@ def fixed_point(limits: tuple[float, float]) -> str:
     """Return q = round((utility - low) / (high - low) 2^30) as SQL."""
     low, high = limits
     return (
-        f"CAST(floor((utility - {double(low)}) / {double(high - low)} * {double(2.0**FIXED_BITS)} "
-        f"+ {double(0.5)}) AS BIGINT)"
+        f"CAST(floor(least(greatest((utility - {double(low)}) / {double(high - low)}, {double(0.0)}), {double(1.0)}) "
+        f"* {double(2.0**FIXED_BITS)} + {double(0.5)}) AS BIGINT)"
     )
 
 
@@ -112,7 +115,8 @@ def pair_sums(
     size = ", z.size AS size" if sized_by else ""
     return (
         f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, "
-        f"CAST(sum((q * q) >> {FIXED_BITS}) AS BIGINT) AS squares FROM (SELECT {which} AS part, "
+        f"CAST(sum((q * q) >> {FIXED_BITS}) AS BIGINT) AS squares, "
+        f"CAST(sum((q * q) & {(1 << FIXED_BITS) - 1}) AS BIGINT) AS square_rests FROM (SELECT {which} AS part, "
         f"p.coalition AS coalition, agent, partner, {fixed_point(limits)} AS q{size} FROM {_sized(pairs, sized_by)}"
         f") AS fixed GROUP BY {named}"
     )
@@ -197,9 +201,10 @@ def is_finite() -> str:
 
 
 def is_outside(limits: tuple[float, float]) -> str:
-    """Return whether a finite utility is outside the limits."""
+    """Return whether a finite utility is outside the limits, by more than rounding explains."""
     low, high = limits
-    return f"({is_finite()} AND NOT utility BETWEEN {double(low)} AND {double(high)})"
+    slack = (high - low) * SLACK
+    return f"({is_finite()} AND NOT utility BETWEEN {double(low - slack)} AND {double(high + slack)})"
 
 
 def distinct_rows(view: str, fingerprint: str) -> str:
@@ -288,7 +293,7 @@ def impossible_totals(totals: str, members: str, limits: tuple[float, float], se
     Sums of decimal fractions carry rounding, so a billionth of the range per term is forgiven.
     """
     low, high = limits
-    slack = (high - low) * 1e-9
+    slack = (high - low) * SLACK
     return (
         f"SELECT {select} FROM {totals} t LEFT JOIN ({terms(members)}) c ON t.sample = c.sample AND t.agent = c.agent "
         f"WHERE {is_finite()} AND NOT utility BETWEEN coalesce(c.terms, 0) * {double(low - slack)} "

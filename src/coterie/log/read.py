@@ -13,6 +13,7 @@ from coterie.log import schema
 from coterie.log.engine import Dialect, Source
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+PARQUET = (".parquet", ".pq")
 SEPARATORS = (",", ";", "\t")
 
 
@@ -22,8 +23,6 @@ def find_log(path: Path) -> tuple[list[Source], schema.Options]:
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
         return [_source("pairs", path)], schema.Options()
-    if any(path.glob("*.parquet")) and not any(_candidates(path, table) for table in schema.TABLES):
-        return [_source("pairs", path)], schema.Options()  # a folder of parts, given by itself
     found = []
     for table in schema.TABLES:
         candidates = _candidates(path, table)
@@ -31,6 +30,8 @@ def find_log(path: Path) -> tuple[list[Source], schema.Options]:
             names = " and ".join(candidate.name for candidate in candidates)
             raise InputError(f"{path}: found {names}, expected one table called {table}")
         found += [_source(table, candidate) for candidate in candidates]
+    if not found and _parts(path):
+        found = [_source("pairs", path)]  # a folder of parts, given by itself
     described = path / "log.json"
     options = schema.file_options(read_json(described), str(described)) if described.exists() else schema.Options()
     return found, options
@@ -55,14 +56,28 @@ def _candidates(folder: Path, table: str) -> list[Path]:
     return sorted(
         entry
         for entry in folder.iterdir()
-        if (entry.is_dir() and entry.name.lower() == table and any(entry.glob("*.parquet")))
+        if _is_folder_of(entry, table)
         or (entry.is_file() and entry.stem.lower() == table and entry.suffix.lower() in SUFFIXES)
     )
 
 
+def _is_folder_of(entry: Path, table: str) -> bool:
+    named = entry.name.lower() in {table, *(f"{table}{suffix}" for suffix in PARQUET)}
+    return named and entry.is_dir() and bool(_parts(entry))
+
+
+def is_part(name: str) -> bool:
+    """Return whether a file in a folder is a Parquet part; hidden ones are notes of who wrote them."""
+    return not name.startswith((".", "_")) and name.lower().endswith(PARQUET)
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.iterdir() if is_part(entry.name) and entry.is_file())
+
+
 def _source(table: str, path: Path) -> Source:
     if path.is_dir():
-        return Source(table, str(path), tuple(str(part) for part in sorted(path.glob("*.parquet"))))
+        return Source(table, str(path), tuple(str(part) for part in _parts(path)))
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"{path}: expected a .csv or .parquet file, or a folder with a table pairs or totals")

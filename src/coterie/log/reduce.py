@@ -121,7 +121,7 @@ def pair_sums(task: Reduction) -> list[Sums]:
         task.ratings, task.part("p.sample"), setting.fixed_range, task.sized_by, pooled=setting.pool_coalitions
     )
     found = task.engine.table(query)
-    values = [numbers(found[name]) for name in ("count", "total", "squares")]
+    values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
     if setting.noise == "samples" and setting.pool_coalitions:
         values.append(np.zeros(len(found), dtype=np.int64))
     return _by_part(task, numbers(found["part"]), _pair_keys(task, found), np.stack(values, axis=1))
@@ -133,7 +133,7 @@ def _repeats(task: Reduction) -> list[Sums]:
     found = task.engine.table(query)
     repeats = numbers(found["repeats"])
     nothing = np.zeros_like(repeats)
-    values = np.stack([nothing, nothing, nothing, repeats], axis=1)
+    values = np.stack([*[nothing] * 4, repeats], axis=1)
     return _by_part(task, numbers(found["part"]), _pair_keys(task, found), values)
 
 
@@ -231,7 +231,7 @@ class _Accumulator:
         self.gram = np.zeros((parts, n, packed_length(dimension)), dtype=np.int64)
         self.offsets = np.zeros((parts, n, dimension), dtype=np.int64)
         self.moments = np.zeros((parts, n, dimension), dtype=np.int64)
-        self.squares = np.zeros((parts, n, 3, 2), dtype=np.int64)
+        self.squares = np.zeros((parts, n, 4, 2), dtype=np.int64)
 
     def part(self, p: int) -> WeightedSums:
         return WeightedSums(self.gram[p], self.offsets[p], self.moments[p], carried(self.squares[p]))

@@ -59,8 +59,8 @@ class SparkEngine(Engine):
             if len(names) > 1:
                 raise InputError(f"{path}: found {' and '.join(names)}, expected one table called {table}")
             found += [self._source(table, f"{path.rstrip('/')}/{name}") for name in names]
-        if not found and any(name.endswith(".parquet") for name in listed):
-            return [self._source("pairs", path)], schema.Options()
+        if not found and any(read.is_part(name) for name in listed):
+            found = [self._source("pairs", path)]
         if "log.json" not in listed:
             return found, schema.Options()
         described = f"{path.rstrip('/')}/log.json"
@@ -96,7 +96,10 @@ class SparkEngine(Engine):
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
             return dict.fromkeys(source.dialect.header, "string")
-        return {name: str(kind).lower() for name, kind in self._raw(source).dtypes}
+        # Spark's plain timestamp is an instant, shown in the session's time zone.
+        zoned = {"timestamp": "timestamp with time zone", "timestamp_ltz": "timestamp with time zone"}
+        kinds = {name: str(kind).lower() for name, kind in self._raw(source).dtypes}
+        return {name: zoned.get(kind, kind) for name, kind in kinds.items()}
 
     def _raw(self, source: Source) -> Any:
         if source.frame is None:
