@@ -305,7 +305,9 @@ def _open(used: list[Source], found: list[Source], options: schema.Options, engi
         notes.append(INFERRED)
         engine.view("members", queries.inferred_members(engine.name("pairs")), stored=True)
     agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if tables[-1] == "totals" else [])])
-    coalitions = _names(engine, [("members", "coalition")])
+    # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
+    needed = not options.pool_coalitions or options.coalition_names
+    coalitions = _names(engine, [("members", "coalition")]) if needed else ()
     notes += _unlisted("agents", agents, options.agents) + _unlisted("coalitions", coalitions, options.coalition_names)
     if options.pool_coalitions:
         count = options.coalitions or _most_together(engine)

@@ -98,12 +98,18 @@ def sample_counts(views: Sequence[str], which: str) -> str:
     )
 
 
-def size_counts(members: str, which: str) -> str:
-    """Return for each part, coalition and size how many samples had it."""
+def size_counts(members: str, which: str, *, pooled: bool = False) -> str:
+    """Return for each part, coalition (unless pooled) and size how many samples had it."""
+    keys = "part, size" if pooled else "part, coalition, size"
     return (
-        f"SELECT part, coalition, size, count(*) AS samples FROM (SELECT {which} AS part, coalition, size "
-        f"FROM ({sizes(members)}) AS z) AS parts GROUP BY part, coalition, size"
+        f"SELECT {keys}, count(*) AS samples FROM (SELECT {which} AS part, coalition, size "
+        f"FROM ({sizes(members)}) AS z) AS parts GROUP BY {keys}"
     )
+
+
+def most_terms(members: str) -> str:
+    """Return the largest number of pair terms that any total adds up."""
+    return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"
 
 
 def pair_sums(
@@ -260,7 +266,7 @@ def strangers(pairs: str, members: str) -> str:
     """Return the number of pairs of which one or both agents were not members."""
     return (
         f"SELECT count(*) AS found FROM {pairs} p "
-        f"WHERE NOT {_is_member(members, 'agent')} OR NOT {_is_member(members, 'partner')}"
+        f"WHERE {_NAMED} AND (NOT {_is_member(members, 'agent')} OR NOT {_is_member(members, 'partner')})"
     )
 
 
@@ -269,8 +275,12 @@ def first_stranger(pairs: str, members: str) -> str:
     return (
         "SELECT * FROM (SELECT file_name, row_index, sample, coalition, agent, partner, "
         f"{_times_member(members, 'agent')} AS agent_known, {_times_member(members, 'partner')} AS partner_known "
-        f"FROM {pairs} p) AS known WHERE agent_known = 0 OR partner_known = 0 ORDER BY file_name, row_index LIMIT 1"
+        f"FROM {pairs} p) AS known WHERE {_NAMED} AND (agent_known = 0 OR partner_known = 0) "
+        "ORDER BY file_name, row_index LIMIT 1"
     )
+
+
+_NAMED = "sample <> '' AND coalition <> '' AND agent <> '' AND partner <> ''"  # the others are a problem of their own
 
 
 def _is_member(members: str, column: str) -> str:

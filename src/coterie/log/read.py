@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +84,11 @@ def _source(table: str, path: Path) -> Source:
         raise InputError(f"{path}: expected a .csv or .parquet file, or a folder with a table pairs or totals")
     if kind == "parquet":
         return Source(table, str(path), (str(path),))
-    return Source(table, str(path), (str(path),), csv_dialect(lambda: _first_line(path), str(path)))
+    header, skipped = _first_line(path)
+    return Source(table, str(path), (str(path),), replace(csv_dialect(header, str(path)), skip=skipped))
 
 
-def _first_line(path: Path) -> str:
+def _first_line(path: Path) -> tuple[str, int]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return _record(file)
@@ -96,19 +98,25 @@ def _first_line(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
 
 
-def _record(file: io.TextIOBase | Any) -> str:
-    """Return the first record of a CSV file: a line, or more where a quoted cell goes over several."""
-    text = ""
+def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
+    """Return the header of a CSV file, which may go over several lines, and how many lines come before it.
+
+    Those may be blank, or say `sep=;` as spreadsheets do.
+    """
+    text, skipped = "", 0
     for line in file:
+        if not text and (not line.strip() or re.fullmatch("sep=.", line.strip(), re.IGNORECASE)):
+            skipped += 1
+            continue
         text += line
         if text.count('"') % 2 == 0:
             break
-    return text
+    return text, skipped
 
 
-def csv_dialect(first_line: Callable[[], str], shown: str) -> Dialect:
+def csv_dialect(header: str, shown: str) -> Dialect:
     """Return how a CSV file is written: the separator that splits its header into most cells."""
-    header = first_line().removeprefix("\ufeff")
+    header = header.removeprefix("\ufeff")
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
     splits = {mark: next(csv.reader(io.StringIO(header, newline=""), delimiter=mark)) for mark in SEPARATORS}

@@ -297,10 +297,11 @@ def refuse(problems: Iterable[Refusal]) -> None:
     raise InputError(f"the log has {len(found)} problems:\n" + "\n".join(f"- {line}" for line in listed))
 
 
-def missing_column(table: str, column: str, found: Iterable[str]) -> str:
-    """Word a table without one of its columns."""
+def missing_columns(table: str, columns: list[str], found: Iterable[str]) -> str:
+    """Word a table without some of its columns."""
+    column, named = columns[0], " or ".join(repr(name) for name in columns)
     return (
-        f"no column {column!r}; the table {table} needs {', '.join(TABLES[table])}, and this one has "
+        f"no column {named}; the table {table} needs {', '.join(TABLES[table])}, and this one has "
         f"{', '.join(found) or 'none'} (--columns {column}=NAME says which one is meant)"
     )
 
@@ -336,6 +337,8 @@ def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, 
             f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
             f"{number(sigma)} explains; expected a larger --sigma or another --utility-range"
         )
+    if seen[0] == seen[1]:
+        seen = min(seen[0], limits[0]), max(seen[1], limits[1])
     low, high = (number(end) for end in seen)
     middle = number((seen[0] + seen[1]) / 2)
     return (

@@ -26,7 +26,9 @@ from coterie.log.setting import Setting, positions
 from coterie.log.sums import Sums, unpacked
 
 WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
-"""Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples."""
+"""Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
+
+Without weights they fit for 2^33 / c samples, which the reduction checks."""
 
 LIMB = 31
 """Sums of squares are kept in two parts, the lower one of so many bits."""
