@@ -212,7 +212,7 @@ def statistics(setting: Setting, batch: Batch, game: Game, kept: Any, *, sizes: 
     q = np.floor((batch.utility - low) / (high - low) * 2**30 + 0.5).astype(np.int64)
     columns = [room, batch.agent, batch.partner, *([size] if sizes == "aware" else [])]
     keys = np.stack(columns, axis=1)[rows]
-    values = [np.ones_like(q), q, (q * q) >> 30]
+    values = [np.ones_like(q), q, (q * q) >> 30, (q * q) & (2**30 - 1)]
     together = None
     if setting.noise == "samples":
         if setting.pool:
@@ -221,8 +221,8 @@ def statistics(setting: Setting, batch: Batch, game: Game, kept: Any, *, sizes: 
     entries = Sums.collect(keys, np.stack(values, axis=1)[rows])
     if setting.noise == "samples" and setting.pool:
         met = Sums.collect(np.column_stack([batch.sample[rows], keys]), np.ones((rows.sum(), 1), dtype=np.int64))
-        squares = np.zeros((len(met.keys), 4), dtype=np.int64)
-        squares[:, 3] = met.values[:, 0] ** 2
+        squares = np.zeros((len(met.keys), 5), dtype=np.int64)
+        squares[:, 4] = met.values[:, 0] ** 2
         entries = entries + Sums.collect(met.keys[:, 1:], squares)
     teams = Sums(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
     return PairStatistics(facts, int(kept.sum()), entries, teams, together)

@@ -26,7 +26,7 @@ def parts_of(batch, n, k, rng, *, sizes="aware"):
     for chosen in (half, ~half):
         rows = chosen[batch.sample]
         keys = [batch.coalition, batch.agent, batch.partner, *([size] if sizes == "aware" else [])]
-        values = np.stack([np.ones_like(q), q, (q * q) >> 30], axis=1)[rows]
+        values = np.stack([np.ones_like(q), q, (q * q) >> 30, (q * q) & (2**30 - 1)], axis=1)[rows]
         entries = Sums.collect(np.stack(keys, axis=1)[rows], values)
         teams = Sums(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
         made.append(PairStatistics(setting, int(chosen.sum()), entries, teams))

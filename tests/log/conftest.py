@@ -114,7 +114,7 @@ class Oracle:
         return 0 if self.pooled else self.coalitions.index(coalition)
 
     def entries(self, part, *, sized=False):
-        found = defaultdict(lambda: [0, 0, 0])
+        found = defaultdict(lambda: [0, 0, 0, 0])
         for sample, coalition, agent, partner, value in self.tables.pairs:
             if self.part(sample) == part:
                 i, j = self.agents.index(agent), self.agents.index(partner)
@@ -125,6 +125,7 @@ class Oracle:
                 found[key][0] += 1
                 found[key][1] += q
                 found[key][2] += (q * q) >> 30
+                found[key][3] += (q * q) % 2**30
         return dict(found)
 
     def size_counts(self, part):

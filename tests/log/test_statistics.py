@@ -1,6 +1,8 @@
 """Adding, saving and loading statistics."""
 
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,11 @@ from coterie.errors import InputError
 
 
 def statistics_of(log_tables, names, options, wanted):
+    if "json" in options:
+        with tempfile.TemporaryDirectory() as folder:
+            place = log_tables.write(Path(folder) / "log", *names)
+            (place / "log.json").write_text(options["json"], encoding="utf-8")
+            return coterie.read_log(place, threads=1).statistics(**wanted)
     return coterie.Log.from_frames(**log_tables.frames(*names), threads=1, **options).statistics(**wanted)
 
 
@@ -20,6 +27,12 @@ CASES = [
     (("memberships", "pairs"), {"symmetric": False}, {"noise": "samples"}),
     (("memberships", "pairs"), {"pool_coalitions": True, "may_stay_out": True}, {"noise": "samples", "sizes": "aware"}),
     (("memberships", "pairs"), {"actions": "observed-own"}, {"sizes": "aware", "parts": (0.3, 0.3, 0.4)}),
+    (("memberships", "pairs"), {"json": '{"agents": ["z", "a2"], "coalitions": ["c2", "c0"]}'}, {"sizes": "aware"}),
+    (
+        ("memberships", "totals"),
+        {"json": '{"agents": ["a3", "a0"], "actions": "observed-own", "may_stay_out": true}'},
+        {},
+    ),
     (("memberships", "totals"), {}, {"unweighted": True}),
     (("memberships", "totals"), {"pool_coalitions": True}, {"noise": "samples"}),
 ]

@@ -56,9 +56,8 @@ def pair_estimate(
         return anonymous(count, total, squares, bounds, symmetric=setting.symmetric)
     pooled = setting.pool_coalitions
     repeats = _table(part, part.repeats.astype(np.float64)) if pooled and noise is not None else None
-    # Squares are stored rounded down, by less than this share of the squared range.
-    low, high = setting.fixed_range
-    variance = part.variance + (high - low) ** 2 * 2.0 ** (1 - FIXED_BITS)
+    # Every utility is rounded by at most half a step, which moves a standard deviation by less than a step.
+    variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
     moments = Moments(count, _table(part, part.mean), _table(part, variance), len(part.count), repeats)
     kind: Structure = structure_of(setting)
     return PairEstimate(kind, moments, bounds, n, k, noise=noise)

@@ -68,6 +68,9 @@ def check(engine: Engine, sources: Sequence[Source], options: schema.Options) ->
     rows = int(counts[used.source.table]["n_rows"])
     if rows == 0:
         problems.append(Refusal(used.source.shown, "has no rows; an empty log says nothing"))
+    if used.source.table == "totals" and not counts["memberships"]["n_rows"]:
+        shown = tables["memberships"].source.shown
+        schema.refuse([*problems, Refusal(shown, "has no rows; totals say nothing without memberships")])
     hashes = {}
     for name, table in tables.items():
         if name != "pairs":
@@ -150,15 +153,15 @@ def _repeated_pairs(table: _Table, rows: int, options: schema.Options) -> tuple[
     if _distinct_rows(table, keys) == rows:
         return False, []
     problems = list(_first_repeated(table))
-    if not options.symmetric or problems:
+    if not options.symmetric:
         return False, problems
     found = table.one(queries.orders(table.view))
     assert found is not None
     if found["different"] and not options.symmetrize:
         row = table.one(queries.disagreement(table.view))
-        assert row is not None
-        what = schema.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
-        problems.append(table.refusal(row, what, int(found["different"])))
+        if row is not None:  # otherwise the same order was listed twice, which is reported as such
+            what = schema.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
+            problems.append(table.refusal(row, what, 1 if problems else int(found["different"])))
     return bool(found["both_orders"]), problems
 
 
@@ -174,11 +177,10 @@ def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
     if found is None or not found["found"]:
         return
     row = table.one(queries.first_stranger(table.view, members))
-    # A row with an empty name is a problem of its own, reported as such.
-    if row is not None and all(row[name] for name in table.names):
-        values = {name: row[name] for name in table.names}
-        missing = row["partner"] if row["agent_known"] else row["agent"]
-        yield table.refusal(row, schema.not_members(values, missing), int(found["found"]))
+    assert row is not None
+    values = {name: row[name] for name in table.names}
+    missing = row["partner"] if row["agent_known"] else row["agent"]
+    yield table.refusal(row, schema.not_members(values, missing), int(found["found"]))
 
 
 def _impossible_totals(table: _Table, members: str, limits: tuple[float, float]) -> Iterator[Refusal]:

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
 from coterie.log import schema
 
-NUMBER = r"^\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*$"
+NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
 
 BATCH_ROWS = 1 << 17
@@ -35,6 +36,8 @@ class Dialect:
 
     separator: str
     header: tuple[str, ...]
+    skip: int = 0
+    """How many lines come before the header."""
 
     @property
     def has_decimal_comma(self) -> bool:
@@ -153,6 +156,8 @@ class DuckDBEngine(Engine):
         threads = threads or os.cpu_count() or 1
         self._run(f"SET threads = {int(threads)}")
         try:
+            if memory_limit is not None and not re.match(r"\s*[0-9.]*[1-9]", memory_limit):
+                raise duckdb.Error  # DuckDB takes -1 for no limit at all
             self._run(f"SET memory_limit = {quoted(memory_limit or default_memory(threads))}")
         except duckdb.Error:
             raise InputError(f"memory limit: expected something like 2GB or 500MB, got {memory_limit!r}") from None
@@ -161,12 +166,16 @@ class DuckDBEngine(Engine):
         if source.dialect is not None:
             return dict.fromkeys(source.dialect.header, "varchar")
         try:
-            described = self.table(f"DESCRIBE SELECT * FROM {self._raw(source)}")
+            described = self._connection.sql(f"DESCRIBE SELECT * FROM {self._raw(source)}").to_arrow_table()
+        except (self._duckdb.OutOfMemoryException, self._duckdb.IOException) as problem:
+            raise self._failure(problem) from None
         except self._duckdb.Error as problem:
-            reason = str(problem).splitlines()[0]
+            reason = _first_line(problem)
+            if "adds column" in reason:
+                raise InputError(f"{source.shown}: has a column 'file_row_number', which DuckDB uses; rename") from None
             raise InputError(f"{source.shown}: cannot be read as Parquet ({reason})") from None
         names, kinds = described["column_name"].to_pylist(), described["column_type"].to_pylist()
-        return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in _EXTRA}
+        return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in {_ROW, _FILE}}
 
     def load(self, source: Source, columns: Mapping[str, str]) -> None:
         if source.dialect is not None:
@@ -178,18 +187,21 @@ class DuckDBEngine(Engine):
             theirs = identifier(columns["utility"])
             value = utility_expression(theirs, kinds[columns["utility"]], decimal_comma=False)
             chosen += [f"{value} AS utility", f"CAST({theirs} AS VARCHAR) AS written"]
-        chosen += ["row_index", "file_name"] if source.frame is None else ["row_index", "'' AS file_name"]
+        chosen += [f"{_ROW} AS row_index", f"{_FILE if source.frame is None else quoted('')} AS file_name"]
         self.view(source.table, f"SELECT {', '.join(chosen)} FROM {self._raw(source)}")
 
     def _raw(self, source: Source) -> str:
-        """Return the source as something to select from, with `row_index` and `file_name`."""
+        """Return the source as something to select from, with the number of each row and its file."""
         if source.frame is None:
             files = ", ".join(file_pattern(file) for file in source.files)
-            read = f"read_parquet([{files}], union_by_name = true, file_row_number = true, filename = 'file_name')"
-            return f"(SELECT * RENAME (file_row_number AS row_index) FROM {read})"
+            read = (
+                f"read_parquet([{files}], union_by_name = true, hive_partitioning = false, "
+                f"file_row_number = true, filename = '{_FILE}')"
+            )
+            return f"(SELECT * RENAME (file_row_number AS {_ROW}) FROM {read})"
         name = self.name(f"frame_{source.table}")
-        rows = pa.array(range(source.frame.num_rows), type=pa.int64())
-        self._connection.register(name, source.frame.append_column("row_index", rows))
+        rows = pa.array(np.arange(source.frame.num_rows, dtype=np.int64))
+        self._connection.register(name, source.frame.append_column(_ROW, rows))
         return name
 
     def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, str]) -> None:
@@ -198,7 +210,7 @@ class DuckDBEngine(Engine):
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
         read = (
             f"read_csv({file_pattern(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
-            "header = true, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
+            f"header = true, skip = {dialect.skip}, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
             "strict_mode = true, null_padding = false)"
         )
         chosen = [f"{cells[columns[ours]]} AS {ours}" for ours in columns if ours != "utility"]
@@ -207,11 +219,17 @@ class DuckDBEngine(Engine):
             value = utility_expression(cell, "varchar", decimal_comma=dialect.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CASE WHEN {value} IS NULL THEN {cell} END AS written"]
         try:
-            self.view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
-        except self._duckdb.Error as problem:
+            self._view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
+        except (self._duckdb.InvalidInputException, self._duckdb.ConversionException) as problem:
             raise InputError(f"{source.shown}: {_csv_problem(str(problem), len(dialect.header))}") from None
+        except self._duckdb.Error as problem:
+            raise self._failure(problem) from None
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
+        with self._explained():
+            self._view(view, query, stored=stored)
+
+    def _view(self, view: str, query: str, *, stored: bool) -> None:
         if stored:
             file = quoted(str(Path(self._folder.name) / f"{view}.parquet"))
             self._run(f"COPY ({query}) TO {file} (FORMAT parquet)")
@@ -237,10 +255,15 @@ class DuckDBEngine(Engine):
         """Turn DuckDB's failures while it reads a log into ours."""
         try:
             yield
-        except self._duckdb.OutOfMemoryException:
-            raise CoterieError("DuckDB needs more memory than it may use here; raise --memory-limit") from None
-        except self._duckdb.IOException as problem:
-            raise CoterieError(f"the log cannot be read ({str(problem).splitlines()[0]})") from None
+        except self._duckdb.Error as problem:
+            raise self._failure(problem) from None
+
+    def _failure(self, problem: Exception) -> CoterieError:
+        if isinstance(problem, self._duckdb.OutOfMemoryException):
+            return CoterieError("DuckDB needs more memory or disk than it may use here; raise --memory-limit")
+        if isinstance(problem, self._duckdb.IOException):
+            return CoterieError(f"the log cannot be read ({_first_line(problem)})")
+        return CoterieError(f"DuckDB failed ({_first_line(problem)})")
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
@@ -249,7 +272,7 @@ class DuckDBEngine(Engine):
         self._connection.execute(statement)
 
 
-_EXTRA = {"row_index", "file_name"}
+_ROW, _FILE = "coterie_row_index", "coterie_file_name"  # unlike what tables of users hold
 
 
 def _close(connection: Any, folder: "tempfile.TemporaryDirectory[str]") -> None:
@@ -257,16 +280,22 @@ def _close(connection: Any, folder: "tempfile.TemporaryDirectory[str]") -> None:
     folder.cleanup()
 
 
+def _first_line(problem: Exception) -> str:
+    return (str(problem).splitlines() or [type(problem).__name__])[0]
+
+
 def _csv_problem(text: str, cells: int) -> str:
     """Turn DuckDB's account of a CSV error into one sentence."""
-    line = re.search(r"Line: (\d+)", text)
+    # DuckDB quotes the line, which may hold any words; what it says itself comes before and after.
+    said, _, rest = text.partition("Original Line:")
+    counted = list(re.finditer(r"^Expected Number of Columns: \d+ Found: (\d+)", rest or said, re.MULTILINE))
+    line = re.search(r"Line: (\d+)", said)
     where = f"line {line[1]}: " if line else ""
-    lowered = text.lower()
+    lowered = said.lower()
     if "utf-8" in lowered or "utf8" in lowered or "unicode" in lowered:
         return f"{where}is not text in UTF-8"
-    if "columns" in lowered:
-        found = re.search(r"Found: (\d+)", text)
-        count = f" {found[1]}" if found else " another number of"
+    if counted or "columns" in lowered:
+        count = f" {counted[-1][1]}" if counted else " another number of"
         return f"{where}the row has{count} cells, expected {cells} as in the header"
     if "state machine" in lowered:
         return "is not well-formed CSV: lines end in different ways, or quotes are misplaced"
@@ -292,22 +321,37 @@ def match_columns(source: Source, found: Mapping[str, str], mapping: Mapping[str
     Names are compared without regard to case and to blanks around them. A column that `mapping`
     renames is looked for under both names, since a mapping speaks about all tables at once.
     """
-    problems, matched = [], {}
+    problems, missing, matched = [], [], {}
     for ours in schema.TABLES[source.table]:
         candidates: list[str] = []
         for wanted in (mapping.get(ours), ours):
             if wanted is not None and not candidates:
                 candidates = [name for name in found if name.strip().casefold() == wanted.casefold()]
         if not candidates:
-            problems.append(schema.missing_column(source.table, ours, found))
+            missing.append(ours)
         elif len(candidates) > 1:
             problems.append(schema.ambiguous_column(ours, candidates))
         elif not _fits(ours, found[candidates[0]]):
             problems.append(schema.wrong_type(candidates[0], found[candidates[0]]))
         else:
             matched[ours] = candidates[0]
+    if missing:
+        problems.insert(0, schema.missing_columns(source.table, missing, found))
     schema.refuse(schema.Refusal(source.shown, problem) for problem in problems)
     return matched
+
+
+def refuse_unknown_columns(
+    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
+) -> None:
+    """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
+    found = {name.strip().casefold() for columns in types.values() for name in columns}
+    for ours, theirs in mapping.items():
+        matters = any(ours in schema.TABLES[table] for table in types)
+        if matters and theirs.casefold() not in found:
+            where = " and ".join(source.shown for source in used)
+            names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
+            raise InputError(f"columns: {ours} is said to be {theirs!r}, but {where} has only: {names}")
 
 
 _WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
@@ -317,4 +361,6 @@ _DATE = r"(date|time)[a-z_ ]*"
 
 def _fits(column: str, kind: str) -> bool:
     """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
+    if "with time zone" in kind:  # its spelling depends on where it is read
+        return False
     return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None

@@ -19,12 +19,18 @@ def to_table(frame: Any, table: str) -> Any:
             converted = frame.to_arrow()
         else:
             raise InputError(f"{table}: expected a pandas, Polars or Arrow table, got {type(frame).__name__}")
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
+    except InputError:
+        raise
+    except (ValueError, pa.ArrowTypeError, pa.ArrowNotImplementedError) as problem:
         reason = str(problem).splitlines()[0]
         raise InputError(f"{table}: cannot be read as a table with one type per column ({reason})") from None
+    names = [str(name) for name in converted.column_names]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{table}: the column {name!r} occurs twice; rename one")
     # Categories become plain text, and views of strings plain strings, which every engine reads.
     columns = [_plain(column) for column in converted.columns]
-    return pa.table(columns, names=[str(name) for name in converted.column_names])
+    return pa.table(columns, names=names)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -156,8 +156,9 @@ def add_totals(
                 offsets[p, i, features[a]] += each * values[a]
                 moments[p, i, features[a]] += moment * values[a]
             square = (q * q) >> FIXED_BITS
-            for power in range(3):
-                term = scale if power == 0 else (scale * q if power == 1 else scale * square)
+            rest = (q * q) & ((1 << FIXED_BITS) - 1)
+            for power, value in enumerate((np.int64(1), q, square, rest)):
+                term = scale * value
                 squares[p, i, power, 0] += term >> LIMB
                 squares[p, i, power, 1] += term & ((1 << LIMB) - 1)
         for row in range(members, stop):

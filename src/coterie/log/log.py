@@ -11,7 +11,7 @@ from coterie.errors import InputError
 from coterie.joint_actions import ActionSpaces
 from coterie.log import choices, frames, queries, schema
 from coterie.log.checking import Checked, check
-from coterie.log.engine import Engine, Source, make_engine, match_columns
+from coterie.log.engine import Engine, Source, make_engine, match_columns, refuse_unknown_columns
 from coterie.log.read import find_log, used_tables
 from coterie.log.setting import Setting, in_order, is_observed
 from coterie.log.statistics import Statistics
@@ -189,7 +189,8 @@ class Log:
         setting = Setting(
             self.feedback, self.agents, self.coalitions, self.symmetric, self.utility_range, self.neutral, self.sigma,
             self.pool_coalitions, self.action_description, self.action_sets, sizes, noise, _shares(parts),
-            checks.whole(seed, "seed", 0),
+            checks.whole(seed, "seed", 0), self.options.agents,
+            () if self.pool_coalitions else self.options.coalition_names,
         )  # fmt: skip
         task = Reduction(self.engine, setting, self.rows)
         if self.feedback == "bandit":
@@ -204,9 +205,12 @@ class Log:
 
 
 def _shares(parts: Sequence[float]) -> tuple[float, ...]:
-    shares = tuple(float(share) for share in parts)
-    if not shares or min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
-        raise InputError(f"parts: expected positive shares that sum to 1, got {list(parts)}")
+    try:
+        shares = tuple(float(share) for share in parts)
+    except (TypeError, ValueError):
+        shares = ()
+    if not shares or not all(share > 0 for share in shares) or not abs(sum(shares) - 1) <= 1e-9:
+        raise InputError(f"parts: expected positive shares that sum to 1, got {parts!r}")
     return shares
 
 
@@ -279,8 +283,10 @@ def read_log(
 def _open(used: list[Source], found: list[Source], options: schema.Options, engine: Engine) -> Log:
     """Check the tables, name the views that reductions read, and find out who and what occurs."""
     options = options.settled()
+    types = {source.table: engine.types(source) for source in used}
+    refuse_unknown_columns(types, options.columns, used)
     for source in used:
-        engine.load(source, match_columns(source, engine.types(source), options.columns))
+        engine.load(source, match_columns(source, types[source.table], options.columns))
     checked = check(engine, used, options)
     tables = tuple(source.table for source in used)
     notes = []
@@ -299,7 +305,9 @@ def _open(used: list[Source], found: list[Source], options: schema.Options, engi
         notes.append(INFERRED)
         engine.view("members", queries.inferred_members(engine.name("pairs")), stored=True)
     agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if tables[-1] == "totals" else [])])
-    coalitions = _names(engine, [("members", "coalition")])
+    # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
+    needed = not options.pool_coalitions or options.coalition_names
+    coalitions = _names(engine, [("members", "coalition")]) if needed else ()
     notes += _unlisted("agents", agents, options.agents) + _unlisted("coalitions", coalitions, options.coalition_names)
     if options.pool_coalitions:
         count = options.coalitions or _most_together(engine)

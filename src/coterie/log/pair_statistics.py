@@ -36,8 +36,9 @@ class PairStatistics:
     setting: Setting
     n_samples: int
     entries: Sums
-    """Keys (coalition, agent, partner) or (coalition, agent, partner, size); values count, total, squares
-    and, with `noise="samples"`, the sum over samples of (how often the pair met in it)^2."""
+    """Keys (coalition, agent, partner) or (coalition, agent, partner, size); values count, total, the sum of
+    squares in two parts (q^2 = high 2^30 + low, each part added up) and, with `noise="samples"`, the sum over
+    samples of (how often the pair met in it)^2."""
     teams: Sums
     """Keys (coalition, size), value the number of samples in which the coalition had that size."""
     together: IntArray | None = None
@@ -76,9 +77,10 @@ class PairStatistics:
         return np.ascontiguousarray(self.entries.values[:, 1])
 
     @property
-    def squares(self) -> IntArray:
-        """The sum of q^2 / 2^30, each rounded down."""
-        return np.ascontiguousarray(self.entries.values[:, 2])
+    def squares(self) -> FloatArray:
+        """The sum of q^2 / 2^30."""
+        result: FloatArray = self.entries.values[:, 2] + self.entries.values[:, 3] / 2.0**FIXED_BITS
+        return result
 
     @property
     def repeats(self) -> IntArray:
@@ -87,7 +89,7 @@ class PairStatistics:
             return self.count
         if self.setting.noise != "samples":
             raise InputError('these statistics were made with noise="pairs"; repeats need noise="samples"')
-        return np.ascontiguousarray(self.entries.values[:, 3])
+        return np.ascontiguousarray(self.entries.values[:, 4])
 
     @property
     def rows(self) -> int:
@@ -104,9 +106,13 @@ class PairStatistics:
     def variance(self) -> FloatArray:
         """The sample variance (divided by N - 1) of each entry, 0 where N = 1."""
         _, step = self._scale
-        spread = self.squares * 2.0**FIXED_BITS - self.total * (self.total / self.count)
-        # Squares were rounded down to 2^-30 of the range, so a tiny negative spread is zero.
-        return np.maximum(spread, 0.0) * step**2 / np.maximum(self.count - 1, 1)
+        # With m = floor(mean), sum (q - m)^2 = sum q^2 - m (sum q + rest), exact in two parts of whole numbers.
+        near, rest = np.divmod(self.total, self.count)
+        both = self.total + rest
+        low = self.entries.values[:, 3] - near * (both & ((1 << FIXED_BITS) - 1))
+        high = self.entries.values[:, 2] - near * (both >> FIXED_BITS) + (low >> FIXED_BITS)
+        spread = high * 2.0**FIXED_BITS + (low & ((1 << FIXED_BITS) - 1)) - rest * (rest / self.count)
+        return np.asarray(np.maximum(spread, 0.0) * step**2 / np.maximum(self.count - 1, 1))
 
     @property
     def _scale(self) -> tuple[float, float]:

@@ -12,6 +12,9 @@ from fractions import Fraction
 FIXED_BITS = 30
 """Utilities are whole numbers of (high - low) / 2^30 steps above low."""
 
+SLACK = 1e-9
+"""The share of the range by which a utility may lie beyond its ends: computed ones carry rounding."""
+
 LARGEST_DOUBLE = "CAST('1.7976931348623157e308' AS DOUBLE)"
 
 
@@ -24,8 +27,8 @@ def fixed_point(limits: tuple[float, float]) -> str:
     """Return q = round((utility - low) / (high - low) 2^30) as SQL."""
     low, high = limits
     return (
-        f"CAST(floor((utility - {double(low)}) / {double(high - low)} * {double(2.0**FIXED_BITS)} "
-        f"+ {double(0.5)}) AS BIGINT)"
+        f"CAST(floor(least(greatest((utility - {double(low)}) / {double(high - low)}, {double(0.0)}), {double(1.0)}) "
+        f"* {double(2.0**FIXED_BITS)} + {double(0.5)}) AS BIGINT)"
     )
 
 
@@ -95,12 +98,18 @@ def sample_counts(views: Sequence[str], which: str) -> str:
     )
 
 
-def size_counts(members: str, which: str) -> str:
-    """Return for each part, coalition and size how many samples had it."""
+def size_counts(members: str, which: str, *, pooled: bool = False) -> str:
+    """Return for each part, coalition (unless pooled) and size how many samples had it."""
+    keys = "part, size" if pooled else "part, coalition, size"
     return (
-        f"SELECT part, coalition, size, count(*) AS samples FROM (SELECT {which} AS part, coalition, size "
-        f"FROM ({sizes(members)}) AS z) AS parts GROUP BY part, coalition, size"
+        f"SELECT {keys}, count(*) AS samples FROM (SELECT {which} AS part, coalition, size "
+        f"FROM ({sizes(members)}) AS z) AS parts GROUP BY {keys}"
     )
+
+
+def most_terms(members: str) -> str:
+    """Return the largest number of pair terms that any total adds up."""
+    return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"
 
 
 def pair_sums(
@@ -112,7 +121,8 @@ def pair_sums(
     size = ", z.size AS size" if sized_by else ""
     return (
         f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, "
-        f"CAST(sum((q * q) >> {FIXED_BITS}) AS BIGINT) AS squares FROM (SELECT {which} AS part, "
+        f"CAST(sum((q * q) >> {FIXED_BITS}) AS BIGINT) AS squares, "
+        f"CAST(sum((q * q) & {(1 << FIXED_BITS) - 1}) AS BIGINT) AS square_rests FROM (SELECT {which} AS part, "
         f"p.coalition AS coalition, agent, partner, {fixed_point(limits)} AS q{size} FROM {_sized(pairs, sized_by)}"
         f") AS fixed GROUP BY {named}"
     )
@@ -197,9 +207,10 @@ def is_finite() -> str:
 
 
 def is_outside(limits: tuple[float, float]) -> str:
-    """Return whether a finite utility is outside the limits."""
+    """Return whether a finite utility is outside the limits, by more than rounding explains."""
     low, high = limits
-    return f"({is_finite()} AND NOT utility BETWEEN {double(low)} AND {double(high)})"
+    slack = (high - low) * SLACK
+    return f"({is_finite()} AND NOT utility BETWEEN {double(low - slack)} AND {double(high + slack)})"
 
 
 def distinct_rows(view: str, fingerprint: str) -> str:
@@ -255,7 +266,7 @@ def strangers(pairs: str, members: str) -> str:
     """Return the number of pairs of which one or both agents were not members."""
     return (
         f"SELECT count(*) AS found FROM {pairs} p "
-        f"WHERE NOT {_is_member(members, 'agent')} OR NOT {_is_member(members, 'partner')}"
+        f"WHERE {_NAMED} AND (NOT {_is_member(members, 'agent')} OR NOT {_is_member(members, 'partner')})"
     )
 
 
@@ -264,8 +275,12 @@ def first_stranger(pairs: str, members: str) -> str:
     return (
         "SELECT * FROM (SELECT file_name, row_index, sample, coalition, agent, partner, "
         f"{_times_member(members, 'agent')} AS agent_known, {_times_member(members, 'partner')} AS partner_known "
-        f"FROM {pairs} p) AS known WHERE agent_known = 0 OR partner_known = 0 ORDER BY file_name, row_index LIMIT 1"
+        f"FROM {pairs} p) AS known WHERE {_NAMED} AND (agent_known = 0 OR partner_known = 0) "
+        "ORDER BY file_name, row_index LIMIT 1"
     )
+
+
+_NAMED = "sample <> '' AND coalition <> '' AND agent <> '' AND partner <> ''"  # the others are a problem of their own
 
 
 def _is_member(members: str, column: str) -> str:
@@ -288,7 +303,7 @@ def impossible_totals(totals: str, members: str, limits: tuple[float, float], se
     Sums of decimal fractions carry rounding, so a billionth of the range per term is forgiven.
     """
     low, high = limits
-    slack = (high - low) * 1e-9
+    slack = (high - low) * SLACK
     return (
         f"SELECT {select} FROM {totals} t LEFT JOIN ({terms(members)}) c ON t.sample = c.sample AND t.agent = c.agent "
         f"WHERE {is_finite()} AND NOT utility BETWEEN coalesce(c.terms, 0) * {double(low - slack)} "

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from coterie.log import schema
 from coterie.log.engine import Dialect, Source
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+PARQUET = (".parquet", ".pq")
 SEPARATORS = (",", ";", "\t")
 
 
@@ -22,8 +24,6 @@ def find_log(path: Path) -> tuple[list[Source], schema.Options]:
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
         return [_source("pairs", path)], schema.Options()
-    if any(path.glob("*.parquet")) and not any(_candidates(path, table) for table in schema.TABLES):
-        return [_source("pairs", path)], schema.Options()  # a folder of parts, given by itself
     found = []
     for table in schema.TABLES:
         candidates = _candidates(path, table)
@@ -31,6 +31,8 @@ def find_log(path: Path) -> tuple[list[Source], schema.Options]:
             names = " and ".join(candidate.name for candidate in candidates)
             raise InputError(f"{path}: found {names}, expected one table called {table}")
         found += [_source(table, candidate) for candidate in candidates]
+    if not found and _parts(path):
+        found = [_source("pairs", path)]  # a folder of parts, given by itself
     described = path / "log.json"
     options = schema.file_options(read_json(described), str(described)) if described.exists() else schema.Options()
     return found, options
@@ -55,23 +57,38 @@ def _candidates(folder: Path, table: str) -> list[Path]:
     return sorted(
         entry
         for entry in folder.iterdir()
-        if (entry.is_dir() and entry.name.lower() == table and any(entry.glob("*.parquet")))
+        if _is_folder_of(entry, table)
         or (entry.is_file() and entry.stem.lower() == table and entry.suffix.lower() in SUFFIXES)
     )
 
 
+def _is_folder_of(entry: Path, table: str) -> bool:
+    named = entry.name.lower() in {table, *(f"{table}{suffix}" for suffix in PARQUET)}
+    return named and entry.is_dir() and bool(_parts(entry))
+
+
+def is_part(name: str) -> bool:
+    """Return whether a file in a folder is a Parquet part; hidden ones are notes of who wrote them."""
+    return not name.startswith((".", "_")) and name.lower().endswith(PARQUET)
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.iterdir() if is_part(entry.name) and entry.is_file())
+
+
 def _source(table: str, path: Path) -> Source:
     if path.is_dir():
-        return Source(table, str(path), tuple(str(part) for part in sorted(path.glob("*.parquet"))))
+        return Source(table, str(path), tuple(str(part) for part in _parts(path)))
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"{path}: expected a .csv or .parquet file, or a folder with a table pairs or totals")
     if kind == "parquet":
         return Source(table, str(path), (str(path),))
-    return Source(table, str(path), (str(path),), csv_dialect(lambda: _first_line(path), str(path)))
+    header, skipped = _first_line(path)
+    return Source(table, str(path), (str(path),), replace(csv_dialect(header, str(path)), skip=skipped))
 
 
-def _first_line(path: Path) -> str:
+def _first_line(path: Path) -> tuple[str, int]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return _record(file)
@@ -81,19 +98,25 @@ def _first_line(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
 
 
-def _record(file: io.TextIOBase | Any) -> str:
-    """Return the first record of a CSV file: a line, or more where a quoted cell goes over several."""
-    text = ""
+def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
+    """Return the header of a CSV file, which may go over several lines, and how many lines come before it.
+
+    Those may be blank, or say `sep=;` as spreadsheets do.
+    """
+    text, skipped = "", 0
     for line in file:
+        if not text and (not line.strip() or re.fullmatch("sep=.", line.strip(), re.IGNORECASE)):
+            skipped += 1
+            continue
         text += line
         if text.count('"') % 2 == 0:
             break
-    return text
+    return text, skipped
 
 
-def csv_dialect(first_line: Callable[[], str], shown: str) -> Dialect:
+def csv_dialect(header: str, shown: str) -> Dialect:
     """Return how a CSV file is written: the separator that splits its header into most cells."""
-    header = first_line().removeprefix("\ufeff")
+    header = header.removeprefix("\ufeff")
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
     splits = {mark: next(csv.reader(io.StringIO(header, newline=""), delimiter=mark)) for mark in SEPARATORS}

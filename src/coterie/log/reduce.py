@@ -100,13 +100,31 @@ def _refuse_too_long(task: Reduction) -> None:
         raise TooLargeError(f"the log has {task.rows} rows; reduce it in pieces of fewer than {MOST_ROWS}, then add")
 
 
+def _refuse_too_heavy(task: Reduction, samples: int) -> None:
+    """Refuse sums without weights that might not fit: each sample adds up to c x 2^30, x the meetings of a pair."""
+    terms = int(task.engine.table(queries.most_terms(task.members))["most"][0].as_py())
+    each = terms * (terms if task.setting.pool_coalitions else 1)
+    if samples * each >= MOST_ROWS:
+        raise TooLargeError(
+            f"the sums without weights of {samples} samples with up to {terms} pairs per agent do not fit into 64 "
+            f"bits; reduce fewer than {MOST_ROWS // each} samples, or leave the unweighted sums out"
+        )
+
+
 def _by_part(task: Reduction, part: IntArray, keys: IntArray, values: IntArray) -> list[Sums]:
     return [Sums.collect(keys[part == p], values[part == p]) for p in range(task.n_parts)]
 
 
+def _tables(task: Reduction, found: pa.Table) -> IntArray:
+    """Return the numbers of coalitions, all 0 where a query has left them out."""
+    if "coalition" in found.column_names:
+        return task.tables(found["coalition"])
+    return np.zeros(len(found), dtype=np.int64)
+
+
 def _pair_keys(task: Reduction, found: pa.Table) -> IntArray:
     """Return the keys (coalition, agent, partner[, size]) of rows, unordered pairs as agent < partner."""
-    columns = [task.tables(found["coalition"]) if "coalition" in found.column_names else np.zeros(len(found), int)]
+    columns = [_tables(task, found)]
     pair = np.stack([task.agents(found["agent"]), task.agents(found["partner"])])
     columns += list(np.sort(pair, axis=0) if task.setting.symmetric else pair)
     if task.setting.sizes == "aware":
@@ -121,7 +139,7 @@ def pair_sums(task: Reduction) -> list[Sums]:
         task.ratings, task.part("p.sample"), setting.fixed_range, task.sized_by, pooled=setting.pool_coalitions
     )
     found = task.engine.table(query)
-    values = [numbers(found[name]) for name in ("count", "total", "squares")]
+    values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
     if setting.noise == "samples" and setting.pool_coalitions:
         values.append(np.zeros(len(found), dtype=np.int64))
     return _by_part(task, numbers(found["part"]), _pair_keys(task, found), np.stack(values, axis=1))
@@ -133,13 +151,13 @@ def _repeats(task: Reduction) -> list[Sums]:
     found = task.engine.table(query)
     repeats = numbers(found["repeats"])
     nothing = np.zeros_like(repeats)
-    values = np.stack([nothing, nothing, nothing, repeats], axis=1)
+    values = np.stack([*[nothing] * 4, repeats], axis=1)
     return _by_part(task, numbers(found["part"]), _pair_keys(task, found), values)
 
 
 def _teams(task: Reduction) -> list[Sums]:
-    found = task.engine.table(queries.size_counts(task.members, task.part()))
-    keys = np.stack([task.tables(found["coalition"]), numbers(found["size"])], axis=1)
+    found = task.engine.table(queries.size_counts(task.members, task.part(), pooled=task.setting.pool_coalitions))
+    keys = np.stack([_tables(task, found), numbers(found["size"])], axis=1)
     return _by_part(task, numbers(found["part"]), keys, numbers(found["samples"])[:, None])
 
 
@@ -191,6 +209,9 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> Statisti
             f"{gram_entries(setting):,} entries, more than {MOST_GRAM_ENTRIES:,}"
             + ("; ignore sizes" if setting.sizes == "aware" else "")
         )
+    n_samples = _samples(task, [task.members, task.engine.name("totals")])
+    if unweighted:
+        _refuse_too_heavy(task, sum(n_samples))
     from coterie.log.gram import WEIGHTINGS, add_totals
     from coterie.log.joint import JointAccumulator
 
@@ -210,7 +231,7 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> Statisti
             )  # fmt: skip
         if both is not None:
             both.add(sample, part, agent, coalition, utility)
-    n_samples, teams = _samples(task, [task.members, task.engine.name("totals")]), _teams(task)
+    teams = _teams(task)
     joint_sums = [None] * parts if both is None else list(both.result())
     return Statistics(
         setting,
@@ -231,7 +252,7 @@ class _Accumulator:
         self.gram = np.zeros((parts, n, packed_length(dimension)), dtype=np.int64)
         self.offsets = np.zeros((parts, n, dimension), dtype=np.int64)
         self.moments = np.zeros((parts, n, dimension), dtype=np.int64)
-        self.squares = np.zeros((parts, n, 3, 2), dtype=np.int64)
+        self.squares = np.zeros((parts, n, 4, 2), dtype=np.int64)
 
     def part(self, p: int) -> WeightedSums:
         return WeightedSums(self.gram[p], self.offsets[p], self.moments[p], carried(self.squares[p]))

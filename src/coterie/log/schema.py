@@ -7,6 +7,7 @@ all) and `memberships` (who was where). Nothing here touches data.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from typing import Any
 
 from coterie import checks
@@ -32,6 +33,9 @@ SIGMAS_BEYOND_RANGE = 32
 
 SIGMAS_WITHOUT_RANGE = 1024
 """With a declared sigma and no range, how far from the neutral point a utility may lie."""
+
+WIDEST_RANGE = 1e140
+"""How wide the range of utilities may be; one over it is the least."""
 
 MOST_PROBLEMS = 10
 """How many problems one refusal lists."""
@@ -70,6 +74,7 @@ class Options:
             actions="observed" if self.actions is None else self.actions,
             utility_range=(-1.0, 1.0) if self.utility_range is None and self.sigma is None else self.utility_range,
         )
+        _refuse_extreme(settled)
         if settled.utility_range is not None:
             low, high = settled.utility_range
             if not low <= settled.neutral <= high:  # type: ignore[operator]
@@ -78,6 +83,16 @@ class Options:
                     f"{interval(low, high)}; for scores from 1 to 5 say --utility-range 1 5 --neutral 3"
                 )
         return settled
+
+
+def _refuse_extreme(options: Options) -> None:
+    """Refuse scales whose squares are beyond what doubles hold."""
+    low, high = fixed_range(options.utility_range, options.neutral or 0.0, options.sigma)
+    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:
+        raise InputError(
+            f"utilities between {number(low)} and {number(high)}: expected a --utility-range and --sigma whose "
+            f"extent is between {1 / WIDEST_RANGE:g} and {WIDEST_RANGE:g}; use another unit"
+        )
 
 
 def call_options(
@@ -129,7 +144,9 @@ def file_options(content: Any, where: str) -> Options:
 
     def listed(key: str) -> tuple[str, ...]:
         value = content.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(name, (str, int)) for name in value):
+        if not isinstance(value, list) or not all(
+            isinstance(name, (str, int)) and not isinstance(name, bool) for name in value
+        ):
             raise InputError(f'{where}: "{key}" is {value!r}, expected a list of names')
         return checks.names(value, f'{where}: "{key}"', len(value))
 
@@ -195,7 +212,7 @@ def interval(low: float, high: float) -> str:
 
 
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise InputError(f"{what}: expected a finite number, got {value!r}")
     return float(value)
 
@@ -229,6 +246,10 @@ def _columns(value: Any) -> Mapping[str, str]:
         entries = [entry.partition("=") for entry in value.split(",") if entry.strip()]
         if not all(sign and theirs.strip() for _, sign, theirs in entries):
             raise InputError(f"columns: expected ours=theirs pairs such as sample=Project,utility=Score, got {value!r}")
+        listed = [ours.strip().lower() for ours, _, _ in entries]
+        for ours in listed:
+            if listed.count(ours) > 1:
+                raise InputError(f"columns: {ours!r} is given twice")
         value = {ours: theirs for ours, _, theirs in entries}
     if not isinstance(value, Mapping):
         raise InputError(f"columns: expected an object such as {{'sample': 'Project'}}, got {value!r}")
@@ -236,6 +257,13 @@ def _columns(value: Any) -> Mapping[str, str]:
     for ours in result:
         if ours not in {*NAMES, "utility"}:
             raise InputError(f"columns: {ours!r} is not a column of a log; those are: {', '.join(NAMES)}, utility")
+    theirs = [name.casefold() for name in result.values()]
+    for ours, name in result.items():
+        if theirs.count(name.casefold()) > 1:
+            both = [other for other, mapped in result.items() if mapped.casefold() == name.casefold()]
+            raise InputError(f"columns: {' and '.join(both)} are both said to be {name!r}, expected a column for each")
+        if sum(str(other).strip().lower() == ours for other in value) > 1:
+            raise InputError(f"columns: {ours!r} is given twice")
     return result
 
 
@@ -269,10 +297,11 @@ def refuse(problems: Iterable[Refusal]) -> None:
     raise InputError(f"the log has {len(found)} problems:\n" + "\n".join(f"- {line}" for line in listed))
 
 
-def missing_column(table: str, column: str, found: Iterable[str]) -> str:
-    """Word a table without one of its columns."""
+def missing_columns(table: str, columns: list[str], found: Iterable[str]) -> str:
+    """Word a table without some of its columns."""
+    column, named = columns[0], " or ".join(repr(name) for name in columns)
     return (
-        f"no column {column!r}; the table {table} needs {', '.join(TABLES[table])}, and this one has "
+        f"no column {named}; the table {table} needs {', '.join(TABLES[table])}, and this one has "
         f"{', '.join(found) or 'none'} (--columns {column}=NAME says which one is meant)"
     )
 
@@ -285,6 +314,8 @@ def ambiguous_column(column: str, found: Iterable[str]) -> str:
 def wrong_type(column: str, kind: str) -> str:
     """Word a column whose type cannot hold what it should."""
     expected = "numbers" if column == "utility" else "names: text or whole numbers"
+    if "with time zone" in kind:
+        expected = "a column without time zone (or text): names would depend on where the log is read"
     return f"the column {column!r} has type {kind}, expected {expected}"
 
 
@@ -306,6 +337,8 @@ def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, 
             f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
             f"{number(sigma)} explains; expected a larger --sigma or another --utility-range"
         )
+    if seen[0] == seen[1]:
+        seen = min(seen[0], limits[0]), max(seen[1], limits[1])
     low, high = (number(end) for end in seen)
     middle = number((seen[0] + seen[1]) / 2)
     return (

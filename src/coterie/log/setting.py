@@ -22,7 +22,8 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
 def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
     # Digits and the rest alternate, so numbers are only compared with numbers; "1" and "01" still differ.
     pieces = re.split("([0-9]+)", name)
-    return [(int(piece), "") if index % 2 else (0, piece) for index, piece in enumerate(pieces)], name
+    digits = [piece.lstrip("0") for piece in pieces]  # longer numbers are larger, whatever their length
+    return [(len(digits[t]), digits[t]) if t % 2 else (0, piece) for t, piece in enumerate(pieces)], name
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class Setting:
     shares: tuple[float, ...]
     """The share of the samples in each part."""
     seed: int
+    declared_agents: tuple[str, ...] = ()
+    """Agents that were declared; they come first, in that order."""
+    declared_coalitions: tuple[str, ...] = ()
 
     @property
     def n_agents(self) -> int:
@@ -102,29 +106,42 @@ class Setting:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Setting":
         """Read what `to_json` wrote."""
-        lists = {key: tuple(data[key]) for key in ("agents", "coalitions", "shares")}
+        lists = {key: tuple(data[key]) for key in _NAME_LISTS}
         limits = data["utility_range"]
         return cls(**{**data, **lists, "utility_range": None if limits is None else (limits[0], limits[1])})
 
     def merged(self, other: "Setting") -> "Setting":
         """Return the setting of both logs together; names and observed actions are united."""
-        free = {"agents", "coalitions", "action_sets"}
+        free = {*_NAME_LISTS, "action_sets"} - {"shares"}
         ours, theirs = self.to_json(), other.to_json()
         for key, value in ours.items():
             if key not in free and value != theirs[key]:
                 raise InputError(f"these statistics cannot be added: {key} is {value!r} here and {theirs[key]!r} there")
-        coalitions = _united(self.coalitions, other.coalitions)
+        declared_agents = _united(self.declared_agents, other.declared_agents)
+        declared_coalitions = _united(self.declared_coalitions, other.declared_coalitions)
+        agents = _united(self.agents, other.agents, declared_agents)
+        coalitions = _united(self.coalitions, other.coalitions, declared_coalitions)
         if self.pool_coalitions:
             coalitions = max(self.coalitions, other.coalitions, key=len)
-        merged = replace(self, agents=_united(self.agents, other.agents), coalitions=coalitions)
-        return replace(merged, action_sets=_united_actions(self, other, coalitions))
+        merged = replace(
+            self,
+            agents=agents,
+            coalitions=coalitions,
+            declared_agents=declared_agents,
+            declared_coalitions=declared_coalitions,
+        )
+        return replace(merged, action_sets=_united_actions(self, other, agents, coalitions))
 
 
-def _united(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    return ours if ours == theirs else in_order(ours + theirs)
+_NAME_LISTS = ("agents", "coalitions", "shares", "declared_agents", "declared_coalitions")
 
 
-def _united_actions(ours: Setting, theirs: Setting, coalitions: tuple[str, ...]) -> Any:
+def _united(ours: tuple[str, ...], theirs: tuple[str, ...], first: tuple[str, ...] = ()) -> tuple[str, ...]:
+    settled = ours == theirs and ours[: len(first)] == first
+    return ours if settled else first + in_order({*ours, *theirs}.difference(first))
+
+
+def _united_actions(ours: Setting, theirs: Setting, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Any:
     if not is_observed(ours.action_description):
         if ours.action_sets != theirs.action_sets:
             raise InputError("these statistics cannot be added: the agents' actions differ")
@@ -136,7 +153,6 @@ def _united_actions(ours: Setting, theirs: Setting, coalitions: tuple[str, ...])
         return UpTo(len(coalitions), most, any(s.may_stay_out for s in spaces if isinstance(s, UpTo))).to_json(())
     if isinstance(ours.action_sets, Mapping) or isinstance(theirs.action_sets, Mapping):
         own = [_own_sets(setting) for setting in (ours, theirs)]
-        agents = _united(ours.agents, theirs.agents)
         return {name: sorted_sets(own[0].get(name, []) + own[1].get(name, []), coalitions) for name in agents}
     return sorted_sets(ours.action_sets + theirs.action_sets, coalitions)
 

@@ -4,8 +4,11 @@ Install `coterie[spark]`. Give your own session, or let one be started on this m
 """
 
 import os
+import re
 import sys
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -47,6 +50,9 @@ class SparkEngine(Engine):
     def __init__(self, session: Any = None, *, threads: int | None = None) -> None:
         super().__init__()
         self._session = local_session(threads) if session is None else session
+        self._views: set[str] = set()
+        self._kept: list[Any] = []
+        weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
     def find_log(self, path: str) -> tuple[list[Source], schema.Options]:
         """Return the tables at an address, and what its `log.json` declares."""
@@ -59,8 +65,9 @@ class SparkEngine(Engine):
             if len(names) > 1:
                 raise InputError(f"{path}: found {' and '.join(names)}, expected one table called {table}")
             found += [self._source(table, f"{path.rstrip('/')}/{name}") for name in names]
-        if not found and any(name.endswith(".parquet") for name in listed):
-            return [self._source("pairs", path)], schema.Options()
+        parts = tuple(f"{path.rstrip('/')}/{name}" for name in listed if read.is_part(name))
+        if not found and parts:
+            found = [Source("pairs", path, parts)]  # a folder of parts, given by itself
         if "log.json" not in listed:
             return found, schema.Options()
         described = f"{path.rstrip('/')}/log.json"
@@ -83,20 +90,27 @@ class SparkEngine(Engine):
             raise InputError(f"{path}: Spark cannot read there ({_reason(problem)})") from None
 
     def _text(self, path: str) -> str:
-        return str(self._session.read.text(path, wholetext=True).first()[0])
+        return self._first(path, wholetext=True)
+
+    def _first(self, path: str, **options: Any) -> str:
+        """Return the first line of a text, or all of it; empty where there is none."""
+        with _explained():
+            row = self._session.read.text(path, **options).first()
+        return "" if row is None else str(row[0])
 
     def _source(self, table: str, path: str) -> Source:
         kind = read.SUFFIXES.get(PurePosixPath(path).suffix.lower(), "parquet")
         if kind == "parquet":
             return Source(table, path, (path,))
-        return Source(
-            table, path, (path,), read.csv_dialect(lambda: str(self._session.read.text(path).first()[0]), path)
-        )
+        return Source(table, path, (path,), read.csv_dialect(self._first(path), path))
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
             return dict.fromkeys(source.dialect.header, "string")
-        return {name: str(kind).lower() for name, kind in self._raw(source).dtypes}
+        # Spark's plain timestamp is an instant, shown in the session's time zone.
+        zoned = {"timestamp": "timestamp with time zone", "timestamp_ltz": "timestamp with time zone"}
+        kinds = {name: str(kind).lower() for name, kind in self._raw(source).dtypes}
+        return {name: zoned.get(kind, kind) for name, kind in kinds.items()}
 
     def _raw(self, source: Source) -> Any:
         if source.frame is None:
@@ -114,6 +128,8 @@ class SparkEngine(Engine):
             frame = self._raw(source)
             cells = {theirs: f"`{theirs.replace('`', '``')}`" for theirs in columns.values()}
         else:
+            if source.dialect.skip:
+                raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
             frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
         chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
@@ -127,7 +143,8 @@ class SparkEngine(Engine):
         chosen += ["_metadata.row_index AS row_index", "_metadata.file_name AS file_name"] if is_parquet else [
             "monotonically_increasing_id() AS row_index", "'' AS file_name"
         ]  # fmt: skip
-        frame.selectExpr(*chosen).createOrReplaceTempView(self.name(source.table))
+        with _explained():
+            self._name(source.table, frame.selectExpr(*chosen))
 
     def _csv(self, path: str, dialect: Dialect) -> Any:
         # One partition (multiLine) keeps rows in order; a row of another length fails, as with DuckDB.
@@ -139,26 +156,34 @@ class SparkEngine(Engine):
         return self._session.read.schema(header).options(**options).csv(path)
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
-        frame = self._session.sql(query)
-        (frame.persist() if stored else frame).createOrReplaceTempView(self.name(view))
+        with _explained():
+            frame = self._session.sql(query)
+            if stored:
+                self._kept.append(frame.persist())
+            self._name(view, frame)
 
     def lookup(self, view: str, table: pa.Table) -> None:
-        self._session.createDataFrame(table).createOrReplaceTempView(self.name(view))
+        with _explained():
+            self._name(view, self._session.createDataFrame(table))
+
+    def _name(self, view: str, frame: Any) -> None:
+        frame.createOrReplaceTempView(self.name(view))
+        self._views.add(self.name(view))
 
     def table(self, query: str) -> pa.Table:
-        try:
+        with _explained():
             return self._session.sql(query).toArrow()
-        except InputError:
-            raise
-        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
-            if "MALFORMED" in str(problem):
-                raise InputError("a row of a CSV table has more or fewer cells than the header") from None
-            raise CoterieError(f"Spark failed ({_reason(problem)})") from None
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         # Each batch travels as one value, so that the driver holds one partition at a time.
-        packed = self._session.sql(query).mapInArrow(partial(_packed, BATCH_ROWS), "batch BINARY")
-        for row in packed.toLocalIterator():
+        with _explained():
+            packed = self._session.sql(query).mapInArrow(partial(_packed, BATCH_ROWS), "batch BINARY")
+            rows = packed.toLocalIterator()
+        while True:
+            with _explained():
+                row = next(rows, None)
+            if row is None:
+                return
             with pa.ipc.open_stream(bytes(row.batch)) as reader:
                 yield from reader
 
@@ -168,7 +193,32 @@ class SparkEngine(Engine):
 
 def _address(path: str) -> str:
     """Return where Spark finds a file; one on this machine is said to be there, whatever Spark's default."""
-    return path if not Path(path).exists() else f"file://{Path(path).resolve()}"
+    if not Path(path).exists():
+        return path
+    escaped = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(Path(path).resolve()))  # a name, not a pattern
+    return f"file://{escaped}"
+
+
+def _release(session: Any, views: set[str], kept: list[Any]) -> None:
+    """Drop what a log has left in a session that goes on without it."""
+    with suppress(Exception):  # the session may have been stopped
+        for view in views:
+            session.catalog.dropTempView(view)
+        for frame in kept:
+            frame.unpersist()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn failures of Spark into ours."""
+    try:
+        yield
+    except CoterieError:
+        raise
+    except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
+        if "MALFORMED" in str(problem):
+            raise InputError("a row of a CSV table has more or fewer cells than the header") from None
+        raise CoterieError(f"Spark failed ({_reason(problem)})") from None
 
 
 def _is_table(name: str, table: str) -> bool:

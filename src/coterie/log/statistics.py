@@ -21,7 +21,7 @@ from coterie.log.pair_statistics import PairStatistics
 from coterie.log.setting import Setting
 from coterie.log.total_statistics import TotalStatistics
 
-FORMAT = "coterie.statistics/1"
+FORMAT = "coterie.statistics/2"
 
 PartStatistics = PairStatistics | TotalStatistics
 
@@ -89,7 +89,7 @@ class Statistics:
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             kept = header.get("format") if isinstance(header, dict) else header

@@ -12,6 +12,7 @@ numbers too, so all of these are integers, the same on every engine and in every
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +26,9 @@ from coterie.log.setting import Setting, positions
 from coterie.log.sums import Sums, unpacked
 
 WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
-"""Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples."""
+"""Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
+
+Without weights they fit for 2^33 / c samples, which the reduction checks."""
 
 LIMB = 31
 """Sums of squares are kept in two parts, the lower one of so many bits."""
@@ -42,7 +45,8 @@ class WeightedSums:
     moments: IntArray
     """sum W c q x, shape (n, d)."""
     squares: IntArray
-    """sum of W c^2, W c^2 q and W c^2 q^2 / 2^30 with exact weights, shape (n, 3, 2): high and low part."""
+    """sum of W c^2 times 1, q and the two parts of q^2 = a 2^30 + b, with exact weights, shape (n, 4, 2): each sum
+    in a high and a low part."""
 
     def __add__(self, other: "WeightedSums") -> "WeightedSums":
         return WeightedSums(
@@ -122,9 +126,9 @@ class TotalStatistics:
     def squares(self, agent: int, weighting: str | None = None) -> float:
         """Return sum W v^2 of an agent, totals counted from the neutral point."""
         sums, _ = self._sums(weighting)
-        low, step = self._scale
-        one, first, second = (int(high) * 2**LIMB + int(rest) for high, rest in sums.squares[agent])
-        return float(low**2 * one + 2 * low * step * first + step**2 * 2.0**FIXED_BITS * second)
+        low, step = (Fraction(value) for value in self._scale)  # the terms cancel where the range is wide
+        one, first, *second = (int(high) * 2**LIMB + int(rest) for high, rest in sums.squares[agent])
+        return float(low**2 * one + 2 * low * step * first + step**2 * (second[0] * 2**FIXED_BITS + second[1]))
 
     def _sums(self, weighting: str | None) -> tuple[WeightedSums, int]:
         name = weighting_of(weighting, self.setting)
@@ -204,7 +208,7 @@ def weighting_of(weighting: str | None, setting: Setting) -> str:
 
 def _wider(sums: WeightedSums, old: Setting, new: Setting) -> WeightedSums:
     offsets = np.zeros((new.n_agents, new.n_features), dtype=np.int64)
-    moments, squares = np.zeros_like(offsets), np.zeros((new.n_agents, 3, 2), dtype=np.int64)
+    moments, squares = np.zeros_like(offsets), np.zeros((new.n_agents, 4, 2), dtype=np.int64)
     for agent, place in enumerate(positions(old.agents, new.agents)):
         where = feature_positions(agent, old, new)
         offsets[place, where], moments[place, where] = sums.offsets[agent], sums.moments[agent]
