@@ -319,16 +319,6 @@ def first_row(view: str, condition: str, columns: Sequence[str]) -> str:
     )
 
 
-def histogram(view: str, limits: tuple[float, float], bins: int) -> str:
-    """Return how many utilities fall into each of `bins` equal parts of the limits."""
-    low, high = limits
-    place = f"CAST(floor((utility - {double(low)}) / {double(high - low)} * {bins}) AS BIGINT)"
-    return (
-        f"SELECT bin, count(*) AS found FROM (SELECT least(greatest({place}, 0), {bins - 1}) AS bin FROM {view}) AS b "
-        "GROUP BY bin ORDER BY bin"
-    )
-
-
 def mean(view: str) -> str:
     """Return the mean utility, for people to look at (not used in any estimate)."""
     return f"SELECT avg(utility) AS mean FROM {view}"
