@@ -198,14 +198,14 @@ class PairEvidence(Evidence):
     @cached_property
     def _proxies(self) -> FloatArray:
         """r^2 / N: the variance proxy of each mean."""
-        return self.estimate.bounds.half_range**2 * self._inverse(1.0)
+        return self.estimate.bounds.half_range**2 * self._inverse
 
     @cached_property
     def _variances(self) -> FloatArray:
         """s^2 / N; a value seen once has no sample variance, but its variance is at most r^2."""
         moments = self.estimate.moments
         assert moments.variance is not None
-        return np.where(moments.count >= 2, moments.variance, self.estimate.bounds.half_range**2) * self._inverse(1.0)
+        return np.where(moments.count >= 2, moments.variance, self.estimate.bounds.half_range**2) * self._inverse
 
     @cached_property
     def _steps(self) -> FloatArray:
@@ -221,9 +221,11 @@ class PairEvidence(Evidence):
             effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0
         )
 
-    def _inverse(self, power: float) -> FloatArray:
+    @cached_property
+    def _inverse(self) -> FloatArray:
+        """1 / N, 0 for what was never observed."""
         count = self.estimate.moments.count
-        return np.where(count > 0, np.maximum(count, 1e-300) ** -power, 0.0)
+        return np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
 
     def _parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
         """Return the linear parts for joining and leaving: estimates, the unseen at their worst."""
@@ -260,9 +262,8 @@ class PairEvidence(Evidence):
         else:
             n, k = design.marginals.shape
             square = np.empty((n, k, k))
-            inverse = self._inverse(1.0)
             for i in range(n):
-                alpha = directions(design, i) * own_unknowns(inverse[None, :, i], i)
+                alpha = directions(design, i) * own_unknowns(self._inverse[None, :, i], i)
                 square[i] = self.estimate.bounds.half_range**2 * alpha @ together(i) @ alpha.T
         return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
 

@@ -68,7 +68,7 @@ def paper_totals(
     is_exact = True
     for i, space in enumerate(spaces.spaces):
         own = np.flatnonzero(strategy.owner == i)
-        norms = _ExpectedNorms(ridge, strategy, i, directions(design, i))
+        norms = ExpectedNorms(ridge, strategy, i, directions(design, i))
         is_exact &= norms.is_exact
         kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - radius * norms.of(strategy.sets[own]))
         if is_enumerated(space):
@@ -86,7 +86,7 @@ def paper_totals(
     return replace(result, assumes=_assumes(evidence))
 
 
-class _ExpectedNorms:
+class ExpectedNorms:
     """E |z_i(a', others)|_(V^-1) for an agent and any of her actions a'."""
 
     def __init__(self, ridge: AgentRidge, strategy: Strategy, agent: int, directions: FloatArray) -> None:

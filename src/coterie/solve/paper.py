@@ -20,7 +20,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import Evidence, PairEvidence, paper_box
 from coterie.certify.gain_bounds import ENUMERATED, GainBound, SurrogateBound, is_enumerated
-from coterie.certify.paper import _ExpectedNorms, paper_radius, paper_totals
+from coterie.certify.paper import ExpectedNorms, paper_radius, paper_totals
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.design import Design, directions
@@ -214,7 +214,7 @@ class _TotalSurrogate(_Surrogate):
         design = TotalEvidence(self.ridge).design(strategy)
         rows = directions(design, agent)
         rooms = rows @ self.ridge.theta(agent)
-        norms = _ExpectedNorms(self.ridge, strategy, agent, rows)
+        norms = ExpectedNorms(self.ridge, strategy, agent, rows)
         sets = self.game.actions.spaces[agent].enumerate()
         return np.asarray(sets[(sets @ rooms + self.radius * norms.of(sets)).argmax()])
 
