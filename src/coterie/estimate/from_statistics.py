@@ -1,6 +1,7 @@
 """From the statistics of a log (or of a part of it) to estimates."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,9 @@ from coterie.log.total_statistics import TotalStatistics, edge_index
 
 CELLS = 50_000_000
 """Estimates are made for up to so many pairs x coalitions (x sizes)."""
+
+REMEMBERED_BYTES = 2**28
+"""Unpacked matrices of co-occurrences are kept up to so many bytes."""
 
 
 def bounds_of(setting: Setting) -> Bounds:
@@ -97,7 +101,9 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
         return None
     if part.together is None:
         return SampleNoise(None)
-    return SampleNoise(lambda agent: part.cooccurrence(agent).astype(np.float64))
+    # A certificate inside a search asks for every agent's matrix again and again.
+    remembered = max(1, REMEMBERED_BYTES // (8 * part.setting.n_features**2))
+    return SampleNoise(lru_cache(remembered)(lambda agent: part.cooccurrence(agent).astype(np.float64)))
 
 
 def agent_ridge(part: TotalStatistics) -> AgentRidge:
