@@ -83,6 +83,14 @@ def whole(value: Any, what: str, at_least: int) -> int:
     return found
 
 
+def probability(value: Any, what: str) -> float:
+    """Return a number strictly between 0 and 1."""
+    found = number(value, what)
+    if not 0 < found < 1:
+        raise InputError(f"{what}: expected a number between 0 and 1, got {shown(value)}")
+    return found
+
+
 def finite(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> FloatArray:
     """Return a float array without NaN or infinity, of the given shape if there is one."""
     try:

@@ -15,3 +15,7 @@ class TooLargeError(InputError):
 
 class NoPotentialError(CoterieError):
     """The game has no potential function of a known kind."""
+
+
+class NotFittedError(CoterieError, ValueError, AttributeError):
+    """A learner was asked for what it has not learnt yet."""

@@ -109,14 +109,15 @@ def _certificate(data: Mapping[str, Any]) -> Certificate:
         float(data["delta"]),
         float(data["gap"]),
         {agent: float(value) for agent, value in data["per_agent"].items()},
-        None if worst is None else _witness(worst),
-        {name: _witness(witness) for name, witness in data.get("alternatives", {}).items()},
+        None if worst is None else witness_from_json(worst),
+        {name: witness_from_json(witness) for name, witness in data.get("alternatives", {}).items()},
         tuple(data["assumes"]),
         bool(data.get("is_exact", True)),
     )
 
 
-def _witness(data: Mapping[str, Any]) -> Witness:
+def witness_from_json(data: Mapping[str, Any]) -> Witness:
+    """Read what `Witness.to_json` returned."""
     doubts = tuple(
         Doubt(doubt["partner"], doubt["coalition"], float(doubt["error"])) for doubt in data.get("doubts", ())
     )

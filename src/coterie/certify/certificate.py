@@ -48,7 +48,7 @@ class Witness:
             "deviation": list(self.deviation),
             "estimated_gain": self.estimated_gain,
             "uncertainty": self.uncertainty,
-            "doubts": [asdict(doubt) for doubt in self.doubts],
+            **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
         }
 
 
@@ -76,7 +76,9 @@ class Certificate:
             "gap": self.gap,
             "worst": None if self.worst is None else self.worst.to_json(),
             "per_agent": self.per_agent,
+            "alternatives": {agent: witness.to_json() for agent, witness in self.alternatives.items()},
             "assumes": list(self.assumes),
+            "is_exact": self.is_exact,
         }
 
     def __str__(self) -> str:

@@ -79,6 +79,10 @@ class Evidence(ABC):
         """
 
     @abstractmethod
+    def by_partner(self, design: Design, agent: int) -> FloatArray:
+        """Return what each partner adds to the value of each of an agent's rooms, shape (k, n)."""
+
+    @abstractmethod
     def preview(self, learning: Self) -> Self:
         """Return evidence with these counts and the means and variances of `learning`."""
 
@@ -169,17 +173,22 @@ class PairEvidence(Evidence):
         return replace(self, estimate=replace(self.estimate, moments=moments))
 
     def doubts(self, design: Design, agent: int, change: FloatArray) -> FloatArray:
-        moments, n = self.estimate.moments, self.estimate.n_agents
-        error = self._roots + self.estimate.bounds.half_range * moments.unseen
+        error = self._roots + self.estimate.bounds.half_range * self._unseen
+        return np.abs(change)[:, None] * self._spread(error, design, agent)
+
+    def by_partner(self, design: Design, agent: int) -> FloatArray:
+        return self._spread(self.estimate.moments.mean, design, agent)
+
+    def _spread(self, values: FloatArray, design: Design, agent: int) -> FloatArray:
+        """Return how much each partner adds to an agent's rooms if unknowns have these values, shape (k, n)."""
+        n, k = design.marginals.shape
         if self.estimate.structure == "anonymous":
             # All partners of a room share its unknowns.
-            rooms = (design.coefficients(agent) * error).sum(axis=(1, 2))
-            share = np.abs(change) * rooms / np.maximum(design.partners[agent], 1e-300)
+            rooms = (design.coefficients(agent) * values).sum(axis=(1, 2))
+            share = rooms / np.maximum(design.partners[agent], 1e-300)
             return np.asarray(share[:, None] * np.where(np.arange(n) == agent, 0.0, design.marginals.T))
-        amounts = design.coefficients(agent) * error[:, agent]
-        return np.asarray(
-            np.abs(change)[:, None] * amounts.reshape(len(change), -1, n, amounts[0, 0, 0].size).sum(axis=(1, 3))
-        )
+        amounts = design.coefficients(agent) * values[:, agent]
+        return np.asarray(amounts.reshape(k, -1, n, amounts[0, 0, 0].size).sum(axis=(1, 3)))
 
     # The arrays below are made once, so that a design that moves can remember its sums over them.
 

@@ -3,12 +3,21 @@
 from typing import Literal
 
 from coterie.arrays import FloatArray
+from coterie.certify.certificate import Certificate
 from coterie.certify.evidence import Evidence, PairEvidence
+from coterie.certify.paper import paper, paper_totals
 from coterie.certify.total_evidence import TotalEvidence
-from coterie.estimate.from_statistics import agent_ridge, joint_ridge, pair_estimate, structure_of
+from coterie.estimate.from_statistics import agent_ridge, joint_ridge, pair_estimate, paper_ridge, structure_of
 from coterie.estimate.intervals import Method
+from coterie.joint_actions import ActionSpaces
 from coterie.log.pair_statistics import PairStatistics
 from coterie.log.total_statistics import TotalStatistics
+from coterie.strategy import Strategy
+
+NO_PAPER = (
+    "the paper's bandit certificate needs sums without weights, sizes ignored and coalitions told apart; "
+    "make the statistics with unweighted=True"
+)
 
 
 def evidence_from(
@@ -29,3 +38,25 @@ def evidence_from(
         return PairEvidence(pair_estimate(part, structure, factor), method, names)
     estimate = agent_ridge(part) if part.joint is None else joint_ridge(part)
     return TotalEvidence(estimate, structure_of(setting), setting.noise == "samples", names=names)
+
+
+def paper_evidence_from(part: PairStatistics | TotalStatistics) -> Evidence | None:
+    """Return what the paper's estimator makes of a part; None where it is not defined or its sums are missing."""
+    if isinstance(part, PairStatistics):
+        return evidence_from(part)
+    setting = part.setting
+    if "none" not in part.weighted or setting.pool_coalitions or setting.sizes != "ignore":
+        return None
+    return TotalEvidence(paper_ridge(part), names=(setting.agents, setting.coalitions))
+
+
+def paper_from(
+    part: PairStatistics | TotalStatistics, strategy: Strategy, spaces: ActionSpaces, delta: float
+) -> Certificate | None:
+    """Return the paper's certificate; None where it is not defined or its sums are missing."""
+    evidence = paper_evidence_from(part)
+    if isinstance(evidence, PairEvidence):
+        return paper(evidence, strategy, spaces, delta)
+    if not isinstance(part, TotalStatistics) or evidence is None:
+        return None
+    return paper_totals(paper_ridge(part), strategy, spaces, delta, part.n_samples)

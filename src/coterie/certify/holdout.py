@@ -131,6 +131,7 @@ class Sealed:
 
     def __init__(self, evidence: Evidence) -> None:
         self.__evidence = evidence
+        self.__again: Callable[[float], list[Certificate]] | None = None
 
     def preview(self, learning: Evidence) -> Evidence:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
@@ -148,11 +149,20 @@ class Sealed:
         if self.__evidence in _OPENED:
             raise InputError(USED_ALREADY)
         _OPENED.add(self.__evidence)
-        each = delta / max(len(candidates), 1)
-        return [
-            replace(_fixed(self.__evidence, strategy, spaces, each, form, learning), delta=delta)
-            for strategy in candidates
-        ]
+
+        def at(delta: float) -> list[Certificate]:
+            each = delta / max(len(candidates), 1)
+            found = (_fixed(self.__evidence, strategy, spaces, each, form, learning) for strategy in candidates)
+            return [replace(one, delta=delta) for one in found]
+
+        self.__again = at
+        return at(delta)
+
+    def again(self, delta: float) -> list[Certificate]:
+        """Return what `certify` would have returned at another delta: the same candidates, so no new choice."""
+        if self.__again is None:
+            raise InputError("nothing was certified yet")
+        return self.__again(delta)
 
 
 def hold_out(

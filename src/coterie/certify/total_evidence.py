@@ -81,12 +81,18 @@ class TotalEvidence(Evidence):
         return RootBound(design.marginals, rooms, rooms, square, log_term, bias=np.stack(bias))
 
     def doubts(self, design: Design, agent: int, change: FloatArray) -> FloatArray:
+        error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))
+        return np.abs(change)[:, None] * self._spread(error, design, agent)
+
+    def by_partner(self, design: Design, agent: int) -> FloatArray:
+        source = self.means or self.estimate
+        return self._spread(source.theta(agent) + self.estimate.bounds.middle, design, agent)
+
+    def _spread(self, values: FloatArray, design: Design, agent: int) -> FloatArray:
+        """Return how much each partner adds to an agent's rooms if unknowns have these values, shape (k, n)."""
         rows = directions(design, agent)
         n, k = design.marginals.shape
-        error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))
-        amounts = (np.abs(change)[:, None] * rows * error).reshape(
-            k, -1, n - 1, rows[0].size // (n - 1) // self._tables(k)
-        )
+        amounts = (rows * values).reshape(k, -1, n - 1, rows[0].size // (n - 1) // self._tables(k))
         return np.insert(amounts.sum(axis=(1, 3)), agent, 0.0, axis=1)
 
     def _tables(self, n_coalitions: int) -> int:

@@ -1,15 +1,13 @@
 """`coterie inspect`: what is in a log, and what is missing or suspicious."""
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.cells import cell_len
 
 from coterie.cli.log_options import reads_log
-from coterie.cli.output import results, show_json
+from coterie.cli.output import aligned, results, short, show_json, wrapped
 from coterie.log import Log
 from coterie.log.findings import counted
 from coterie.log.inspection import POOLED, Inspection, inspect_log
@@ -21,16 +19,12 @@ MAP_AGENTS = 40
 LISTED = 20
 """How many coalitions, and how many pairs, are listed."""
 
-NAME_CELLS = 24
-"""How wide a name may be on the terminal; `--json` has it in full."""
-
 SIZES = 8
 """How many different sizes of a coalition are listed one by one."""
 
 SHADES = ".:+#@"
 NEVER, UNRATED, ONESELF = "0", "?", "\\"
 BAR = 30
-WIDTH = 100
 
 
 @reads_log
@@ -48,49 +42,6 @@ def command(
         results.print(line, markup=False)
 
 
-def short(name: str, cells: int = NAME_CELLS) -> str:
-    """Return a name that is safe to print and not too wide: its beginning and its end.
-
-    >>> short("a" * 30 + "z")
-    'aaaaaaaaaaaa...aaaaaaaaz'
-    """
-    pieces = [c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name]
-    if cell_len("".join(pieces)) <= cells:
-        return "".join(pieces)
-    tail = _fitting(pieces[::-1], (cells - 3) * 3 // 7)[::-1]
-    head = _fitting(pieces, cells - 3 - cell_len("".join(tail)))
-    return f"{''.join(head)}...{''.join(tail)}"
-
-
-def _fitting(pieces: Sequence[str], cells: int) -> list[str]:
-    """Return as many of the first pieces as fit."""
-    kept: list[str] = []
-    for piece in pieces:
-        cells -= cell_len(piece)
-        if cells < 0:
-            break
-        kept.append(piece)
-    return kept
-
-
-def _columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
-    """Yield rows as lines with columns aligned, those in `left` to the left."""
-    widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = []
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            blank = " " * (width - cell_len(cell))
-            cells.append(cell + blank if place in left else blank + cell)
-        yield ("  " + "  ".join(cells)).rstrip()
-
-
-def _wrapped(text: str, first: str = "  ", later: str = "  ") -> list[str]:
-    return textwrap.wrap(
-        text, min(results.width, WIDTH), initial_indent=first, subsequent_indent=later,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
-
-
 def _share(part: int, whole: int) -> str:
     """Return a percentage that says 0% and 100% only where that is exact."""
     return f"{min(max(round(100 * part / whole), 1), 99) if 0 < part < whole else 100 * part // whole}%"
@@ -99,7 +50,7 @@ def _share(part: int, whole: int) -> str:
 def _lines(seen: Inspection) -> Iterator[str]:
     yield "Summary"
     for sentence in _summary(seen):
-        yield from _wrapped(sentence)
+        yield from wrapped(sentence)
     yield ""
     yield from _sizes(seen)
     yield ""
@@ -109,9 +60,9 @@ def _lines(seen: Inspection) -> Iterator[str]:
     yield from _utilities(seen)
     yield from ("", "Missing or suspicious")
     for finding in seen.findings:
-        yield from _wrapped(short(finding.worded(short), 400), "  - ", "    ")
+        yield from wrapped(short(finding.worded(short), 400), "  - ", "    ")
         if finding.advice:
-            yield from _wrapped(finding.advice, "    > ", "      ")
+            yield from wrapped(finding.advice, "    > ", "      ")
     if not seen.findings:
         yield "  nothing"
 
@@ -164,7 +115,7 @@ def _sizes(seen: Inspection) -> Iterator[str]:
         used = {size: count for size, count in sizes.items() if size}
         shown = "all" if seen.log.pool_coalitions and name == POOLED else short(name)
         rows.append((shown, f"{sum(used.values()):,}", _listed_sizes(used)))
-    yield from _columns(rows, left=(0, 2))
+    yield from aligned(rows, left=(0, 2))
     if len(seen.teams) > LISTED:
         yield f"  and {counted(len(seen.teams) - LISTED, 'more coalition')} (see --json)"
 
@@ -192,7 +143,7 @@ def _map(seen: Inspection) -> Iterator[str]:
     digits = len(places[-1]) if places else 1
     rows = [("", "", gap.join(place.rjust(digits)[d] for place in places)) for d in range(digits)]
     rows += [(place, short(name), gap.join(line)) for place, name, line in zip(places, agents, symbols, strict=True)]
-    yield from _columns(rows, left=(1, 2))
+    yield from aligned(rows, left=(1, 2))
     bands = [(s * most // len(SHADES) + 1, (s + 1) * most // len(SHADES)) for s in range(len(SHADES))]
     legend = [f"{NEVER} never"] if (symbols == NEVER).any() else []
     legend += [
@@ -201,7 +152,7 @@ def _map(seen: Inspection) -> Iterator[str]:
         if (symbols == shade).any()
     ]
     legend += [f"{UNRATED} met but never rated"] if (symbols == UNRATED).any() else []
-    yield from _wrapped("how often:  " + "   ".join(legend))
+    yield from wrapped("how often:  " + "   ".join(legend))
 
 
 def _table(seen: Inspection) -> Iterator[str]:
@@ -218,14 +169,14 @@ def _table(seen: Inspection) -> Iterator[str]:
             name = "once" if high == 1 else f"{low:,} to {high:,} times"
             rows.append((name, f"{found:,}", _share(found, possible)))
         low, high = high + 1, 9 if high == 1 else 10 * high + 9
-    yield from _columns(rows, left=(0,))
+    yield from aligned(rows, left=(0,))
     rarest = seen.rarest(LISTED)
     yield from ("", f"  The {len(rarest)} pairs that met least often")
     header = ("met", "rated", "agents", "")
     listed = [(f"{m:,}", "" if r is None else f"{r:,}", short(i), short(j)) for i, j, m, r in rarest]
     keep = [0, 2, 3] if seen.rated is None else [0, 1, 2, 3]
     lines = [[row[place] for place in keep] for row in (header, *listed)]
-    yield from _columns(lines, left=(len(keep) - 2, len(keep) - 1))
+    yield from aligned(lines, left=(len(keep) - 2, len(keep) - 1))
 
 
 def _utilities(seen: Inspection) -> Iterator[str]:
@@ -244,7 +195,7 @@ def _utilities(seen: Inspection) -> Iterator[str]:
         (low, "to", high, f"{count:,}", _share(count, whole), "#" * -(-BAR * count // largest))
         for low, high, count in zip(edges, edges[1:], seen.counts, strict=False)
     ]
-    yield from _columns(rows, left=(5,))
+    yield from aligned(rows, left=(5,))
 
 
 def _same_digits(values: Sequence[float]) -> list[str]:

@@ -83,15 +83,15 @@ def _actions(text: str | None) -> Any:
         raise InputError(f"--actions: is not JSON ({problem})") from None
 
 
-def reads_log(command: Callable[..., None]) -> Callable[..., None]:
+def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command `command(log, ...)` the argument LOG and all options that describe it."""
     ours = inspect.signature(_read).parameters
     theirs = dict(inspect.signature(command).parameters)
     theirs.pop("log")
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
-        command(_read(**{name: given.pop(name) for name in ours}), **given)
+    def run(**given: Any) -> int | None:
+        return command(_read(**{name: given.pop(name) for name in ours}), **given)
 
     parameters = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in [*ours.values(), *theirs.values()]

@@ -7,8 +7,11 @@ are given as `rich.text.Text`.
 import codecs
 import os
 import sys
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -16,6 +19,12 @@ from coterie.files import to_json
 
 results = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+NAME_CELLS = 24
+"""How wide a name may be on the terminal; `--json` has it in full."""
+
+WIDTH = 100
 
 
 def complain(text: str) -> None:
@@ -44,3 +53,47 @@ def print_anything() -> None:
 def stop_printing() -> None:
     """Discard what is still to be printed: the reader of our output went away, as in `coterie ... | head`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def short(name: str, cells: int = NAME_CELLS) -> str:
+    """Return a name that is safe to print and not too wide: its beginning and its end.
+
+    >>> short("a" * 30 + "z")
+    'aaaaaaaaaaaa...aaaaaaaaz'
+    """
+    pieces = [c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name]
+    if cell_len("".join(pieces)) <= cells:
+        return "".join(pieces)
+    tail = _fitting(pieces[::-1], (cells - 3) * 3 // 7)[::-1]
+    head = _fitting(pieces, cells - 3 - cell_len("".join(tail)))
+    return f"{''.join(head)}...{''.join(tail)}"
+
+
+def _fitting(pieces: Sequence[str], cells: int) -> list[str]:
+    """Return as many of the first pieces as fit."""
+    kept: list[str] = []
+    for piece in pieces:
+        cells -= cell_len(piece)
+        if cells < 0:
+            break
+        kept.append(piece)
+    return kept
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
+    """Yield rows as lines with columns aligned, those in `left` to the left."""
+    widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            blank = " " * (width - cell_len(cell))
+            cells.append(cell + blank if place in left else blank + cell)
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def wrapped(text: str, first: str = "  ", later: str = "  ") -> list[str]:
+    """Return a text as lines that fit the terminal."""
+    return textwrap.wrap(
+        text, min(results.width, WIDTH), initial_indent=first, subsequent_indent=later,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

@@ -82,10 +82,13 @@ class Control:
             self.ended = "time"
             raise _Stop
 
-    def nested(self) -> "Control":
-        """Return a control for a search within this one: same generator, same stop flag, the time that is left."""
-        left = None if self.remaining is None else max(self.remaining, 1e-9)
-        return Control(self.rng, left, None, self._stop)
+    def nested(self, share: float = 1.0, *, speaks: bool = False) -> "Control":
+        """Return a control for a search within this one: same generator, same stop flag, a share of the time left.
+
+        It reports progress only if it `speaks`.
+        """
+        left = None if self.remaining is None else max(share * self.remaining, 1e-9)
+        return Control(self.rng, left, self._progress if speaks else None, self._stop)
 
     def follow(self, inner: "Control") -> None:
         """End this search if a search within it was stopped."""

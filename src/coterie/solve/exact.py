@@ -24,18 +24,20 @@ CUTOFF = 1e-5
 """So far above the best profile known the program may look."""
 
 
-def enumerate_profiles(objective: Objective, control: Control | None = None, *, limit: int = MOST_PROFILES) -> Solution:
+def enumerate_profiles(
+    objective: Objective, control: Control | None = None, *, limit: int = MOST_PROFILES, keep: int = 1
+) -> Solution:
     """Look at every pure profile; refuses above `limit` of them.
 
     Agents are looked at one after the other, and a profile is dropped as soon as one of them has a
-    larger margin than the best profile so far.
+    larger margin than the `keep` best profiles so far.
     """
     control = control or Control()
     spaces = objective.spaces
     if spaces.size > limit:
         raise TooLargeError(f"there are {spaces.size:.3g} pure profiles; at most {limit} are enumerated")
-    best = spaces.sample(control.rng, 1)[0]
-    value, blocks = np.inf, 0
+    best: BoolArray = spaces.sample(control.rng, 1)
+    values, blocks = np.full(1, np.inf), 0
     agents = np.arange(spaces.n_agents)
     total = -(-spaces.size // 4096)
     with control.running():
@@ -43,18 +45,20 @@ def enumerate_profiles(objective: Objective, control: Control | None = None, *, 
             kept, largest = block, np.full(len(block), -np.inf)
             for i in agents:
                 largest = np.maximum(largest, objective.margins(kept, agents[i : i + 1])[:, 0])
-                promising = largest < value
+                promising = largest < values[-1] if len(values) == keep else largest < np.inf
                 kept, largest = kept[promising], largest[promising]
                 if not len(kept):
                     break
             if len(kept):
-                first = int(largest.argmin())
-                best, value = kept[first].copy(), float(largest[first])
+                known = values < np.inf
+                best, values = np.concatenate([best[known], kept]), np.concatenate([values[known], largest])
+                first = np.argsort(values, kind="stable")[:keep]
+                best, values = best[first], values[first]
             blocks += 1
-            control.report("enumeration", blocks, total, value)
-    found = objective.value(best)
+            control.report("enumeration", blocks, total, float(values[0]))
+    found = objective.value(best[0])
     return Solution(
-        objective.strategy(best),
+        objective.strategy(best[0]),
         found,
         "enumeration",
         objective.label,
@@ -63,6 +67,7 @@ def enumerate_profiles(objective: Objective, control: Control | None = None, *, 
         blocks,
         control.seconds,
         bound=None if control.ended else found,
+        candidates=tuple(objective.strategy(profile) for profile in best),
     )
 
 

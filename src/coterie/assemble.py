@@ -1,0 +1,178 @@
+"""Putting results together: the statistics that are needed, and everything that a result file holds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coterie import __version__, checks
+from coterie.actions import ExplicitSets, names_in
+from coterie.cautions import cautions
+from coterie.certify.certificate import Certificate
+from coterie.certify.evidence import Evidence
+from coterie.certify.from_statistics import NO_PAPER, evidence_from, paper_from
+from coterie.certify.gain_bounds import is_enumerated, worst_deviations
+from coterie.certify.holdout import fixed
+from coterie.certify.paired import paired
+from coterie.errors import InputError, NoPotentialError
+from coterie.explain import explanations
+from coterie.joint_actions import ActionSpaces
+from coterie.log.log import Log
+from coterie.log.statistics import Statistics
+from coterie.result import Result
+from coterie.solve.auto import PARTS, Recommendation
+from coterie.solve.estimated import estimated_game
+from coterie.strategy import Strategy
+
+JOINT_EDGES = 1000
+"""The joint bandit estimator is used for up to so many pairs x coalitions."""
+
+UNWEIGHTED_FEATURES = 500
+"""The paper's bandit certificate is computed beside ours for up to so many unknowns per agent."""
+
+TOO_FEW = "there are too few data to certify anything: the certificate is no better than the range of utilities alone"
+
+
+def reduced(
+    log: Log, *, sizes: str, noise: str, seed: int = 0, paper: bool = False, parts: tuple[float, ...] = PARTS
+) -> Statistics:
+    """Return the statistics of a log with what sharpens bandit estimates, where that is affordable."""
+    bandit, plain = log.feedback == "bandit", sizes == "ignore"
+    n, k = len(log.agents), 1 if log.pool_coalitions else len(log.coalitions)
+    joint = bandit and log.symmetric and plain and noise == "pairs" and k * n * (n - 1) // 2 <= JOINT_EDGES
+    few = k * (n - 1) <= UNWEIGHTED_FEATURES
+    unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
+    return log.statistics(sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
+
+
+def learnt(found: Recommendation, statistics: Statistics, log: Log | None, seed: int | None) -> Result:
+    """Return the result of learning."""
+    solver = {**found.solution.to_json(), "guess": found.guess}
+    notes = [found.solution.note] if found.solution.note else []
+    return _result(
+        found.strategy, found.certificate, found.certificates, found.evidence, statistics,
+        statistics.setting.actions, log, solver, notes, seed,
+    )  # fmt: skip
+
+
+def certified(
+    log: Log,
+    strategy: Strategy,
+    *,
+    certificate: str = "paired",
+    fresh: bool = False,
+    delta: float = 0.01,
+    sizes: str = "ignore",
+    noise: str = "pairs",
+) -> Result:
+    """Return how stable a given strategy surely is, such as today's teams.
+
+    Parameters
+    ----------
+    log
+        Past outcomes; the whole log certifies.
+    strategy
+        Over the log's agents and coalitions. A set that its agent could not choose is taken as one of her actions.
+    certificate
+        "paired", "paper", or "holdout", which needs `fresh`.
+    fresh
+        Your word that the strategy was fixed without looking at the utilities of this log.
+    delta, sizes, noise
+        As for `StableLearner`.
+    """
+    checks.probability(delta, "delta")
+    if certificate not in {"paired", "paper", "holdout"}:
+        raise InputError(f"certificate: expected paired, paper or holdout, got {certificate!r}")
+    if certificate == "holdout" and not fresh:
+        raise InputError(
+            "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say --fresh"
+        )
+    statistics = reduced(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
+    evidence = evidence_from(statistics.whole)
+    spaces, notes = widened(statistics.setting.actions, strategy)
+    # The union form has paid for the declared actions only.
+    by_pairs = paired(evidence, strategy, spaces, delta, "box" if notes else "best")
+    by_holdout = fixed(evidence, strategy, spaces, delta) if fresh else None
+    by_paper = paper_from(statistics.whole, strategy, spaces, delta)
+    chosen = {"paired": by_pairs, "holdout": by_holdout, "paper": by_paper}[certificate]
+    if chosen is None:
+        raise InputError(NO_PAPER)
+    alone = {name: None if one is None else one.gap for name, one in
+             (("paper", by_paper), ("paired", by_pairs), ("holdout", by_holdout))}  # fmt: skip
+    if fresh:
+        notes.append("--fresh: the strategy is taken to have been fixed without looking at these utilities")
+    solver = {"method": "given", "status": "given", "starts": 0, "sweeps": 0, "seconds": 0.0}
+    return _result(strategy, chosen, alone, evidence, statistics, spaces, log, solver, notes, None)
+
+
+def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, list[str]]:
+    """Return action spaces that hold every set of a strategy, and a sentence for each that was added."""
+    listed, notes = list(spaces.spaces), []
+    for i in spaces.outside(strategy.owner, strategy.sets):
+        rows = strategy.sets[strategy.owner == i]
+        missing = rows[~listed[i].contains(rows)]
+        if is_enumerated(listed[i]):
+            listed[i] = ExplicitSets(np.concatenate([listed[i].enumerate(), missing]))
+        for row in missing:
+            named = ", ".join(names_in(row, strategy.coalitions)) or "nothing"
+            notes.append(f"{strategy.agents[i]} is in a set that is not among her actions ({named}): added")
+    return (ActionSpaces(tuple(listed)) if notes else spaces), notes
+
+
+def _result(
+    strategy: Strategy,
+    certificate: Certificate,
+    certificates: Mapping[str, float | None],
+    evidence: Evidence,
+    statistics: Statistics,
+    spaces: ActionSpaces,
+    log: Log | None,
+    solver: Mapping[str, Any],
+    notes: list[str],
+    seed: int | None,
+) -> Result:
+    range_gap = max(0.0, float(worst_deviations(evidence.range_bound(evidence.design(strategy)), spaces).value.max()))
+    warnings = cautions(log, statistics, strategy) + notes
+    if certificate.gap >= range_gap > 0:
+        warnings.insert(0, TOO_FEW)
+    return Result(
+        strategy,
+        certificate,
+        certificates,
+        _estimate(evidence, spaces, strategy),
+        {"samples": statistics.n_samples},
+        solver,
+        described(statistics),
+        tuple(warnings),
+        __version__,
+        seed,
+        {"range_gap": range_gap, "explanations": explanations(evidence, strategy, certificate.delta)},
+    )
+
+
+def _estimate(evidence: Evidence, spaces: ActionSpaces, strategy: Strategy) -> dict[str, Any]:
+    game = estimated_game(evidence, spaces)
+    try:
+        potential: float | None = game.potential(strategy)
+    except NoPotentialError:
+        potential = None
+    values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
+    return {"gap": game.gap(strategy), "potential": potential, "utility": values}
+
+
+def described(statistics: Statistics) -> dict[str, Any]:
+    """Return the `data` part of a result file."""
+    setting = statistics.setting
+    return {
+        "feedback": setting.feedback,
+        "symmetric": setting.symmetric,
+        "sizes": setting.sizes,
+        "noise": setting.noise,
+        "utility_range": None if setting.utility_range is None else list(setting.utility_range),
+        "neutral": setting.neutral,
+        "sigma": setting.sigma,
+        "actions": setting.action_description,
+        "pool_coalitions": setting.pool_coalitions,
+        "rows": statistics.rows,
+        "sha256": statistics.sha256,
+    }

@@ -1,0 +1,104 @@
+"""`coterie learn`: who should go where, and how far anybody could gain by moving, surely."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coterie.cli.certify import Noise, Sizes, deliver, refuse_unwritable
+from coterie.cli.log_options import reads_log
+from coterie.cli.output import messages
+from coterie.log import Log
+
+if TYPE_CHECKING:
+    from coterie.solve.control import Progress
+
+
+class Kind(StrEnum):
+    """Which strategies are looked for."""
+
+    pure = "pure"
+    mixed = "mixed"
+
+
+class Method(StrEnum):
+    """Which certificate is given."""
+
+    auto = "auto"
+    holdout = "holdout"
+    paired = "paired"
+    paper = "paper"
+
+
+class Solver(StrEnum):
+    """How strategies are looked for."""
+
+    auto = "auto"
+    pure = "pure"
+    mixed = "mixed"
+    exact = "exact"
+    polymatrix = "polymatrix"
+    paper = "paper"
+
+
+@reads_log
+def command(
+    log: Log,
+    *,
+    strategy: Annotated[Kind, typer.Option(help="Fixed coalitions for everybody, or chances of several.")] = Kind.pure,
+    certificate: Annotated[
+        Method, typer.Option(help="auto: the smaller of holdout and paired; paper: as published.")
+    ] = Method.auto,
+    delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
+    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
+    noise: Annotated[
+        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other.")
+    ] = Noise.pairs,
+    solver: Annotated[Solver, typer.Option(help="How to search; auto chooses by the size of the game.")] = Solver.auto,
+    target_gap: Annotated[
+        float | None, typer.Option(metavar="EPS", help="Exit with code 3 if no more than this can be certified.")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For the search.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the result here, as JSON.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
+) -> int:
+    """Recommend who joins which coalitions, and certify how far anybody could gain by moving."""
+    from coterie.learner import StableLearner
+
+    refuse_unwritable(out)
+    with _progress(quiet=quiet) as report:
+        learner = StableLearner(
+            strategy=strategy.value,
+            certificate=certificate.value,
+            delta=delta,
+            sizes=sizes.value,
+            noise=noise.value,
+            solver=solver.value,
+            time_limit=time_limit,
+            random_state=seed,
+            progress=report,
+        ).fit(log)
+    return deliver(learner.result_, target_gap=target_gap, out=out, as_json=json, quiet=quiet)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
+    """Give a callback that shows how far the search is; only a terminal sees it."""
+    if quiet or not messages.is_terminal:
+        yield None
+        return
+    from rich.progress import Progress as Bars
+
+    with Bars(console=messages, transient=True) as bars:
+        task = bars.add_task("Reading", total=None)
+
+        def report(state: "Progress") -> None:
+            shown = f"Searching ({state.method}), best so far {max(state.value, 0.0):.3g}"
+            bars.update(task, description=shown, completed=state.done, total=state.total or None)
+
+        yield report

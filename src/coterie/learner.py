@@ -1,0 +1,177 @@
+"""`StableLearner`: from a log to a recommended strategy and its certificate, in scikit-learn's manner."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from coterie import checks
+from coterie.assemble import learnt, reduced
+from coterie.errors import InputError, NotFittedError
+from coterie.explain import Explanation, explain
+from coterie.log.log import Log, read_log
+from coterie.log.statistics import Statistics
+from coterie.solve.auto import recommend
+from coterie.solve.control import Control, Progress
+
+CHOICES = {
+    "strategy": ("pure", "mixed"),
+    "certificate": ("auto", "holdout", "paired", "paper"),
+    "solver": ("auto", "pure", "mixed", "exact", "polymatrix", "paper"),
+    "sizes": ("ignore", "aware"),
+    "noise": ("pairs", "samples"),
+}
+
+
+class StableLearner:
+    """Learn a strategy that nobody wants to leave, and certify how far anybody could gain by leaving.
+
+    Parameters
+    ----------
+    strategy
+        "pure" (everybody goes to fixed coalitions) or "mixed".
+    certificate
+        "auto" (the smaller of `holdout` and `paired`), or one of "holdout", "paired", "paper".
+    delta
+        The certificate holds with probability at least 1 - delta.
+    sizes
+        "ignore", or "aware": mean utilities may depend on coalition size.
+    noise
+        "pairs": all pair utilities are independent. "samples": those of one sample need not be.
+    solver
+        "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
+    time_limit
+        In seconds, for the search.
+    random_state
+        The seed of the split and of the search: the same seed gives the same result.
+    progress
+        Called now and then with a `coterie.solve.Progress`.
+
+    Attributes
+    ----------
+    strategy_, certificate_, result_, statistics_, coverage_
+        What `fit` found: the strategy, its certificate, everything that a result file holds, the sums
+        that the log was reduced to, and how well the log covers what the certificate depends on.
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy: str = "pure",
+        certificate: str = "auto",
+        delta: float = 0.01,
+        sizes: str = "ignore",
+        noise: str = "pairs",
+        solver: str = "auto",
+        time_limit: float | None = None,
+        random_state: int = 0,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.strategy = strategy
+        self.certificate = certificate
+        self.delta = delta
+        self.sizes = sizes
+        self.noise = noise
+        self.solver = solver
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    # --- scikit-learn's manners ---------------------------------------------------------------------
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002, ARG002  (scikit-learn's signature)
+        """Return the parameters as they were given."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; they take effect at the next `fit`."""
+        for name, value in parameters.items():
+            if name not in self._parameters():
+                raise InputError(f"unknown parameter {name!r}; expected one of {', '.join(self._parameters())}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "result_")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and not name.startswith("_") and name.rstrip("_") in _FITTED:
+            raise NotFittedError(f"{name}: this learner has learnt nothing yet; call fit(log) first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        default = inspect.signature(type(self).__init__).parameters
+        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != default[name].default]
+        return f"StableLearner({', '.join(given)})"
+
+    # --- Learning -----------------------------------------------------------------------------------
+
+    def fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
+        """Learn from a log, from saved statistics of one, or from the folder or file that a log is in."""
+        self._check()
+        if isinstance(log, (str, Path)):
+            log = read_log(log)
+        if not isinstance(log, (Log, Statistics)):
+            raise InputError(f"expected a Log, its Statistics or a path, got {type(log).__name__}")
+        statistics = log if isinstance(log, Statistics) else self._reduced(log)
+        return self._learn(statistics, log if isinstance(log, Log) else None)
+
+    def partial_fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002
+        """Add a log that arrived later, whose samples must be new, and learn from everything so far.
+
+        The samples that certify stay held out from all learning, so every certificate holds on its own
+        with probability 1 - delta.
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(log)
+        self._check()
+        if isinstance(log, (str, Path)):
+            log = read_log(log)
+        more = log if isinstance(log, Statistics) else self._reduced(log)
+        return self._learn(self.statistics_ + more, None)
+
+    def merge(self, other: "StableLearner") -> Self:
+        """Add what another learner has seen, and learn from both."""
+        return self.partial_fit(other.statistics_)
+
+    def explain(self, agent: str) -> Explanation:
+        """Return why an agent is where she is."""
+        return explain(self.result_, agent)
+
+    def _check(self) -> None:
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise InputError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
+        checks.probability(self.delta, "delta")
+        checks.whole(self.random_state, "random_state", 0)
+
+    def _reduced(self, log: Log) -> Statistics:
+        return reduced(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=self._uses_paper)
+
+    @property
+    def _uses_paper(self) -> bool:
+        return "paper" in {self.certificate, self.solver}
+
+    def _learn(self, statistics: Statistics, log: Log | None) -> Self:
+        control = Control(self.random_state, self.time_limit, self.progress)
+        found = recommend(
+            statistics,
+            self.delta,
+            control,
+            strategy=self.strategy,  # type: ignore[arg-type]
+            certificate=self.certificate,  # type: ignore[arg-type]
+            solver=self.solver,  # type: ignore[arg-type]
+        )
+        self.statistics_ = statistics
+        self.strategy_ = found.strategy
+        self.certificate_ = found.certificate
+        self.result_ = learnt(found, statistics, log, self.random_state)
+        self.coverage_ = self.result_.coverage
+        return self
+
+
+_FITTED = ("statistics", "strategy", "certificate", "result", "coverage")

@@ -1,0 +1,362 @@
+"""From statistics to a recommended strategy with its certificate.
+
+`holdout` learns on the first parts of a log and certifies on the others; `paired` and `paper` learn and
+certify on everything; `auto` tries `holdout` and `paired`, each with its share of delta, and keeps the
+smaller certificate. All of them hold together with probability 1 - delta, so the choice is free.
+
+Where even that certificate says hardly more than the range of utilities does, minimising it would only
+lead to profiles in which nobody meets anybody. `auto` then recommends the profile that looks most stable
+under the best guess of the utilities (`coterie.estimate.guess`), and certifies that one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, Literal
+
+import numpy as np
+
+from coterie.certify.certificate import Certificate
+from coterie.certify.evidence import Evidence, Form, PairEvidence
+from coterie.certify.from_statistics import NO_PAPER, evidence_from, paper_evidence_from, paper_from
+from coterie.certify.gain_bounds import worst_deviations
+from coterie.certify.holdout import Sealed
+from coterie.certify.paired import paired
+from coterie.certify.total_evidence import TotalEvidence
+from coterie.errors import InputError, NoPotentialError
+from coterie.estimate.guess import choose_guess
+from coterie.game import Game
+from coterie.log.statistics import PartStatistics, Statistics
+from coterie.solve.control import Control
+from coterie.solve.estimated import estimated_game
+from coterie.solve.exact import MOST_PROFILES, enumerate_profiles, mixed_integer
+from coterie.solve.mixed import mixed
+from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective, estimated_gap
+from coterie.solve.paper import SurrogateObjective, paper
+from coterie.solve.polymatrix import polymatrix
+from coterie.solve.pure import pure
+from coterie.solve.smooth import SmoothObjective, smooth_objective
+from coterie.solve.solution import Solution
+from coterie.strategy import Strategy
+
+PARTS = (0.1, 0.1, 0.3, 0.5)
+"""How the samples of a log are divided: the first parts learn, the others certify."""
+
+LEARNING_SHARE = 0.2
+"""At least this share of the samples learns; a profile needs less to be found than to be certified."""
+
+CANDIDATES = 2
+"""So many held-out profiles are certified, each with its share of delta."""
+
+PAIRED_SHARE = 0.1
+"""This much of delta goes to `paired` under `auto`."""
+
+INFORMATIVE = 0.5
+"""A certificate above this share of what the range alone says is not worth minimising."""
+
+ENUMERATED = 100_000
+"""Up to so many pure profiles, looking at all of them is quicker than a search."""
+
+GUESSED = 1_000_000
+"""Guesses are made for up to so many unknowns."""
+
+Kind = Literal["pure", "mixed"]
+Method = Literal["auto", "holdout", "paired", "paper"]
+SolverName = Literal["auto", "pure", "mixed", "exact", "polymatrix", "paper"]
+Goal = Literal["holdout", "paired", "paper", "estimate"]
+
+SOLVERS: dict[str, tuple[SolverName, ...]] = {
+    "pure": ("auto", "pure", "exact", "paper"),
+    "mixed": ("auto", "mixed", "polymatrix", "paper"),
+}
+"""Which solvers find which kind of strategy."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A strategy, its certificate, and how both came about."""
+
+    strategy: Strategy
+    certificate: Certificate
+    certificates: dict[str, float | None]
+    """Each method alone at delta for this strategy, None where it would not be valid."""
+    solution: Solution
+    range_gap: float
+    """What the range of utilities alone says about this strategy."""
+    evidence: Evidence
+    """What the whole log proves."""
+    guess: str
+    """The kind of guess that the search used: "raw" means, or how they were shrunk."""
+    notes: tuple[str, ...]
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the certificate says more than the range of utilities alone."""
+        return self.certificate.gap < self.range_gap or self.certificate.gap == 0
+
+
+@dataclass(frozen=True)
+class _Found:
+    solution: Solution
+    strategy: Strategy
+    certificate: Certificate
+    alone: Callable[[], float] | None = None
+    """The held-out certificate of this strategy at the whole of delta."""
+
+
+def recommend(
+    statistics: Statistics,
+    delta: float,
+    control: Control | None = None,
+    *,
+    strategy: Kind = "pure",
+    certificate: Method = "auto",
+    solver: SolverName = "auto",
+    form: Form = "both",
+) -> Recommendation:
+    """Return the strategy with the smallest certificate that was found.
+
+    Parameters
+    ----------
+    statistics
+        Of a log in at least two parts for `holdout`, at least three for choosing guesses.
+    delta
+        The certificate's failure probability.
+    control
+        Seed, time limit, progress, interruption.
+    strategy, certificate, solver
+        "pure" or "mixed" strategies; which certificate, or "auto"; which solver, or "auto".
+    form
+        Which width bounds a held-out gain, see `coterie.certify.holdout`.
+    """
+    if solver not in SOLVERS[strategy]:
+        options = ", ".join(SOLVERS[strategy])
+        raise InputError(f"the solver {solver} finds no {strategy} strategies; these do: {options}")
+    if certificate == "holdout" and len(statistics.parts) < 2:
+        raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
+    control = control or Control()
+    task = _Task(statistics, delta, control, strategy, solver, form)
+    holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1
+    shared = certificate == "auto" and holds_out
+    found: list[_Found] = []
+    if holds_out:
+        found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.5 if shared else 1.0)
+    finished = shared and min(one.certificate.gap for one in found) == 0
+    share = delta * PAIRED_SHARE if shared else delta
+    if certificate in {"auto", "paired"} and not finished and control.ended is None:
+        found.append(task.on_everything("paired", share))
+    elif certificate == "paper":
+        found.append(task.on_everything("paper", delta))
+    best = task.best_of(found)
+    if certificate == "auto" and not task.is_worth_minimising(best) and control.ended is None:
+        best = task.on_everything("estimate", share)
+    return task.recommendation(best)
+
+
+class _Task:
+    """One log, one question, and what is made of it on the way."""
+
+    def __init__(
+        self, statistics: Statistics, delta: float, control: Control, kind: Kind, solver: SolverName, form: Form
+    ) -> None:
+        self.statistics, self.delta, self.control = statistics, delta, control
+        self.kind, self.solver, self.form = kind, solver, form
+        self.setting = statistics.setting
+        self.spaces = statistics.setting.actions
+        self.guesses: dict[str, str] = {}
+
+    @cached_property
+    def whole(self) -> Evidence:
+        return evidence_from(self.statistics.whole)
+
+    @cached_property
+    def game(self) -> Game:
+        """The game that the whole log describes."""
+        return estimated_game(self.whole, self.spaces)
+
+    # --- Searches -----------------------------------------------------------------------------------
+
+    def held_out(self, delta: float, share: float) -> list[_Found]:
+        """Learn on the first parts, and certify the most promising candidates on the others.
+
+        Only `sealed` ever holds the certifying utilities.
+        """
+        parts, setting = self.statistics.parts, self.setting
+        learns = _learning_parts(setting.shares)
+        learning = evidence_from(_together(parts[:learns], setting))
+        sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
+        guessed = self._guessed(learning, parts[:learns], "learning part")
+        expected = sealed.preview(guessed)
+        goal: Goal = "holdout"
+        solution = self._search(expected, goal, delta / CANDIDATES, share, parts[:learns])
+        candidates = list(solution.candidates[:CANDIDATES]) or [solution.strategy]
+        certified = sealed.certify(candidates, learning, self.spaces, delta, self.form)
+
+        def alone(index: int) -> Callable[[], float]:
+            return lambda: sealed.again(self.delta)[index].gap
+
+        return [
+            _Found(solution, candidate, found, alone(index))
+            for index, (candidate, found) in enumerate(zip(candidates, certified, strict=True))
+        ]
+
+    def on_everything(self, goal: Literal["paired", "paper", "estimate"], delta: float) -> _Found:
+        """Learn and certify on the whole log."""
+        evidence: Evidence = self.whole
+        if goal == "paper":
+            evidence = _paper_evidence(self.statistics.whole)
+        elif goal == "estimate":
+            evidence = self._guessed(self.whole, self._halves(), "whole log")
+        solution = self._search(evidence, goal, delta, 1.0, self.statistics.parts)
+        found = self._paper(solution.strategy, delta) if goal == "paper" else self._paired(solution.strategy, delta)
+        assert found is not None
+        return _Found(solution, solution.strategy, found)
+
+    def _search(
+        self, evidence: Evidence, goal: Goal, delta: float, share: float, parts: Sequence[PartStatistics]
+    ) -> Solution:
+        """Return the best strategy of the wanted kind that the chosen solver finds."""
+        control = self.control.nested(share, speaks=True)
+        if self.solver == "paper":
+            found = self._paper_scheme(evidence, delta, control, parts)
+        elif self.solver == "polymatrix":
+            found = polymatrix(estimated_game(evidence, self.spaces), control)
+        elif self.kind == "pure":
+            found = self._pure(self._objective(evidence, goal, delta), control)
+        else:
+            found = self._mixed(evidence, goal, delta, control)
+        if control.ended == "interrupted":
+            self.control.ended = "interrupted"
+        return found
+
+    def _objective(self, evidence: Evidence, goal: Goal, delta: float) -> Objective:
+        if goal == "holdout":
+            return HoldoutObjective(evidence, self.spaces, delta, *self._names, form=self.form)
+        if goal == "estimate":
+            return estimated_gap(evidence, self.spaces, *self._names)
+        if goal == "paper" and isinstance(evidence, PairEvidence):
+            return SurrogateObjective(evidence, self.spaces, delta, *self._names)
+        exact = self.solver == "exact" and self.spaces.size > MOST_PROFILES
+        return PairedObjective(evidence, self.spaces, delta, *self._names, form="box" if exact else "best")
+
+    def _pure(self, objective: Objective, control: Control) -> Solution:
+        if self.spaces.size <= (MOST_PROFILES if self.solver == "exact" else ENUMERATED):
+            return enumerate_profiles(objective, control, keep=CANDIDATES)
+        return mixed_integer(objective, control) if self.solver == "exact" else pure(objective, control)
+
+    def _mixed(self, evidence: Evidence, goal: Goal, delta: float, control: Control) -> Solution:
+        """Begin from the best pure profile, which a mixed strategy never has to be worse than."""
+        first = self._pure(self._objective(evidence, goal, delta), control.nested(0.5))
+        smooth = self._smooth(evidence, goal, delta)
+        found = mixed(smooth, control, begin=[first.strategy])
+        if goal == "estimate":
+            return found
+        # A mixed strategy pays for all its deviations and has no union form: the pure one may certify better.
+        return replace(found, candidates=(found.strategy, first.strategy))
+
+    def _smooth(self, evidence: Evidence, goal: Goal, delta: float) -> SmoothObjective:
+        by_size = isinstance(evidence, TotalEvidence) and evidence.structure.endswith("aware")
+        wanted: Any = {"holdout": "paired"}.get(goal, goal)
+        # The ellipsoid by size is not smooth in marginals; the estimate is.
+        return smooth_objective(
+            evidence, self.spaces, delta, *self._names, certificate="estimate" if by_size else wanted
+        )
+
+    def _paper_scheme(
+        self, evidence: Evidence, delta: float, control: Control, parts: Sequence[PartStatistics]
+    ) -> Solution:
+        if isinstance(evidence, TotalEvidence):
+            evidence = _paper_evidence(_together(parts, self.setting))
+        n_samples = sum(part.n_samples for part in parts)
+        return paper(evidence, self.spaces, delta, control, n_samples=n_samples, strategy=self.kind)
+
+    # --- Guesses ------------------------------------------------------------------------------------
+
+    def _halves(self) -> list[PartStatistics]:
+        """Return all parts in two groups, for choosing a guess."""
+        parts = self.statistics.parts
+        return [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
+
+    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics], name: str) -> Evidence:
+        """Return evidence whose means are the guesses that predict one part best from another."""
+        self.guesses[name] = "ridge" if isinstance(evidence, TotalEvidence) else "raw"
+        if not isinstance(evidence, PairEvidence) or evidence.estimate.moments.count.size > GUESSED:
+            return evidence
+        moments = [found.estimate.moments for part in parts if isinstance(found := evidence_from(part), PairEvidence)]
+        guess = choose_guess(moments, evidence.estimate.moments, symmetric=self.setting.symmetric)
+        self.guesses[name] = guess.name
+        estimate = evidence.estimate
+        return replace(evidence, estimate=replace(estimate, moments=replace(estimate.moments, mean=guess.values)))
+
+    # --- Certificates -------------------------------------------------------------------------------
+
+    @property
+    def _names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return self.setting.agents, self.setting.coalitions
+
+    def _paired(self, strategy: Strategy, delta: float) -> Certificate:
+        return paired(self.whole, strategy, self.spaces, delta)
+
+    def _paper(self, strategy: Strategy, delta: float) -> Certificate | None:
+        return paper_from(self.statistics.whole, strategy, self.spaces, delta)
+
+    def _range_gap(self, strategy: Strategy) -> float:
+        bound = self.whole.range_bound(self.whole.design(strategy))
+        return max(0.0, float(worst_deviations(bound, self.spaces).value.max()))
+
+    def is_worth_minimising(self, found: _Found) -> bool:
+        """Return whether a certificate says so much that its minimum means something."""
+        gap = found.certificate.gap
+        return gap == 0 or gap < INFORMATIVE * self._range_gap(found.strategy)
+
+    def best_of(self, found: Sequence[_Found]) -> _Found:
+        """Return the smallest certificate; ties by potential, or by total utility where there is none."""
+        smallest = min(one.certificate.gap for one in found)
+        ties = [one for one in found if one.certificate.gap == smallest]
+        return max(ties, key=lambda one: height(self.game, one.strategy)) if len(ties) > 1 else ties[0]
+
+    def recommendation(self, best: _Found) -> Recommendation:
+        """Return everything about the chosen strategy."""
+        by_paper = self._paper(best.strategy, self.delta)
+        alone = {
+            "paper": None if by_paper is None else by_paper.gap,
+            "paired": self._paired(best.strategy, self.delta).gap,
+            "holdout": None if best.alone is None else best.alone(),
+        }
+        notes = [best.solution.note] if best.solution.note else []
+        return Recommendation(
+            best.strategy,
+            replace(best.certificate, delta=self.delta),
+            alone,
+            replace(best.solution, strategy=best.strategy, seconds=self.control.seconds),
+            self._range_gap(best.strategy),
+            self.whole,
+            next(reversed(self.guesses.values()), "raw"),
+            tuple(notes),
+        )
+
+
+def height(game: Game, strategy: Strategy) -> float:
+    """Return the potential of a strategy, or the sum of utilities where there is no potential."""
+    try:
+        return game.potential(strategy)
+    except NoPotentialError:
+        return float(game.values(strategy).sum())
+
+
+def _paper_evidence(part: PartStatistics) -> Evidence:
+    found = paper_evidence_from(part)
+    if found is None:
+        raise InputError(NO_PAPER)
+    return found
+
+
+def _learning_parts(shares: Sequence[float]) -> int:
+    """Return how many of the first parts learn; at least one is left to certify."""
+    reached = np.cumsum(shares)
+    return min(int(np.searchsorted(reached, LEARNING_SHARE - 1e-9)) + 1, len(shares) - 1)
+
+
+def _together(parts: Sequence[PartStatistics], setting: Any) -> PartStatistics:
+    """Return the statistics of several parts as one."""
+    return reduce(lambda ours, theirs: ours.merged(theirs, setting), parts)  # type: ignore[arg-type]
