@@ -4,9 +4,10 @@
 certify on everything; `auto` tries `holdout` and `paired`, each with its share of delta, and keeps the
 smaller certificate. All of them hold together with probability 1 - delta, so the choice is free.
 
-Where even that certificate says hardly more than the range of utilities does, minimising it would only
-lead to profiles in which nobody meets anybody. `auto` then recommends the profile that looks most stable
-under the best guess of the utilities (`coterie.estimate.guess`), and certifies that one.
+With few data a certificate is mostly uncertainty, and its minimum is a profile in which few people meet, stable
+or not. So where nothing better than one colleague's worth can be certified, and the profile does not even look
+stable, `auto` recommends the profile that does look stable under the best guess of the utilities
+(`coterie.estimate.guess`), and among those the one with the smallest certificate.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,13 +20,12 @@ import numpy as np
 from coterie.certify.certificate import Certificate
 from coterie.certify.evidence import Evidence, Form, PairEvidence
 from coterie.certify.from_statistics import NO_PAPER, evidence_from, paper_evidence_from, paper_from
-from coterie.certify.gain_bounds import worst_deviations
 from coterie.certify.holdout import Sealed
 from coterie.certify.paired import paired
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError, NoPotentialError
 from coterie.estimate.guess import choose_guess
-from coterie.game import Game
+from coterie.game import STABLE_WITHIN, Game
 from coterie.log.statistics import PartStatistics, Statistics
 from coterie.solve.control import Control
 from coterie.solve.estimated import estimated_game
@@ -51,8 +51,8 @@ CANDIDATES = 2
 PAIRED_SHARE = 0.1
 """This much of delta goes to `paired` under `auto`."""
 
-INFORMATIVE = 0.5
-"""A certificate above this share of what the range alone says is not worth minimising."""
+STABLE_LOOKING = 64
+"""From so many profiles that look stable the one with the smallest certificate is taken."""
 
 ENUMERATED = 100_000
 """Up to so many pure profiles, looking at all of them is quicker than a search."""
@@ -81,18 +81,10 @@ class Recommendation:
     certificates: dict[str, float | None]
     """Each method alone at delta for this strategy, None where it would not be valid."""
     solution: Solution
-    range_gap: float
-    """What the range of utilities alone says about this strategy."""
     evidence: Evidence
     """What the whole log proves."""
     guess: str
     """The kind of guess that the search used: "raw" means, or how they were shrunk."""
-    notes: tuple[str, ...]
-
-    @property
-    def is_informative(self) -> bool:
-        """Whether the certificate says more than the range of utilities alone."""
-        return self.certificate.gap < self.range_gap or self.certificate.gap == 0
 
 
 @dataclass(frozen=True)
@@ -100,6 +92,8 @@ class _Found:
     solution: Solution
     strategy: Strategy
     certificate: Certificate
+    searched: str = "whole log, raw"
+    """What the search looked at."""
     alone: Callable[[], float] | None = None
     """The held-out certificate of this strategy at the whole of delta."""
 
@@ -148,8 +142,8 @@ def recommend(
     elif certificate == "paper":
         found.append(task.on_everything("paper", delta))
     best = task.best_of(found)
-    if certificate == "auto" and not task.is_worth_minimising(best) and control.ended is None:
-        best = task.on_everything("estimate", share)
+    if certificate == "auto" and control.ended is None and not task.is_worth_its_profile(best):
+        best = task.stable_looking(share) or best
     return task.recommendation(best)
 
 
@@ -168,6 +162,16 @@ class _Task:
     @cached_property
     def whole(self) -> Evidence:
         return evidence_from(self.statistics.whole)
+
+    @cached_property
+    def guessed(self) -> Evidence:
+        """The whole log with the best guess in place of raw means."""
+        return self._guessed(self.whole, self._halves(), "whole log")
+
+    @cached_property
+    def guessed_game(self) -> Game:
+        """The game that the best guess describes."""
+        return estimated_game(self.guessed, self.spaces)
 
     @cached_property
     def game(self) -> Game:
@@ -196,17 +200,26 @@ class _Task:
             return lambda: sealed.again(self.delta)[index].gap
 
         return [
-            _Found(solution, candidate, found, alone(index))
+            _Found(solution, candidate, found, "learning part", alone(index))
             for index, (candidate, found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
-    def on_everything(self, goal: Literal["paired", "paper", "estimate"], delta: float) -> _Found:
+    def stable_looking(self, delta: float) -> _Found | None:
+        """Return the profile with the smallest certificate among those that look stable; None if none does."""
+        solution = self._search(self.guessed, "estimate", delta, 1.0, self.statistics.parts)
+        certified = [
+            (self._paired(strategy, delta), strategy)
+            for strategy in solution.candidates
+            if self.guessed_game.gap(strategy) <= STABLE_WITHIN
+        ]
+        if not certified:
+            return None
+        found, strategy = min(certified, key=lambda one: one[0].gap)
+        return _Found(solution, strategy, found, "whole log")
+
+    def on_everything(self, goal: Literal["paired", "paper"], delta: float) -> _Found:
         """Learn and certify on the whole log."""
-        evidence: Evidence = self.whole
-        if goal == "paper":
-            evidence = _paper_evidence(self.statistics.whole)
-        elif goal == "estimate":
-            evidence = self._guessed(self.whole, self._halves(), "whole log")
+        evidence = self.whole if goal == "paired" else _paper_evidence(self.statistics.whole)
         solution = self._search(evidence, goal, delta, 1.0, self.statistics.parts)
         found = self._paper(solution.strategy, delta) if goal == "paper" else self._paired(solution.strategy, delta)
         assert found is not None
@@ -241,8 +254,10 @@ class _Task:
 
     def _pure(self, objective: Objective, control: Control) -> Solution:
         if self.spaces.size <= (MOST_PROFILES if self.solver == "exact" else ENUMERATED):
-            return enumerate_profiles(objective, control, keep=CANDIDATES)
-        return mixed_integer(objective, control) if self.solver == "exact" else pure(objective, control)
+            return enumerate_profiles(objective, control, keep=STABLE_LOOKING)
+        if self.solver == "exact":
+            return mixed_integer(objective, control)
+        return pure(objective, control, keep=STABLE_LOOKING)
 
     def _mixed(self, evidence: Evidence, goal: Goal, delta: float, control: Control) -> Solution:
         """Begin from the best pure profile, which a mixed strategy never has to be worse than."""
@@ -300,14 +315,10 @@ class _Task:
     def _paper(self, strategy: Strategy, delta: float) -> Certificate | None:
         return paper_from(self.statistics.whole, strategy, self.spaces, delta)
 
-    def _range_gap(self, strategy: Strategy) -> float:
-        bound = self.whole.range_bound(self.whole.design(strategy))
-        return max(0.0, float(worst_deviations(bound, self.spaces).value.max()))
-
-    def is_worth_minimising(self, found: _Found) -> bool:
-        """Return whether a certificate says so much that its minimum means something."""
-        gap = found.certificate.gap
-        return gap == 0 or gap < INFORMATIVE * self._range_gap(found.strategy)
+    def is_worth_its_profile(self, found: _Found) -> bool:
+        """Return whether a certificate is small, or its profile looks stable anyway."""
+        worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
+        return found.certificate.gap <= worth or self.guessed_game.gap(found.strategy) <= STABLE_WITHIN
 
     def best_of(self, found: Sequence[_Found]) -> _Found:
         """Return the smallest certificate; ties by potential, or by total utility where there is none."""
@@ -323,16 +334,13 @@ class _Task:
             "paired": self._paired(best.strategy, self.delta).gap,
             "holdout": None if best.alone is None else best.alone(),
         }
-        notes = [best.solution.note] if best.solution.note else []
         return Recommendation(
             best.strategy,
             replace(best.certificate, delta=self.delta),
             alone,
             replace(best.solution, strategy=best.strategy, seconds=self.control.seconds),
-            self._range_gap(best.strategy),
             self.whole,
-            next(reversed(self.guesses.values()), "raw"),
-            tuple(notes),
+            self.guesses.get(best.searched, "raw"),
         )
 
 
