@@ -79,7 +79,7 @@ class Problem:
             raise InputError(f"delta: expected a number between 0 and 1, got {self.delta}")
         if self.most_joined is not None and checks.whole(self.most_joined, "most joined", 1) > self.n_coalitions:
             raise InputError(f"most joined: expected at most {self.n_coalitions} coalitions, got {self.most_joined}")
-        if not min(self.c_size, self.c_pair) > 0:
+        if not (self.c_size > 0 and self.c_pair > 0):
             raise InputError(f"c_size, c_pair: expected positive numbers, got {self.c_size}, {self.c_pair}")
         if self.c_act is not None and not 0 <= self.c_act <= 1:
             raise InputError(f"c_act: expected a number from 0 to 1, got {self.c_act}")

@@ -277,7 +277,7 @@ def _lines(asked: _Asked, rows: Rows, simulated: Any, known: _Known) -> Iterator
     yield from _wrapped("proven: it holds as the paper has it. corrected: it holds, in place of what is printed.")
     yield from _wrapped("as printed: for comparison; it is not proven, for the reason given below.")
     yield ""
-    yield f"What they say (M samples, m = {problem.joined} coalitions at once, K = {problem.events:,} pairs x coalitions)"
+    yield f"What they say (M samples, m = {problem.joined} coalitions at once, K = {problem.events:,} means)"
     for bound, _ in rows:
         yield from _wrapped(f"{bound.name} ({bound.status}): {bound.statement}", "  - ", "    ")
         yield from _wrapped(bound.why, "    ", "    ")
