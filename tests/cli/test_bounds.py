@@ -97,6 +97,7 @@ def test_samples_for_people(run):
     assert "the smallest bound that holds (Pair coverage, paired) asks for" in text
     assert "no gap exceeds" not in text
     hopeless = said(run(*SMALL, "--feedback", "bandit", "--gap", 1e-9)[1])
+    assert "for 521 samples or more" in hopeless
     assert "c_act = 0.0556 (the best that a policy is proven to have; as printed 0.00781)" in hopeless
 
 
@@ -107,10 +108,11 @@ def test_decades_without_a_question(run, answer):
     assert list(answer(*SMALL)["bounds"][0]["gap"]) == ["1000", "100000", "10000000", "1000000000"]
 
 
-def test_simulation_is_by_size_unless_asked(answer):
+def test_simulation_is_by_size_unless_asked(run, answer):
     assert answer(*SMALL, "--samples", 1000)["simulated"]["samples"] == 1000
     large = ("bounds", "--agents", 300, "--coalitions", 5, "--samples", 10**6)
     assert answer(*large)["simulated"] is None
+    assert "--simulate does it" in run(*large)[1]
     one, two = (answer(*SMALL, "--samples", 500, "--seed", seed)["simulated"] for seed in (1, 2))
     assert one != two
     assert one == answer(*SMALL, "--samples", 500, "--seed", 1)["simulated"]

@@ -97,6 +97,8 @@ def command(
         return
     for line in _lines(asked, rows, simulated, known):
         results.print(line)
+    if simulate is None and simulated is None and known.gap is None and (samples or gap):
+        results.print("\nNot compared with a simulated log, which would take a while; --simulate does it.")
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,10 @@ def _known(path: Path) -> _Known:
 
     found = Result.load(path)
     cover = found.coverage
-    numbers = {name: cover.get(name) for name in WHERE_FROM}
     try:
+        numbers = {name: float(cover[name]) for name in WHERE_FROM if cover.get(name) is not None}
+        if "c_act" in numbers:  # infinite where nobody has company; less coverage than there is does no harm
+            numbers["c_act"] = min(numbers["c_act"], 1.0)
         return _Known(
             len(found.strategy.agents),
             len(found.strategy.coalitions),
@@ -135,7 +139,8 @@ def _known(path: Path) -> _Known:
             bool(found.data.get("symmetric", True)),
             tuple((name, value) for name, value in found.certificates.items() if value is not None),
             found.certificate.gap,
-            tuple((name, float(value)) for name, value in numbers.items() if value is not None),
+            # 0 where nobody can meet anybody: nothing to cover, and the defaults are as good.
+            tuple((name, value) for name, value in numbers.items() if value > 0 or name == "c_act"),
         )
     except (TypeError, ValueError) as problem:
         raise InputError(f"{path}: coverage is not as expected ({problem})") from None
@@ -179,7 +184,7 @@ class _Asked:
     @property
     def is_quick(self) -> bool:
         """Whether a simulation takes a few seconds at most."""
-        if self.samples is None and self.gap is None:
+        if self.gap is None and (self.samples or 0) < 2:
             return False
         return self.cells_per_sample * max(self.samples or 0, 1000) <= QUICK
 
@@ -277,10 +282,11 @@ def _lines(asked: _Asked, rows: Rows, simulated: Any, known: _Known) -> Iterator
     yield from _wrapped("proven: it holds as the paper has it. corrected: it holds, in place of what is printed.")
     yield from _wrapped("as printed: for comparison; it is not proven, for the reason given below.")
     yield ""
-    yield f"What they say (M samples, m = {problem.joined} coalitions at once, K = {problem.events:,} means)"
+    yield f"What they say (M samples, at most m = {problem.joined} joined at once, K = {problem.events:,} means)"
     for bound, _ in rows:
         yield from _wrapped(f"{bound.name} ({bound.status}): {bound.statement}", "  - ", "    ")
-        yield from _wrapped(bound.why, "    ", "    ")
+        start = "" if bound.at_least == 1 else f"; for {bound.at_least:,} samples or more"
+        yield from _wrapped(bound.why + start, "    ", "    ")
     if simulated is not None:
         yield from ("", *_simulation(asked, rows, simulated))
     if known.gap is not None:
@@ -350,11 +356,10 @@ def _compared(rows: Rows, certificate: float) -> str:
     if best is None:
         return f"Data certify {certificate:.4g}; the bounds above are as printed, and prove nothing."
     name, value = best
-    if certificate > 0:
+    more = ""
+    if 0 < certificate < math.inf and 0 < value < math.inf:
         ratio = value / certificate
         more = f", {ratio:,.3g} times as much" if ratio >= 1 else f", {1 / ratio:,.3g} times less"
-    else:
-        more = ""
     return f"Data certify {certificate:.4g}; the smallest bound that holds ({name}) is {_number(value)}{more}."
 
 
