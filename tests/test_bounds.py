@@ -264,6 +264,10 @@ def test_with_few_samples_pair_coverage_says_nothing_false(problem, share):
 def test_the_mixed_constant(p, rho, m, log):
     """p_j min(bonus, 1) <= sqrt((3 + sqrt 5) c L / M), with the count as small as Chernoff allows."""
     x, c = 3 + math.sqrt(5), p / rho
+    assert x == pytest.approx(2 / (1 - math.sqrt(2 / x)))  # both cases are worth the same
+    problem = Problem(5, 3, 0.1, 2, c_pair=c)
+    whole = 4 * (5 - 1) * 2 * math.sqrt(x * c * math.log(4 * problem.events / 0.1) / m)
+    assert pair_coverage_mixed(problem).gap(m) == pytest.approx(whole)
     if m * rho >= x * log:
         least = math.ceil((1 - math.sqrt(2 / x)) * m * rho)
         assert binom.cdf(least - 1, m, rho) <= math.exp(-log)
@@ -338,6 +342,15 @@ def test_no_gap_is_larger_than_the_largest(n, k, most, seed):
     )
 
 
+def test_the_largest_gap_is_attained():
+    for n, k, most in ((4, 2, 1), (3, 4, 2), (3, 2, 2)):
+        means = (1 - np.eye(n)) * np.ones((k, 1, 1))
+        game = Game(means, ActionSpaces.shared(UpTo(k, most, may_stay_out=True), n))
+        together = np.repeat([np.arange(k) < most], n, axis=0)
+        together[0] = False  # she stays out, and all others are where they may be
+        assert game.gap(Strategy.pure(together)) == Problem(n, k, most_joined=most).largest_gap
+
+
 # --- Bandit ---------------------------------------------------------------------------------------
 
 
@@ -387,7 +400,7 @@ def test_known_c_act_is_never_worse_than_printed():
     for n, k in product(range(2, 12), range(2, 14)):
         corrected = 1 / (2 * (n * k + 1) * (k * k - k + 1))
         assert known_c_act(Problem(n, k))[0] >= corrected >= printed_c_act(Problem(n, k))
-    assert known_c_act(Problem(4, 12))[1] == 4 * 12 + 1
+    assert known_c_act(Problem(4, 12)) == (1 / (2 * 49 * 133), 49)
     assert known_c_act(Problem(4, 12, most_joined=1))[1] == 1 + 4 * 11
 
 
@@ -471,6 +484,14 @@ def test_the_rank_of_a_mixed_reference():
         assert norm <= math.sqrt((n - 1) * k / (m * c))
     pure, mixed = (action_coverage(Problem(n, k, c_act=0.1), pure=pure).gap(m) for pure in (True, False))
     assert mixed == pytest.approx(pure * math.sqrt((n - 1) * k))
+
+
+def test_the_corrected_radius():
+    """|theta| + noise of (n-1)m terms times the root of the price: hand-made for n = 4, k = 3, m = 2."""
+    problem = Problem(4, 3, most_joined=2, c_act=0.25)
+    radius = math.sqrt(9) + math.sqrt(6) * math.sqrt(2 * math.log(4 / 0.01) + 9 * math.log(1 + 1000 * 6 / 9))
+    assert bandit_radius(problem, 1000, 0.01) == pytest.approx(radius)
+    assert action_coverage(problem).gap(1000) == pytest.approx(4 * radius / math.sqrt(0.25 * 1000))
 
 
 def test_default_action_coverage_pays_for_the_policy():

@@ -98,14 +98,9 @@ class Problem:
         return ordered // 2 if self.symmetric else ordered
 
     @property
-    def changed(self) -> int:
-        """The most coalitions in which two actions of one agent differ: min(k, 2m)."""
-        return min(self.n_coalitions, 2 * self.joined)
-
-    @property
     def largest_gap(self) -> float:
-        """(n - 1) min(k, 2m): no strategy has a larger gap, since a move changes no more than that."""
-        return float((self.n_agents - 1) * self.changed)
+        """(n - 1) m: no gap is larger, since the others have no more places in the coalitions that a move changes."""
+        return float((self.n_agents - 1) * self.joined)
 
 
 @dataclass(frozen=True)
@@ -250,7 +245,7 @@ def pair_coverage(problem: Problem) -> Bound:
     A pair within reach has rho >= 1/c_pair, so for M >= 8 c_pair L Chernoff gives N >= M rho / 2 for
     all of them with probability 1 - K exp(-L) = 1 - delta/4. Then a bonus is at most
     2 sqrt(L c_pair / M), an agent has at most (n-1) m pairs staying and deviating, and Theorem 1
-    doubles the sum. For smaller M the right side exceeds 2 (n-1) m, hence `largest_gap`: no condition.
+    doubles the sum. For smaller M the right side exceeds `largest_gap`: no condition.
     The output may be pure or mixed; symmetric size-free games always have a pure reference (Lemma 1).
     """
     return Bound(
@@ -283,18 +278,18 @@ def pair_coverage_mixed(problem: Problem) -> Bound:
 
 
 def pair_coverage_paired(problem: Problem) -> Bound:
-    """Return gap <= certificate <= 4 (n-1) min(k, 2m) sqrt(c_pair log(4K/delta) / M) for `paired`.
+    """Return gap <= certificate <= 4 (n-1) m sqrt(c_pair log(4K/delta) / M) for `paired`.
 
     As `pair_coverage`, minimising the paired certificate (box form, Hoeffding widths at delta/2):
     at a stable pure profile it is at most twice the bonuses of the pairs in coalitions that the
-    deviation changes, and those are at most (n-1) min(k, 2m). It bounds the certificate as well.
+    deviation changes, and the others have at most (n-1) m places. It bounds the certificate as well.
     """
     return Bound(
         "Pair coverage, paired",
-        "gap <= certificate <= 4(n-1)min(k,2m) sqrt(c_pair log(4K/delta)/M)",
+        "gap <= certificate <= 4(n-1)m sqrt(c_pair log(4K/delta)/M)",
         "corrected",
         "minimising the paired certificate instead, which it bounds as well; pure reference profile",
-        _by_pairs(problem, 4 * problem.changed),
+        _by_pairs(problem, 4 * problem.joined),
         problem.slack,
     )
 
