@@ -32,6 +32,7 @@ LAYERS = [
     "bounds",
     "collect",
     "simulate",
+    "rehearse",
     "hard_instances",
     "result",
     "explain",
