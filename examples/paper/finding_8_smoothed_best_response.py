@@ -63,6 +63,6 @@ assert np.mean(pure_ratios) < 1.2
 
 print(
     f"Finding 8: the surrogate rose in {rises} of {GAMES * ROUNDS} rounds and ended above its start "
-    f"in {above_start} of {GAMES} games; the best iterate is {np.mean(ratios):.1f} times the best value found (pure search: "
-    f"{np.mean(pure_ratios):.2f})"
+    f"in {above_start} of {GAMES} games; the best iterate is {np.mean(ratios):.1f} times the best value "
+    f"found (pure search: {np.mean(pure_ratios):.2f})"
 )

@@ -3,7 +3,7 @@
 Lemma 2 bounds the gap by the surrogate, whose expectations the experiments estimate from 100 drawn
 joint actions per term (Section 6); the plotted number is that estimate. It is not an upper bound
 of anything: it falls below the exact surrogate in a good part of the draws. How often depends on
-the game; the maximum over deviations pushes the estimate up, so it is less than half.
+the game; the maximum over deviations pushes the estimate up, so it is mostly less than half.
 
 The exact value costs no more: everything is linear in each agent's strategy, so with marginals p
 the optimistic room value is the sum over partners j of p_j(l) (estimate + bonus), and nothing needs

@@ -49,6 +49,4 @@ for trial in range(40):
         assert value(output) <= bound + 1e-12
         slack.append(value(output) / bound)
 
-print(
-    f"Theorem 1: holds at {len(slack)} stable strategies; on average the surrogate uses {100 * np.mean(slack):.0f} % of it"
-)
+print(f"Theorem 1: holds at {len(slack)} stable strategies; the surrogate uses {100 * np.mean(slack):.0f} % of it")
