@@ -8,7 +8,7 @@ Theorems 3 and 6: the step from the bonus sqrt(2 log(4 (n + 1) k / delta) / N) t
 inserts 1 / N <= 8 log(2 (n + 1) k / delta) / (M rho), which makes 16 under the root; 8 is printed. The
 root of the product of the two logarithms is smaller than the printed logarithm, but not by sqrt(2).
 
-Theorem 1 is right as stated, with the factor 2; the last line of its proof (eq. 25f) has 2 inside the
+Theorem 1 is right as stated, with the factor 2; the last line of its proof (eq. 25g) has 2 inside the
 maximum as well. Corollary 2 is implicit: beta grows with log M, so M must be found by iteration.
 Lemma 7, which is cited, needs a small delta: for N = M it claims 1 / M <= 8 log(1 / delta) / M, which is
 false for delta > exp(-1 / 8) = 0.88. It is used with small ones only.
