@@ -5,18 +5,25 @@ equally often. Each size that matters then has a share of at least 1/3, it is ar
 are three of them. But shares are not equal: with ten agents and two coalitions the profile itself
 is one of 11 joint actions and the only one with its sizes, so c_size = 11.
 
-Better policies help, but not always down to 3. Two agents who each choose one of three coalitions
-and do not care for each other are stable at ({1}, {2}); a linear program over all policies gives
-7/2 there. Its dual solution, a weighting of the sizes to be covered of which no joint action shows
-more than 2/7, proves that no policy does better; the primal one attains it.
+Better policies help, but not down to 3, nor to any other number. Let two agents who do not care for each
+other choose one of k coalitions. At the stable profile ({1}, {2}) the sizes 2 of coalitions 1 and 2 and
+the size 1 of all k must be shown, and no joint action shows more than two of the latter, or one of the
+former. Weights 2, 2 and k times 1 add up to k + 4, and no joint action shows more than 2 of that: no
+policy has c_size below (k + 4) / 2, which is 7/2 for k = 3, 4 for k = 4. A linear program over all policies
+attains it. At the other kind of profile, ({1}, {1}), it is (k + 2) / 2. With overlaps it is the same, if all
+actions also contain one more coalition.
+
+Two more remarks. Eq. (7) leaves out sizes that the policy never shows, so that a policy that shows almost
+nothing has a small coefficient; it must be infinite there. And |A|^n, named for uniform exploration
+(App. H.1.1), is an upper bound if |A| is the number of one agent's actions.
 """
 
 import numpy as np
 from scipy.optimize import linprog
 
-from coterie import Game
+from coterie import Game, Strategy
 from coterie.hard_instances import deviation_size_probabilities, size_coefficient
-from coterie.simulate.policies import UniformOver
+from coterie.simulate.policies import Independent, UniformOver
 
 game = Game(np.zeros((2, 10, 10)), "one")
 profile = game.strategy({agent: ["1"] if int(agent) <= 5 else ["2"] for agent in game.agents})
@@ -26,23 +33,46 @@ assert len(reachable) == 11
 coefficient = size_coefficient(game, profile, UniformOver(reachable))
 assert np.isclose(coefficient, 11)
 
-small = Game(np.zeros((3, 2, 2)), "one")
-pair = small.strategy({"1": ["1"], "2": ["2"]})
-assert small.is_nash_stable(pair)
-joint_actions = np.concatenate(list(small.actions.joint_actions()))
-needed = np.argwhere(deviation_size_probabilities(small, pair) > 0)
-shows = np.array([joint_actions[:, :, l].sum(axis=1) == s for l, s in needed], dtype=np.float64)
-# The policy that maximises the smallest probability t of a needed size has c_size = 1 / t.
-solved = linprog(
-    np.append(np.zeros(len(joint_actions)), -1.0),
-    A_ub=np.hstack([-shows, np.ones((len(needed), 1))]),
-    b_ub=np.zeros(len(needed)),
-    A_eq=np.append(np.ones(len(joint_actions)), 0.0)[None],
-    b_eq=[1.0],
-)
-weights = -solved.ineqlin.marginals
-assert np.isclose(weights.sum(), 1)
-assert np.isclose((weights @ shows).max(), 2 / 7)
-assert np.isclose((shows @ solved.x[:-1]).min(), 2 / 7)
 
-print(f"App. E.1: c_size = {coefficient:.0f}, proposed policy and n = 10; {1 / solved.x[-1]:.1f} at best for n = 2")
+def least_coefficient(game: Game, profile: Strategy) -> float:
+    """Return the smallest c_size of any policy: one over the largest t that all needed sizes can have together."""
+    joint_actions = np.concatenate(list(game.actions.joint_actions()))
+    needed = np.argwhere(deviation_size_probabilities(game, profile) > 0)
+    shows = np.array([joint_actions[:, :, l].sum(axis=1) == s for l, s in needed], dtype=np.float64)
+    solved = linprog(
+        np.append(np.zeros(len(joint_actions)), -1.0),
+        A_ub=np.hstack([-shows, np.ones((len(needed), 1))]),
+        b_ub=np.zeros(len(needed)),
+        A_eq=np.append(np.ones(len(joint_actions)), 0.0)[None],
+        b_eq=[1.0],
+    )
+    return 1 / float((shows @ solved.x[:-1]).min())
+
+
+for k in range(3, 9):
+    small = Game(np.zeros((k, 2, 2)), "one")
+    apart, together = small.strategy({"1": ["1"], "2": ["2"]}), small.strategy({"1": ["1"], "2": ["1"]})
+    assert small.is_nash_stable(apart)
+    assert small.is_nash_stable(together)
+    # The proof: what any joint action shows of the weighted sizes.
+    sizes = np.concatenate(list(small.actions.joint_actions())).sum(axis=1)
+    shown = 2 * (sizes[:, :2] == 2).sum(axis=1) + (sizes == 1).sum(axis=1)
+    assert shown.max() == 2
+    assert np.isclose(least_coefficient(small, apart), (k + 4) / 2)
+    assert np.isclose(least_coefficient(small, together), (k + 2) / 2)
+overlapping = Game(np.zeros((5, 2, 2)), [[str(l), "5"] for l in range(1, 5)])
+assert np.isclose(least_coefficient(overlapping, overlapping.strategy({"1": ["1", "5"], "2": ["2", "5"]})), 4)
+
+# Eq. (7) as printed: a policy that never leaves the profile covers no deviation, and has coefficient 1.
+still = UniformOver(profile.sets[None])
+shown = still.size_probabilities()
+assert (deviation_size_probabilities(game, profile)[shown > 0] / shown[shown > 0]).max() == 1
+assert size_coefficient(game, profile, still) == np.inf
+# Uniform exploration, ten agents with two actions: far below 2^10.
+uniform = size_coefficient(game, profile, Independent(game.actions))
+assert uniform < 5
+
+print(
+    f"App. E.1: c_size = {coefficient:.0f} with the proposed policy for n = 10; at best (k + 4) / 2 for two agents, "
+    f"{least_coefficient(small, apart):.0f} for k = 8; uniform exploration has {uniform:.1f}"
+)

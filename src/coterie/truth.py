@@ -1,8 +1,8 @@
 """The truth behind a simulated log: `truth.json`, to and from a `Game`.
 
 The mean utility of the pair i, j in coalition l of size s is
-size_scale[l][s] * means[l][i][j] + size_shift[l][s]; games whose means depend on the size in
-another way hold a `size_table` [l][i][j][s] instead.
+`size_scale[l][s] * means[l][i][j] + size_shift[l][s]`; games whose means depend on the size in
+another way hold a `size_table[l][i][j][s]` instead.
 """
 
 from collections.abc import Mapping

@@ -3,9 +3,9 @@
     g = max over i of [ max over a' of E upper_i(a', others) - E lower_i ]
 
 Even for the agent's own action this adds twice the uncertainty of all she does, so it stays away
-from 0 however good the profile is. Widths are the paper's as printed: eq. (9) for semi-bandit logs,
-not clipped to the range, with its union bound, and with one observation's width for pairs never
-seen; eq. (11) for bandit logs.
+from 0 however good the profile is, for everybody who has company. Widths are the paper's as printed:
+eq. (9) for semi-bandit logs, not clipped to the range, with its union bound, and with one observation's
+width for pairs never seen; eq. (11) for bandit logs.
 """
 
 import math

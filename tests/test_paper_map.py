@@ -1,0 +1,206 @@
+"""docs/paper is complete and true: every statement has a row, every name exists, every script is linked.
+
+`STATEMENTS` is written by hand from the paper and its appendix, in their order and numbering (the appendix
+goes on counting lemmas, theorems, corollaries and equations).
+"""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "paper").glob("*.md"))
+MAP = ROOT / "docs" / "paper" / "paper-map.md"
+ERRATA = ROOT / "docs" / "paper" / "errata.md"
+SCRIPTS = sorted((ROOT / "examples" / "paper").glob("*.py"))
+
+DEFINITIONS = [
+    "game", "action space", "joint action", "mixed strategy", "mutual utility", "utility of an agent",
+    "Nash deviation", "Nash stable", "hedonic games as a special case", "best response", "approximate stability",
+    "dataset", "exploration policy", "semi-bandit feedback", "bandit feedback", "sample complexity",
+    "utility estimator", "confidence bounds", "surrogate gap",
+    "coalitional overall density", "counts and means of pairs", "deterministic strategies",
+    "features of a total",
+    "uniform model", "Gaussian model", "size-dependent models", "mixed coalition size effects", "random action sets",
+    "uniformly random policy", "1Rand, the coalition size policy", "coordinate descent scheme",
+    "Monte Carlo expectations",
+    "meeting probability", "c_size for pure strategies", "policy of one change",
+]  # fmt: skip
+"""What the paper defines in its text; the duality gap, the bonus, c_size and c_act are equations 1, 2, 7 and 12."""
+
+NUMBERED = {
+    "Observation": {1: "sizes under deviations"},
+    "Assumption": {1: "coalition size coverage", 2: "action coverage"},
+    "Algorithm": {1: "surrogate minimisation", 2: "surrogate minimisation, pure strategies"},
+    "Lemma": {
+        1: "potential",
+        2: "the surrogate bounds the gap",
+        3: "App. D: stable profiles of the first game",
+        4: "App. D: stable profiles of the second game",
+        5: "App. E: Hoeffding",
+        6: "App. E: eq. 9 is a bonus",
+        7: "App. E: binomial counts",
+        8: "App. E: counts of pairs",
+        9: "App. E.1: c_size at most 3",
+        10: "App. F: stable profiles of the first game",
+        11: "App. F: stable profiles of the second game",
+        12: "App. G: eq. 11 is a bonus",
+        13: "App. G.1: counts of joint actions",
+        14: "App. G.1: c_act",
+    },
+    "Theorem": {
+        1: "general bound",
+        2: "a size is missing",
+        3: "semi-bandit bound",
+        4: "totals do not suffice",
+        5: "bandit bound",
+        6: "App. E.3: semi-bandit bound, pure strategies",
+    },
+    "Corollary": {
+        1: "samples, semi-bandit",
+        2: "samples, bandit",
+        3: "App. E.4: samples, semi-bandit, pure strategies",
+        4: "App. G.3: bandit bound, pure strategies",
+        5: "App. G.3: samples, bandit, pure strategies",
+    },
+    "Remark": {
+        1: "uniform choice",
+        2: "asymmetric preferences",
+        3: "bandit algorithms",
+        4: "uniform exploration",
+        5: "smallest c_size",
+        6: "c_act of a known policy",
+    },
+    "Eq.": {
+        1: "duality gap",
+        2: "bonus",
+        3: "optimistic and pessimistic values",
+        4: "optimistic best response",
+        5: "approximate minimiser",
+        6: "surrogate minimisation",
+        7: "c_size",
+        8: "semi-bandit estimator",
+        9: "semi-bandit bonus",
+        10: "constant of Theorem 3",
+        11: "ridge regression",
+        12: "action coverage",
+        **dict.fromkeys(range(13, 18), "App. A: change of the potential"),
+        **dict.fromkeys(range(18, 22), "App. B: the two parts of Lemma 2"),
+        **dict.fromkeys(range(22, 26), "App. C: Theorem 1 and its proof"),
+        26: "App. D: first game",
+        27: "App. D: second game",
+        28: "App. D: policy",
+        29: "App. D: gap at least q",
+        **dict.fromkeys(range(30, 36), "App. E: Hoeffding and the bonus"),
+        36: "App. E: counts",
+        37: "App. E: counts",
+        **dict.fromkeys(range(38, 46), "App. E: Theorem 3 and its proof"),
+        46: "App. E.1: c_size",
+        47: "App. E.2: Corollary 1",
+        48: "App. E.2: its proof",
+        49: "App. E.3: Algorithm 2",
+        **dict.fromkeys(range(50, 56), "App. E.3: Theorem 6 and its proof"),
+        56: "App. E.4: Corollary 3",
+        57: "App. E.4: its proof",
+        58: "App. F: first game",
+        59: "App. F: second game",
+        60: "App. F: policy",
+        **dict.fromkeys(range(61, 65), "App. G: Lemma 12 and its proof"),
+        65: "App. G: proof of Theorem 5",
+        66: "App. G.1: Chernoff",
+        67: "App. G.1: Chernoff",
+        **dict.fromkeys(range(68, 73), "App. G.1: proof of Lemma 14"),
+        73: "App. G.2: proof of Corollary 2",
+    },
+}
+
+STATEMENTS = [f"Definition: {name}" for name in DEFINITIONS] + [
+    f"{kind} {number}" for kind, numbers in NUMBERED.items() for number in numbers
+]
+
+WITHOUT_FUNCTION = ("none (a step of a proof)", "none (a comment)")
+
+
+def rows():
+    """Yield (statements, what, functions, checks) of every row; Eq. 13-17 stands for five statements."""
+    for line in MAP.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if not line.startswith("| ") or cells[0] in {"statement", "---"}:
+            continue
+        assert len(cells) == 4, line
+        span = re.fullmatch(r"Eq\. (\d+)–(\d+)", cells[0])  # noqa: RUF001
+        names = [f"Eq. {i}" for i in range(int(span[1]), int(span[2]) + 1)] if span else [cells[0]]
+        yield names, *cells[1:]
+
+
+ROWS = list(rows())
+NAMES = sorted(set(re.findall(r"`(coterie(?:\.\w+)+)`", "".join(page.read_text(encoding="utf-8") for page in PAGES))))
+
+
+def resolve(name):
+    """Return what a dotted name means: the longest module in it, then attributes."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[end:]:
+            found = getattr(found, attribute)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def test_every_statement_has_exactly_one_row():
+    named = [name for names, *_ in ROWS for name in names]
+    assert sorted(named) == sorted(STATEMENTS)
+
+
+def test_numbers_have_no_holes():
+    for numbers in NUMBERED.values():
+        assert list(numbers) == list(range(1, len(numbers) + 1))
+    assert len(NUMBERED["Eq."]) == 73
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_function_can_be_imported(name):
+    assert resolve(name) is not None
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][0])
+def test_rows_name_functions_and_checks_that_exist(row):
+    names, what, functions, checks = row
+    assert what
+    assert re.findall(r"`(coterie(?:\.\w+)+)`", functions) or functions in WITHOUT_FUNCTION
+    scripts = re.findall(r"\]\(\.\./\.\./(examples/paper/\w+\.py)\)", checks)
+    tests = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", checks)
+    assert scripts or tests or names == ["Remark 3"]
+    for script in scripts:
+        assert (ROOT / script).exists(), script
+    for path, test in tests:
+        assert (ROOT / path).exists(), path
+        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{test}"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_every_script_is_linked_from_the_map_and_from_a_page(path):
+    link = f"](../../examples/paper/{path.name})"
+    assert link in MAP.read_text(encoding="utf-8")
+    assert any(link in page.read_text(encoding="utf-8") for page in PAGES if page != MAP)
+
+
+def test_every_finding_has_a_section_with_a_script():
+    text = ERRATA.read_text(encoding="utf-8")
+    sections = re.split(r"^### ", text, flags=re.MULTILINE)[1:]
+    assert [section.splitlines()[0] for section in sections] == [f"Finding {i}" for i in range(1, 18)]
+    for number, section in enumerate(sections, start=1):
+        assert "](../../examples/paper/" in section
+        assert f"[{number}](#finding-{number})" in text
+
+
+def test_anchors_of_findings_exist():
+    for page in PAGES:
+        for number in re.findall(r"#finding-(\d+)\)", page.read_text(encoding="utf-8")):
+            assert 1 <= int(number) <= 17
