@@ -35,7 +35,7 @@ LAYERS = [
     "rehearse",
     "hard_instances",
     "result",
-    "explain",
+    "explanation",
     "cautions",
     "assemble",
     "learner",

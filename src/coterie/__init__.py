@@ -11,7 +11,7 @@ from coterie.strategy import Strategy, read_strategy
 
 if TYPE_CHECKING:
     from coterie.assemble import certified
-    from coterie.explain import Explanation, explain
+    from coterie.explanation import Explanation, explain
     from coterie.learner import StableLearner
     from coterie.log import Log, PairStatistics, Statistics, TotalStatistics, read_log
     from coterie.result import Result
@@ -48,7 +48,7 @@ __all__ = [
 
 _LATE = {
     **dict.fromkeys(("Log", "PairStatistics", "Statistics", "TotalStatistics", "read_log"), "coterie.log"),
-    **dict.fromkeys(("Explanation", "explain"), "coterie.explain"),
+    **dict.fromkeys(("Explanation", "explain"), "coterie.explanation"),
     "Result": "coterie.result",
     "StableLearner": "coterie.learner",
     "certified": "coterie.assemble",

@@ -15,7 +15,7 @@ from coterie.certify.gain_bounds import is_enumerated, worst_deviations
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
 from coterie.errors import InputError, NoPotentialError
-from coterie.explain import explanations
+from coterie.explanation import explanations
 from coterie.joint_actions import ActionSpaces
 from coterie.log.log import Log
 from coterie.log.statistics import Statistics
@@ -30,7 +30,10 @@ JOINT_EDGES = 1000
 UNWEIGHTED_FEATURES = 500
 """The paper's bandit certificate is computed beside ours for up to so many unknowns per agent."""
 
-TOO_FEW = "there are too few data to certify anything: the certificate is no better than the range of utilities alone"
+SAYS_NOTHING = 0.9
+"""A certificate above this share of what the range alone says is as good as none."""
+
+TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
 
 
 def reduced(
@@ -133,7 +136,7 @@ def _result(
 ) -> Result:
     range_gap = max(0.0, float(worst_deviations(evidence.range_bound(evidence.design(strategy)), spaces).value.max()))
     warnings = cautions(log, statistics, strategy) + notes
-    if certificate.gap >= range_gap > 0:
+    if certificate.gap >= SAYS_NOTHING * range_gap > 0:
         warnings.insert(0, TOO_FEW)
     return Result(
         strategy,

@@ -33,7 +33,7 @@ BEST_C_PAIR = 1.0
 """No policy covers a pure profile better: rho_l(i, j) <= 1, with equality where everybody always joins everything."""
 
 PRINTED_C_SIZE = 3.0
-"""What App. E.1 gives for the best policy; it can be more where coalitions overlap."""
+"""What App. E.1 gives for the best policy; two agents and k disjoint coalitions need (k + 4) / 2."""
 
 ENOUGH = 10**300
 """A bound that is not small after so many samples never is."""

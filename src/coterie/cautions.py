@@ -21,7 +21,7 @@ def cautions(log: Log | None, statistics: Statistics, strategy: Strategy) -> lis
     if log is not None:
         found += log.notes
         found += _broken_assumptions(log, statistics)
-    found += _one_sign(log, statistics)
+        found += _one_sign(log)
     found += _meaningless_labels(statistics)
     found += _larger_than_seen(statistics, strategy)
     return found
@@ -43,22 +43,15 @@ def _broken_assumptions(log: Log, statistics: Statistics) -> Iterator[str]:
             yield warning
 
 
-def _one_sign(log: Log | None, statistics: Statistics) -> Iterator[str]:
+def _one_sign(log: Log) -> Iterator[str]:
     """Yield a warning where nobody, or everybody, seems worth avoiding: the neutral point may be wrong."""
-    if statistics.setting.feedback != "semi-bandit":
+    if log.feedback != "semi-bandit" or log.checked.extent is None:
         return
-    whole = statistics.whole
-    assert isinstance(whole, PairStatistics)
-    if log is not None and log.checked.extent is not None:
-        low, high = (end - log.neutral for end in log.checked.extent)
-    elif len(whole.mean):
-        low, high = float(whole.mean.min()), float(whole.mean.max())
-    else:
-        return
+    low, high = (end - log.neutral for end in log.checked.extent)
     if low > 0 or high < 0:
         side, wish = ("above", "join as many coalitions as possible") if low > 0 else ("below", "be alone")
         yield (
-            f"all utilities are {side} the neutral point {statistics.setting.neutral:g}, so everybody would rather "
+            f"all utilities are {side} the neutral point {log.neutral:g}, so everybody would rather "
             f"{wish}: say with --neutral which utility is worth as much as being alone"
         )
 

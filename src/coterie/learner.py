@@ -8,7 +8,7 @@ from typing import Any, Self
 from coterie import checks
 from coterie.assemble import learnt, reduced
 from coterie.errors import InputError, NotFittedError
-from coterie.explain import Explanation, explain
+from coterie.explanation import Explanation, explain
 from coterie.log.log import Log, read_log
 from coterie.log.statistics import Statistics
 from coterie.solve.auto import recommend

@@ -253,7 +253,8 @@ class _Task:
         return PairedObjective(evidence, self.spaces, delta, *self._names, form="box" if exact else "best")
 
     def _pure(self, objective: Objective, control: Control) -> Solution:
-        if self.spaces.size <= (MOST_PROFILES if self.solver == "exact" else ENUMERATED):
+        enumerated = {"exact": MOST_PROFILES, "pure": 0}.get(self.solver, ENUMERATED)
+        if self.spaces.size <= enumerated:
             return enumerate_profiles(objective, control, keep=STABLE_LOOKING)
         if self.solver == "exact":
             return mixed_integer(objective, control)

@@ -1,0 +1,209 @@
+"""`coterie learn` and `coterie certify`."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie.cli import main
+from coterie.simulate import Simulation
+from coterie.solve.control import Control
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command line; return exit code, standard output and standard error."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli") / "log"
+    Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4).write_log(folder, 500)
+    return folder
+
+
+def said(text):
+    return " ".join(text.split())
+
+
+def test_learn_for_people(run, log):
+    code, shown, _ = run("learn", log)
+    assert code == 0
+    assert said(shown).startswith("With 99 % confidence, nobody can gain")
+    assert "the tightest case is p" in said(shown)
+    for part in ("Who goes where", "best alternative", "at most", "Coalitions", "500 samples"):
+        assert part in shown
+
+
+def test_learn_writes_the_contract(run, log, tmp_path):
+    code, shown, _ = run("learn", log, "--json", "--seed", 2, "--delta", 0.05, "--out", tmp_path / "result.json")
+    assert code == 0
+    printed, kept = json.loads(shown), json.loads((tmp_path / "result.json").read_text())
+    assert printed == kept
+    assert kept["format"] == "coterie.result/1"
+    assert kept["seed"] == 2
+    assert kept["version"] == coterie.__version__
+    assert kept["certificate"]["delta"] == 0.05
+    assert kept["certificate"]["gap"] == max(kept["certificate"]["per_agent"].values())
+    assert set(kept["certificates"]) == {"paper", "paired", "holdout"}
+    assert set(kept["estimate"]) == {"gap", "potential", "utility"}
+    wanted = {
+        "feedback",
+        "symmetric",
+        "sizes",
+        "noise",
+        "utility_range",
+        "rows",
+        "sha256",
+        "neutral",
+        "sigma",
+        "actions",
+    }
+    assert wanted <= set(kept["data"])
+    assert {"method", "status", "starts", "sweeps", "seconds"} <= set(kept["solver"])
+    members = kept["coalition_members"]
+    assert all(name in members[room] for name, rooms in kept["strategy"]["actions"].items() for room in rooms)
+    code, shown, _ = run("evaluate", tmp_path / "result.json", "--truth", log / "truth.json", "--json")
+    assert code == 0
+    assert json.loads(shown)["certificate_held"] is True
+
+
+def test_same_seed_same_bytes(run, log):
+    results = []
+    for _ in range(2):
+        content = json.loads(run("learn", log, "--json", "--seed", 7)[1])
+        content["solver"].pop("seconds")
+        results.append(json.dumps(content))
+    assert results[0] == results[1]
+
+
+def test_python_says_the_same(run, log):
+    learner = coterie.StableLearner(random_state=7, noise="samples").fit(log)
+    content = json.loads(run("learn", log, "--json", "--seed", 7, "--noise", "samples")[1])
+    assert content["strategy"] == learner.strategy_.to_json()
+    assert content["certificate"]["gap"] == learner.certificate_.gap
+
+
+def test_target(run, log):
+    code, shown, _ = run("learn", log, "--target-gap", 100)
+    assert code == 0
+    assert "The target of 100 is certified." in shown
+    code, shown, _ = run("learn", log, "--certificate", "paper", "--target-gap", 0.001)
+    assert code == 3
+    assert "The target of 0.001 is NOT certified." in shown
+    assert run("learn", log, "--certificate", "paper", "--target-gap", 0.001, "--quiet")[1] == ""
+
+
+def test_mixed(run, log):
+    code, shown, _ = run("learn", log, "--strategy", "mixed", "--certificate", "paired")
+    assert code == 0
+    assert "Who goes where" in shown
+    content = json.loads(run("learn", log, "--strategy", "mixed", "--solver", "paper", "--json")[1])
+    if content["strategy"]["kind"] == "mixed":
+        assert content["coalition_members"] is None
+        assert set(content["marginals"]) == set(content["agents"])
+
+
+def test_too_few_data(run, tmp_path):
+    (tmp_path / "pairs.csv").write_text(
+        "sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n1,y,c,d,-0.5\n2,x,c,d,0.1\n2,y,a,b,0.2\n"
+    )
+    code, shown, _ = run("learn", tmp_path)
+    assert code == 0
+    assert shown.startswith("There are too few data to certify anything.")
+    assert "If the averages in the log were the truth, nobody could gain more than" in said(shown)
+    assert "What would help most" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--delta", "2"], "delta: expected a number between 0 and 1"),
+        (["--out", "no/such/folder/r.json"], "there is no such folder"),
+        (["--solver", "mixed"], "the solver mixed finds no pure strategies"),
+        (["--certificate", "best"], "--certificate"),
+        (["--time-limit", "0"], "time limit"),
+        (["--utility-range", "0", "0.1"], "utility"),
+    ],
+)
+def test_learn_refuses(run, log, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    code, shown, complaint = run("learn", log, *words)
+    assert (code, shown) == (2, "")
+    assert message in said(complaint)
+    assert not list(tmp_path.iterdir())
+
+
+def test_interrupted_writes_the_best_so_far(run, log, tmp_path, monkeypatch):
+    asked = []
+
+    def check(self):
+        asked.append(1)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Control, "check", check)
+    code, _, complaint = run("learn", log, "--solver", "pure", "--out", tmp_path / "result.json")
+    assert code == 130
+    assert "interrupted" in complaint
+    assert json.loads((tmp_path / "result.json").read_text())["solver"]["status"] == "interrupted"
+
+
+def today(folder, actions):
+    with (folder / "today.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["agent", "coalition"])
+        rows.writerows((agent, room) for agent, rooms in actions.items() for room in rooms)
+    return folder / "today.csv"
+
+
+def test_certify_todays_teams(run, log, tmp_path):
+    learnt = json.loads(run("learn", log, "--json")[1])
+    teams = today(tmp_path, learnt["strategy"]["actions"])
+    code, shown, _ = run("certify", log, teams)
+    assert code == 0
+    assert "paired certificate" in shown
+    content = json.loads(run("certify", log, teams, "--json")[1])
+    assert content["certificate"]["gap"] == pytest.approx(learnt["certificates"]["paired"])
+    assert content["certificates"]["holdout"] is None
+    assert content["solver"]["method"] == "given"
+    code, _, complaint = run("certify", log, teams, "--certificate", "holdout")
+    assert code == 2
+    assert "--fresh" in complaint
+    fresh = json.loads(run("certify", log, teams, "--certificate", "holdout", "--fresh", "--json")[1])
+    assert fresh["certificate"]["method"] == "holdout"
+    assert fresh["certificate"]["gap"] <= content["certificate"]["gap"] + 1e-12
+    assert any("--fresh" in warning for warning in fresh["warnings"])
+    assert run("certify", log, teams, "--certificate", "paper", "--target-gap", 0.001)[0] == 3
+
+
+def test_certify_adds_a_set_outside_the_actions(run, log, tmp_path):
+    agents = json.loads(run("learn", log, "--json")[1])["agents"]
+    allowed = {tuple(sorted(s)) for s in coterie.read_log(log).action_sets}
+    every = [["c1"], ["c2"], ["c3"], ["c1", "c2"], ["c1", "c3"], ["c2", "c3"], ["c1", "c2", "c3"]]
+    strange = next(rooms for rooms in every if tuple(rooms) not in allowed)
+    fine = list(next(iter(allowed)))
+    teams = today(tmp_path, {agent: strange if agent == agents[0] else fine for agent in agents})
+    code, shown, _ = run("certify", log, teams)
+    assert code == 0
+    assert f"{agents[0]} is in a set that is not among her actions" in said(shown)
+
+
+def test_certify_refuses_unknown_and_missing_agents(run, log, tmp_path):
+    code, _, complaint = run("certify", log, today(tmp_path, {"nobody": ["c1"]}))
+    assert code == 2
+    assert "nobody" in complaint
+    code, _, complaint = run("certify", log, today(tmp_path, {"p1": ["c1"]}))
+    assert code == 2
+    assert "has no action" in complaint
