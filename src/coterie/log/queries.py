@@ -134,7 +134,7 @@ def pair_sums(
     """
     keys = [*([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
     named = ", ".join([*([] if which == WHOLE else ["part"]), *keys])  # a constant would be hashed for every row
-    size = ", z.size AS size" if sized_by else ""
+    size = ", CAST(z.size AS INTEGER) AS size" if sized_by else ""  # as short as it can be, being hashed
     return (
         f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, {squares[0]} AS squares, "
         f"{squares[1]} AS square_rests FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner, "

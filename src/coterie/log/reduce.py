@@ -137,7 +137,7 @@ def _pair_keys(task: Reduction, found: pa.Table) -> IntArray:
     columns += [np.minimum(agent, partner), np.maximum(agent, partner)] if both else [agent, partner]
     if task.setting.sizes == "aware":
         columns.append(numbers(found["size"]))
-    return np.stack(columns, axis=1)
+    return np.stack(columns).T
 
 
 def pair_sums(task: Reduction) -> list[Sums]:
@@ -151,7 +151,7 @@ def pair_sums(task: Reduction) -> list[Sums]:
     values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
     if setting.noise == "samples" and setting.pool_coalitions:
         values.append(np.zeros(len(found), dtype=np.int64))
-    return _by_part(task, _parts(found), _pair_keys(task, found), np.stack(values, axis=1))
+    return _by_part(task, _parts(found), _pair_keys(task, found), np.stack(values).T)
 
 
 def _repeats(task: Reduction) -> list[Sums]:

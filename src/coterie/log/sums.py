@@ -58,10 +58,10 @@ def _counted(single: IntArray, extents: Sequence[int], values: IntArray) -> tupl
     seen[single] = True
     found = np.flatnonzero(seen)
     rows = (np.cumsum(seen) - 1)[single]
-    sums = np.zeros((len(found), values.shape[1]), dtype=np.int64)
-    for column, terms in zip(sums.T, values.T, strict=True):  # one by one: NumPy is slow with whole rows
+    sums = np.zeros((values.shape[1], len(found)), dtype=np.int64)
+    for column, terms in zip(sums, values.T, strict=True):  # one by one: NumPy is slow with whole rows
         np.add.at(column, rows, terms)
-    return np.stack(np.unravel_index(found, extents), axis=1), sums
+    return np.stack(np.unravel_index(found, extents)).T, sums.T
 
 
 def carried(high: IntArray, low: IntArray, bits: int) -> tuple[IntArray, IntArray]:
