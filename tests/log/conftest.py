@@ -114,7 +114,7 @@ class Oracle:
         return 0 if self.pooled else self.coalitions.index(coalition)
 
     def entries(self, part, *, sized=False):
-        found = defaultdict(lambda: [0, 0, 0, 0])
+        found = defaultdict(lambda: [0, 0, 0])
         for sample, coalition, agent, partner, value in self.tables.pairs:
             if self.part(sample) == part:
                 i, j = self.agents.index(agent), self.agents.index(partner)
@@ -124,9 +124,8 @@ class Oracle:
                 q = self.fixed(value)
                 found[key][0] += 1
                 found[key][1] += q
-                found[key][2] += (q * q) >> 30
-                found[key][3] += (q * q) % 2**30
-        return dict(found)
+                found[key][2] += q * q
+        return {key: [count, total, *divmod(squares, 2**30)] for key, (count, total, squares) in found.items()}
 
     def size_counts(self, part):
         samples = [sample for sample in self.tables.samples if self.part(sample) == part]

@@ -213,6 +213,9 @@ def test_log_json(csv_log):
     assert log.action_description == "up-to:2-or-none"
     assert log.actions.spaces[0].size == 1 + 3 + 3
     assert "2 agents in the tables are not listed in log.json, such as 'a'" in log.notes
+    described["agents"] = ["a", "b"]
+    one_more = coterie.read_log(csv_log(pairs=HEADER + "1,x,a,b,7\n2,y,b,c,2\n", json=json.dumps(described)))
+    assert "the agent 'c' in the tables is not listed in log.json" in one_more.notes
     assert means(log) == pytest.approx({("x", "a", "b"): 2.0, ("y", "b", "c"): -3.0})
     wins = coterie.read_log(folder, utility_range=(0, 20), neutral=1, actions="one", symmetric=True)
     assert (wins.utility_range, wins.neutral, wins.symmetric) == ((0.0, 20.0), 1.0, True)

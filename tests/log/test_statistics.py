@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie.errors import InputError
+from coterie.log.statistics import OLDER, _digest
 
 
 def statistics_of(log_tables, names, options, wanted):
@@ -155,6 +156,27 @@ def test_foreign_and_damaged_files(tables, tmp_path):
         coterie.Statistics.load(path)
     with pytest.raises(InputError, match="no such file"):
         coterie.Statistics.load(tmp_path / "nothing.npz")
+
+
+def test_files_of_the_format_before(tables, tmp_path):
+    """Parts of sums of squares were added up one by one there; read again, equal statistics are equal."""
+    original = statistics_of(tables(46), ("memberships", "pairs"), {}, {"noise": "samples"})
+    path = tmp_path / "s.npz"
+    original.save(path)
+    content = dict(np.load(path))
+    header = json.loads(content["header"].tobytes())
+    for p in range(2):
+        values = content[f"{p}_values"] = content[f"{p}_values"].copy()
+        values[:, 2] -= values[:, 0]
+        values[:, 3] += values[:, 0] << 30
+    parts = [{name[2:]: content[name] for name in content if name.startswith(f"{p}_")} for p in range(2)]
+    header |= {"format": OLDER, "sha256": _digest(original.setting, parts)}
+    content["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, **content)
+    loaded = coterie.Statistics.load(path)
+    assert loaded.sha256 == original.sha256 != header["sha256"]
+    loaded.save(path)
+    assert json.loads(np.load(path)["header"].tobytes())["format"] == "coterie.statistics/3"
 
 
 def test_views_that_do_not_exist(tables):

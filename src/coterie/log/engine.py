@@ -101,6 +101,13 @@ class Engine(ABC):
     def fingerprint(self, columns: Sequence[str]) -> str:
         """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
 
+    def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
+        """Return expressions for two parts of a sum beyond 64 bits: it is the first times 2^bits, plus the second.
+
+        Engines may choose different parts of the same sum.
+        """
+        return f"CAST(sum(({term}) >> {bits}) AS BIGINT)", f"CAST(sum(({term}) & {(1 << bits) - 1}) AS BIGINT)"
+
 
 def utility_expression(column: str, kind: str, *, decimal_comma: bool) -> str:
     """Return SQL for a double, null where the value is no number."""
@@ -267,6 +274,10 @@ class DuckDBEngine(Engine):
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
+
+    def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
+        # DuckDB sums into 128 bits, once for both expressions.
+        return f"CAST(sum({term}) >> {bits} AS BIGINT)", f"CAST(sum({term}) & {(1 << bits) - 1} AS BIGINT)"
 
     def _run(self, statement: str) -> None:
         self._connection.execute(statement)

@@ -271,12 +271,8 @@ def _matrix(sums: Sums, n: int) -> IntArray:
 def _teams(log: Log) -> tuple[dict[str, dict[int, int]], int]:
     """Return the sizes of each coalition, and how many unordered pairs of members there were in all."""
     members = log.engine.name("members")
-    if log.pool_coalitions:  # labels mean nothing and may be as many as there were teams
-        found = log.engine.table(
-            f"SELECT size, count(*) AS samples FROM ({queries.sizes(members)}) AS z GROUP BY size"  # noqa: S608
-        )
-    else:
-        found = log.engine.table(queries.size_counts(members, "0"))
+    # Where labels mean nothing, they may be as many as there were teams.
+    found = log.engine.table(queries.size_counts(members, queries.WHOLE, pooled=log.pool_coalitions))
     sizes, counts = numbers(found["size"]), numbers(found["samples"])
     labels = [POOLED] * len(sizes) if log.pool_coalitions else found["coalition"].to_pylist()
     teams: dict[str, dict[int, int]] = {name: {} for name in ([POOLED] if log.pool_coalitions else log.coalitions)}

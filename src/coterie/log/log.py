@@ -20,7 +20,8 @@ INFERRED = "memberships were inferred from pairs: sizes and agents who were alon
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
 SYMMETRIZED = "utilities are the averages of the two orders of each pair"
 TOTALS_UNUSED = "totals are not used, since there are pairs"
-OUTSIDE_NAMES = "{count} {what} in the tables are not listed in log.json, such as {name!r}"
+OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in log.json, such as {name!r}"
+OUTSIDE_NAME = "the {what} {name!r} in the tables is not listed in log.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +309,7 @@ def _open(used: list[Source], found: list[Source], options: schema.Options, engi
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
     needed = not options.pool_coalitions or options.coalition_names
     coalitions = _names(engine, [("members", "coalition")]) if needed else ()
-    notes += _unlisted("agents", agents, options.agents) + _unlisted("coalitions", coalitions, options.coalition_names)
+    notes += _unlisted("agent", agents, options.agents) + _unlisted("coalition", coalitions, options.coalition_names)
     if options.pool_coalitions:
         count = options.coalitions or _most_together(engine)
         coalitions = checks.names(None, "coalitions", count)
@@ -328,7 +329,8 @@ def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...
 
 def _unlisted(what: str, seen: tuple[str, ...], listed: tuple[str, ...]) -> list[str]:
     extra = in_order(set(seen) - set(listed)) if listed else ()
-    return [OUTSIDE_NAMES.format(count=len(extra), what=what, name=extra[0])] if extra else []
+    wording = OUTSIDE_NAME if len(extra) == 1 else OUTSIDE_NAMES
+    return [wording.format(count=len(extra), what=what, name=extra[0])] if extra else []
 
 
 def _most_together(engine: Engine) -> int:

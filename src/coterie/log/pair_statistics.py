@@ -16,7 +16,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.log.queries import FIXED_BITS
 from coterie.log.setting import Setting, positions
-from coterie.log.sums import Sums, embedded, packed_length, unpacked
+from coterie.log.sums import Sums, carried, embedded, packed_length, unpacked
 from coterie.means import DenseMeans, PairMeans, SparseMeans
 
 DENSE_AGENTS = 2000
@@ -37,12 +37,19 @@ class PairStatistics:
     n_samples: int
     entries: Sums
     """Keys (coalition, agent, partner) or (coalition, agent, partner, size); values count, total, the sum of
-    squares in two parts (q^2 = high 2^30 + low, each part added up) and, with `noise="samples"`, the sum over
-    samples of (how often the pair met in it)^2."""
+    squares in two parts (high 2^30 + low with 0 <= low < 2^30) and, with `noise="samples"`, the sum over samples
+    of (how often the pair met in it)^2."""
     teams: Sums
     """Keys (coalition, size), value the number of samples in which the coalition had that size."""
     together: IntArray | None = None
     """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit."""
+
+    def __post_init__(self) -> None:
+        # Sums of squares come in parts of any size, from engines, additions and older files; here they have one form.
+        count, total, high, low, *repeats = self.entries.values.T
+        if low.size and not 0 <= low.min() <= low.max() < 1 << FIXED_BITS:
+            values = np.stack([count, total, *carried(high, low, FIXED_BITS), *repeats], axis=1)
+            object.__setattr__(self, "entries", Sums(self.entries.keys, values))
 
     @property
     def coalition(self) -> IntArray:

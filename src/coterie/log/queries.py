@@ -6,6 +6,7 @@ text, rounding is `floor(x + 0.5)`, and NaN, which sorts above all numbers in Du
 fails every `BETWEEN`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -14,6 +15,9 @@ FIXED_BITS = 30
 
 SLACK = 1e-9
 """The share of the range by which a utility may lie beyond its ends: computed ones carry rounding."""
+
+WHOLE = "0"
+"""The part of every sample of a log that is not split."""
 
 LARGEST_DOUBLE = "CAST('1.7976931348623157e308' AS DOUBLE)"
 
@@ -24,11 +28,14 @@ def double(value: float) -> str:
 
 
 def fixed_point(limits: tuple[float, float]) -> str:
-    """Return q = round((utility - low) / (high - low) 2^30) as SQL."""
+    """Return q = round((utility - low) / (high - low) 2^30) as SQL, 0 below low and 2^30 above high."""
     low, high = limits
+    step = (high - low) / 2.0**FIXED_BITS
+    # To multiply by a power of two is as exact as to divide by one, and quicker; so is CASE than least and greatest.
+    scaled = f"* {double(1 / step)}" if math.frexp(step)[0] == 0.5 else f"/ {double(step)}"
     return (
-        f"CAST(floor(least(greatest((utility - {double(low)}) / {double(high - low)}, {double(0.0)}), {double(1.0)}) "
-        f"* {double(2.0**FIXED_BITS)} + {double(0.5)}) AS BIGINT)"
+        f"CASE WHEN utility < {double(low)} THEN 0 WHEN utility > {double(high)} THEN {1 << FIXED_BITS} "
+        f"ELSE CAST(floor((utility - {double(low)}) {scaled} + {double(0.5)}) AS BIGINT) END"
     )
 
 
@@ -39,12 +46,12 @@ def part(shares: Sequence[float], seed: int, sample: str = "sample") -> str:
     It looks at nothing but the name, so the parts of a log do not depend on how the log is split.
     """
     if len(shares) == 1:
-        return "0"
+        return WHOLE
     total = sum(Fraction(share) for share in shares)
     reached, branches = Fraction(0), []
     for index, share in enumerate(shares[:-1]):
         reached += Fraction(share) / total
-        threshold = f"{int(reached * 2**128):032x}"
+        threshold = f"{int(reached * 2**128):032x}".rstrip("0")  # which texts of 32 digits are smaller stays the same
         branches.append(f"WHEN md5(concat('{seed}:', {sample})) < '{threshold}' THEN {index}")
     return f"CASE {' '.join(branches)} ELSE {len(shares) - 1} END"
 
@@ -113,18 +120,25 @@ def most_terms(members: str) -> str:
 
 
 def pair_sums(
-    pairs: str, which: str, limits: tuple[float, float], sized_by: str | None = None, *, pooled: bool = False
+    pairs: str,
+    which: str,
+    limits: tuple[float, float],
+    squares: tuple[str, str],
+    sized_by: str | None = None,
+    *,
+    pooled: bool = False,
 ) -> str:
-    """Return count, sum and sum of squares of q for each part, coalition and pair (and size)."""
-    keys = ["part", *([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
-    named = ", ".join(keys)
-    size = ", z.size AS size" if sized_by else ""
+    """Return count, sum and sum of squares of q for each part, coalition and pair (and size).
+
+    `squares` says how the engine sums q^2 in two parts.
+    """
+    keys = [*([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
+    named = ", ".join([*([] if which == WHOLE else ["part"]), *keys])  # a constant would be hashed for every row
+    size = ", CAST(z.size AS INTEGER) AS size" if sized_by else ""  # as short as it can be, being hashed
     return (
-        f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, "
-        f"CAST(sum((q * q) >> {FIXED_BITS}) AS BIGINT) AS squares, "
-        f"CAST(sum((q * q) & {(1 << FIXED_BITS) - 1}) AS BIGINT) AS square_rests FROM (SELECT {which} AS part, "
-        f"p.coalition AS coalition, agent, partner, {fixed_point(limits)} AS q{size} FROM {_sized(pairs, sized_by)}"
-        f") AS fixed GROUP BY {named}"
+        f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, {squares[0]} AS squares, "
+        f"{squares[1]} AS square_rests FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner, "
+        f"{fixed_point(limits)} AS q{size} FROM {_sized(pairs, sized_by)}) AS fixed GROUP BY {named}"
     )
 
 

@@ -17,7 +17,7 @@ from coterie.log.setting import Setting
 from coterie.log.statistics import Statistics
 from coterie.log.streaming import doubles, known_codes, numbers, whole_samples
 from coterie.log.sums import Sums, packed_length
-from coterie.log.total_statistics import TotalStatistics, WeightedSums, carried
+from coterie.log.total_statistics import TotalStatistics, WeightedSums, carried_limbs
 
 MOST_GRAM_ENTRIES = 1 << 28
 """Gram matrices of all agents together have at most so many entries in each part (2 GB)."""
@@ -112,7 +112,14 @@ def _refuse_too_heavy(task: Reduction, samples: int) -> None:
 
 
 def _by_part(task: Reduction, part: IntArray, keys: IntArray, values: IntArray) -> list[Sums]:
+    if task.n_parts == 1:
+        return [Sums.collect(keys, values)]
     return [Sums.collect(keys[part == p], values[part == p]) for p in range(task.n_parts)]
+
+
+def _parts(found: pa.Table) -> IntArray:
+    """Return the part of each row, all 0 where a query has left it out."""
+    return numbers(found["part"]) if "part" in found.column_names else np.zeros(len(found), dtype=np.int64)
 
 
 def _tables(task: Reduction, found: pa.Table) -> IntArray:
@@ -125,24 +132,26 @@ def _tables(task: Reduction, found: pa.Table) -> IntArray:
 def _pair_keys(task: Reduction, found: pa.Table) -> IntArray:
     """Return the keys (coalition, agent, partner[, size]) of rows, unordered pairs as agent < partner."""
     columns = [_tables(task, found)]
-    pair = np.stack([task.agents(found["agent"]), task.agents(found["partner"])])
-    columns += list(np.sort(pair, axis=0) if task.setting.symmetric else pair)
+    agent, partner = task.agents(found["agent"]), task.agents(found["partner"])
+    both = task.setting.symmetric
+    columns += [np.minimum(agent, partner), np.maximum(agent, partner)] if both else [agent, partner]
     if task.setting.sizes == "aware":
         columns.append(numbers(found["size"]))
-    return np.stack(columns, axis=1)
+    return np.stack(columns).T
 
 
 def pair_sums(task: Reduction) -> list[Sums]:
     """Return counts, sums and sums of squares of each part: the one pass that a plain reduction is."""
     setting = task.setting
+    squares = task.engine.wide_sum("q * q", queries.FIXED_BITS)
     query = queries.pair_sums(
-        task.ratings, task.part("p.sample"), setting.fixed_range, task.sized_by, pooled=setting.pool_coalitions
+        task.ratings, task.part("p.sample"), setting.fixed_range, squares, task.sized_by, pooled=setting.pool_coalitions
     )
     found = task.engine.table(query)
     values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
     if setting.noise == "samples" and setting.pool_coalitions:
         values.append(np.zeros(len(found), dtype=np.int64))
-    return _by_part(task, numbers(found["part"]), _pair_keys(task, found), np.stack(values, axis=1))
+    return _by_part(task, _parts(found), _pair_keys(task, found), np.stack(values).T)
 
 
 def _repeats(task: Reduction) -> list[Sums]:
@@ -255,7 +264,7 @@ class _Accumulator:
         self.squares = np.zeros((parts, n, 4, 2), dtype=np.int64)
 
     def part(self, p: int) -> WeightedSums:
-        return WeightedSums(self.gram[p], self.offsets[p], self.moments[p], carried(self.squares[p]))
+        return WeightedSums(self.gram[p], self.offsets[p], self.moments[p], carried_limbs(self.squares[p]))
 
 
 def _total_rows(task: Reduction) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]]:

@@ -7,7 +7,7 @@ the other, or that lie on different machines, are reduced one by one and added.
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
@@ -21,7 +21,9 @@ from coterie.log.pair_statistics import PairStatistics
 from coterie.log.setting import Setting
 from coterie.log.total_statistics import TotalStatistics
 
-FORMAT = "coterie.statistics/2"
+FORMAT = "coterie.statistics/3"
+OLDER = "coterie.statistics/2"
+"""The same but for sums of squares of semi-bandit logs, whose two parts were added up one by one."""
 
 PartStatistics = PairStatistics | TotalStatistics
 
@@ -62,21 +64,13 @@ class Statistics:
     @cached_property
     def sha256(self) -> str:
         """A hash of the whole content; equal statistics have equal hashes."""
-        digest = hashlib.sha256(_text(self.setting).encode())
-        for name, array in self._arrays():
-            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
-
-    def _arrays(self) -> Iterator[tuple[str, Any]]:
-        for index, part in enumerate(self.parts):
-            for name, array in sorted(part.arrays().items()):
-                yield f"{index}_{name}", array
+        return _digest(self.setting, [part.arrays() for part in self.parts])
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, which appears whole or not at all."""
         header = {"format": FORMAT, "sha256": self.sha256, "parts": len(self.parts), "setting": self.setting.to_json()}
-        content = dict(self._arrays()) | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
+        arrays = dict(_named([part.arrays() for part in self.parts]))
+        content = arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
         with whole_file(Path(path)) as temporary, temporary.open("wb") as file:
             np.savez(file, **content)
 
@@ -91,10 +85,11 @@ class Statistics:
             raise InputError(f"{path}: no such file") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
+        if not isinstance(header, dict) or header.get("format") not in {FORMAT, OLDER}:
             kept = header.get("format") if isinstance(header, dict) else header
             raise InputError(f'{path}: the format is {kept!r}, expected "{FORMAT}"')
         found: Statistics | None = None
+        digest = None
         try:
             setting = Setting.from_json(header["setting"])
             kind = PairStatistics if setting.feedback == "semi-bandit" else TotalStatistics
@@ -102,10 +97,11 @@ class Statistics:
             for name, array in arrays.items():
                 index, _, field = name.partition("_")
                 split[int(index)][field] = array
+            digest = _digest(setting, split)
             found = cls(setting, tuple(kind.from_arrays(setting, fields) for fields in split))
         except (KeyError, TypeError, ValueError, IndexError):
             pass
-        if found is None or found.sha256 != header.get("sha256"):
+        if found is None or digest != header.get("sha256"):
             raise InputError(f"{path}: is damaged: its content does not match its hash")
         return found
 
@@ -117,5 +113,17 @@ class Statistics:
         )
 
 
-def _text(setting: Setting) -> str:
-    return json.dumps(setting.to_json(), sort_keys=True)
+def _named(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield all arrays under the names they have in a file, always in the same order."""
+    for index, arrays in enumerate(parts):
+        for name, array in sorted(arrays.items()):
+            yield f"{index}_{name}", array
+
+
+def _digest(setting: Setting, parts: Sequence[Mapping[str, Any]]) -> str:
+    """Return the hash of a setting and of the arrays of each part."""
+    digest = hashlib.sha256(json.dumps(setting.to_json(), sort_keys=True).encode())
+    for name, array in _named(parts):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -9,6 +9,9 @@ import numpy as np
 
 from coterie.arrays import IntArray
 
+ROOM = 8
+"""Keys are sorted by counting where there are at most so many possible keys for each one given."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sums:
@@ -22,7 +25,11 @@ class Sums:
         """Add up the values of equal keys, given in any order."""
         if not len(keys):
             return cls(keys.astype(np.int64), values.astype(np.int64))
-        order = np.argsort(_single_key(keys), kind="stable") if _fits(keys) else np.lexsort(keys.T[::-1])
+        extents = [int(column.max()) + 1 for column in keys.T]
+        possible = math.prod(extents)
+        if possible <= ROOM * len(keys):
+            return cls(*_counted(_single_key(keys, extents), extents, values))
+        order = np.argsort(_single_key(keys, extents)) if possible < 2**63 else np.lexsort(keys.T[::-1])
         keys, values = keys[order], values[order]
         first = np.ones(len(keys), dtype=bool)
         first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
@@ -37,17 +44,29 @@ class Sums:
         return Sums.collect(np.stack(columns, axis=1), self.values)
 
 
-def _fits(keys: IntArray) -> bool:
-    """Return whether all columns of the keys together fit into one 64-bit number."""
-    return math.prod(int(largest) + 1 for largest in keys.max(axis=0)) < 2**63
-
-
-def _single_key(keys: IntArray) -> IntArray:
+def _single_key(keys: IntArray, extents: Sequence[int]) -> IntArray:
     """Return one number per key that sorts like it, which is quicker than sorting by columns."""
     result = np.zeros(len(keys), dtype=np.int64)
-    for column, largest in zip(keys.T, keys.max(axis=0), strict=True):
-        result = result * (int(largest) + 1) + column
+    for column, extent in zip(keys.T, extents, strict=True):
+        result = result * extent + column
     return result
+
+
+def _counted(single: IntArray, extents: Sequence[int], values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys in order and the sums of their values, without sorting."""
+    seen = np.zeros(math.prod(extents), dtype=bool)
+    seen[single] = True
+    found = np.flatnonzero(seen)
+    rows = (np.cumsum(seen) - 1)[single]
+    sums = np.zeros((values.shape[1], len(found)), dtype=np.int64)
+    for column, terms in zip(sums, values.T, strict=True):  # one by one: NumPy is slow with whole rows
+        np.add.at(column, rows, terms)
+    return np.stack(np.unravel_index(found, extents)).T, sums.T
+
+
+def carried(high: IntArray, low: IntArray, bits: int) -> tuple[IntArray, IntArray]:
+    """Return a sum high 2^bits + low with 0 <= low < 2^bits: equal sums are then held alike."""
+    return high + (low >> bits), low & ((1 << bits) - 1)
 
 
 def packed_length(dimension: int) -> int:

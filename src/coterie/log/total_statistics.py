@@ -23,7 +23,7 @@ from coterie.errors import InputError
 from coterie.log.pair_statistics import embed_all, feature_positions, size_table
 from coterie.log.queries import FIXED_BITS
 from coterie.log.setting import Setting, positions
-from coterie.log.sums import Sums, unpacked
+from coterie.log.sums import Sums, carried, unpacked
 
 WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
 """Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
@@ -53,14 +53,13 @@ class WeightedSums:
             self.gram + other.gram,
             self.offsets + other.offsets,
             self.moments + other.moments,
-            carried(self.squares + other.squares),
+            carried_limbs(self.squares + other.squares),
         )
 
 
-def carried(limbs: IntArray) -> IntArray:
+def carried_limbs(limbs: IntArray) -> IntArray:
     """Return sums in two parts with the lower part below 2^31."""
-    low = limbs[..., 1]
-    return np.stack([limbs[..., 0] + (low >> LIMB), low & ((1 << LIMB) - 1)], axis=-1)
+    return np.stack(carried(limbs[..., 0], limbs[..., 1], LIMB), axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
