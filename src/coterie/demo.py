@@ -1,8 +1,8 @@
 """A simulated consulting firm: who works well with whom, in which domain, and what to recommend.
 
-Everything is made up from a fixed seed. The firm has 24 consultants and five domains; each month
+Everything is made up from a fixed seed. The firm has 24 consultants and five domains; every day
 everybody works in one or two domains, and each pair of colleagues in a domain rates how well the
-month went. The mean rating of a pair in a domain is
+day went. The mean rating of a pair in a domain is
 
     BENEFIT * skill_i * skill_j + CHEMISTRY * (how well their styles fit) - EFFORT,
 
@@ -14,13 +14,11 @@ from itertools import combinations, cycle
 
 import numpy as np
 
-from coterie.actions import names_in
 from coterie.arrays import FloatArray
-from coterie.game import Deviation, Game
+from coterie.game import Game
 from coterie.simulate.logs import Simulation
 from coterie.simulate.models import Normal
 from coterie.simulate.policies import FromStrategy
-from coterie.solve.dynamics import best_pure_profile
 from coterie.strategy import Strategy
 
 CONSULTANTS = (
@@ -31,35 +29,26 @@ CONSULTANTS = (
 DOMAINS = ("finance", "logistics", "energy", "health", "retail")
 FEUDS = (("Amara", "Viktor"), ("Goran", "Priya"), ("Jonas", "Rosa"), ("Leila", "Quentin"), ("Hana", "Omar"))
 
-MONTHS = 60
+DAYS = 2000
 MOST_TEAMS = 2
 SEED = 2024
 
 BENEFIT, CHEMISTRY, EFFORT, FEUD = 0.9, 0.35, 0.4, -0.8
 SPREAD = 0.25
-"""Standard deviation of a month's rating around its mean."""
+"""Standard deviation of a day's rating around its mean."""
 
 
 @dataclass(frozen=True, eq=False)
 class Firm:
-    """The firm: its true game, and the simulation of its monthly records."""
+    """The firm: its true game, and the simulation of its daily records."""
 
     game: Game
     simulation: Simulation
 
-    def recommend(self) -> Strategy:
-        """Return the best stable assignment under the true utilities."""
-        return best_pure_profile(self.game, _generators()[1], starts=32).strategy
-
-
-def _generators() -> list[np.random.Generator]:
-    """Return independent generators for the firm and for the search, the same every time."""
-    return np.random.default_rng(SEED).spawn(2)
-
 
 def consulting_firm() -> Firm:
     """Build the firm, the same every time."""
-    rng = _generators()[0]
+    rng = np.random.default_rng(SEED)
     n, k = len(CONSULTANTS), len(DOMAINS)
     skill = rng.uniform(0.1, 0.5, (n, k))
     for i, strong in zip(range(n), cycle(combinations(range(k), 2))):  # two strong domains each
@@ -93,16 +82,3 @@ def _habits(game: Game, skill: FloatArray) -> Strategy:
         appeal = np.exp(5 * (sets @ skill[i]) / sets.sum(axis=1))
         supports.append((sets, appeal / appeal.sum()))
     return Strategy.mixed(supports, game.agents, game.coalitions)
-
-
-def closest_calls(game: Game, strategy: Strategy) -> list[Deviation]:
-    """Return for every agent her best way to change a pure strategy; one that does not pay has a negative gain."""
-    rooms = game.room_values(strategy)
-    calls = []
-    for agent, row, own, space in zip(game.agents, rooms, strategy.sets, game.actions.spaces, strict=True):
-        sets = space.enumerate()
-        other = sets[(sets != own).any(axis=1)]
-        gains = other @ row - own @ row
-        best = int(gains.argmax())
-        calls.append(Deviation(agent, tuple(names_in(other[best], game.coalitions)), float(gains[best])))
-    return calls

@@ -85,22 +85,30 @@ def refuse_unwritable(out: Path | None) -> None:
         raise InputError(f"--out {out}: {'is a folder' if out.is_dir() else 'there is no such folder'}")
 
 
-def deliver(result: "Result", *, target_gap: float | None, out: Path | None, as_json: bool, quiet: bool) -> int:
+def deliver(
+    result: "Result",
+    *,
+    target_gap: float | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    timed: bool = True,
+) -> int:
     """Write and print a result; return the exit code."""
     if out is not None:
         result.save(out)
     if as_json:
         show_json(result.to_json())
     elif not quiet:
-        for line in _lines(result, target_gap):
+        for line in _lines(result, target_gap, timed=timed):
             results.print(line)
     if result.solver.get("status") == "interrupted":
         return 130
     return 3 if target_gap is not None and not result.certificate.gap <= target_gap else 0
 
 
-def _lines(result: "Result", target_gap: float | None) -> Iterator[str]:
-    yield from _verdict(result, target_gap)
+def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
+    yield from _verdict(result, target_gap, timed=timed)
     yield ""
     yield from _people(result)
     if result.strategy.is_pure:
@@ -143,7 +151,7 @@ def _moving(witness: "Witness", result: "Result") -> str:
     return f"{'also ' if kept and now <= set(witness.deviation) else ''}moving to {' and '.join(to)}"
 
 
-def _verdict(result: "Result", target_gap: float | None) -> Iterator[str]:
+def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     from coterie.assemble import TOO_FEW
 
     if TOO_FEW in result.warnings:
@@ -158,7 +166,7 @@ def _verdict(result: "Result", target_gap: float | None) -> Iterator[str]:
     about = f"{result.certificate.method} certificate, {counted(result.coverage['samples'], 'sample')}"
     how = result.solver
     if how.get("method") != "given":
-        about += f", {how['method']} search ({how['status']}, {how['seconds']:.1f} s)"
+        about += f", {how['method']} search {how['status']}" + (f", {how['seconds']:.1f} s" if timed else "")
     yield f"({about})"
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap

@@ -1,13 +1,16 @@
 """From statistics to a recommended strategy with its certificate.
 
 `holdout` learns on the first parts of a log and certifies on the others; `paired` and `paper` learn and
-certify on everything; `auto` tries `holdout` and `paired`, each with its share of delta, and keeps the
-smaller certificate. All of them hold together with probability 1 - delta, so the choice is free.
+certify on everything; `auto` tries `holdout` and `paired`, each with its share of delta. All its certificates
+hold together with probability 1 - delta, so it is free to choose among them.
 
 With few data a certificate is mostly uncertainty, and its minimum is a profile in which few people meet, stable
-or not. So where nothing better than one colleague's worth can be certified, and the profile does not even look
-stable, `auto` recommends the profile that does look stable under the best guess of the utilities
-(`coterie.estimate.guess`), and among those the one with the smallest certificate.
+or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
+(`coterie.estimate.guess`), and keeps the strategy with the smallest
+
+    min(certificate, r) + (gap under the best guess)
+
+where r is half the range of one pair's utility: promises beyond one colleague's worth are equally empty.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +23,7 @@ import numpy as np
 from coterie.certify.certificate import Certificate
 from coterie.certify.evidence import Evidence, Form, PairEvidence
 from coterie.certify.from_statistics import NO_PAPER, evidence_from, paper_evidence_from, paper_from
-from coterie.certify.holdout import Sealed
+from coterie.certify.holdout import Sealed, fixed
 from coterie.certify.paired import paired
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError, NoPotentialError
@@ -53,6 +56,9 @@ PAIRED_SHARE = 0.1
 
 STABLE_LOOKING = 64
 """From so many profiles that look stable the one with the smallest certificate is taken."""
+
+KICKS = 4
+"""A search ends after so many rounds of kicks in vain; more were never seen to pay off here."""
 
 ENUMERATED = 100_000
 """Up to so many pure profiles, looking at all of them is quicker than a search."""
@@ -134,17 +140,12 @@ def recommend(
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []
     if holds_out:
-        found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.5 if shared else 1.0)
-    finished = shared and min(one.certificate.gap for one in found) == 0
-    share = delta * PAIRED_SHARE if shared else delta
-    if certificate in {"auto", "paired"} and not finished and control.ended is None:
-        found.append(task.on_everything("paired", share))
-    elif certificate == "paper":
-        found.append(task.on_everything("paper", delta))
-    best = task.best_of(found)
-    if certificate == "auto" and control.ended is None and not task.is_worth_its_profile(best):
-        best = task.stable_looking(share) or best
-    return task.recommendation(best)
+        found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.7 if shared else 1.0)
+    if certificate in {"paired", "paper"} or (certificate == "auto" and not holds_out):
+        found.append(task.on_everything("paper" if certificate == "paper" else "paired", delta))
+    if certificate == "auto" and control.ended is None and all(one.certificate.gap > 0 for one in found):
+        found += task.stable_looking(delta * PAIRED_SHARE if shared else delta)
+    return task.recommendation(task.best_of(found, by_guess=certificate == "auto"))
 
 
 class _Task:
@@ -191,9 +192,14 @@ class _Task:
         sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
         guessed = self._guessed(learning, parts[:learns], "learning part")
         expected = sealed.preview(guessed)
-        goal: Goal = "holdout"
-        solution = self._search(expected, goal, delta / CANDIDATES, share, parts[:learns])
+        solution = self._search(expected, "holdout", delta / CANDIDATES, share, parts[:learns])
         candidates = list(solution.candidates[:CANDIDATES]) or [solution.strategy]
+        game = estimated_game(guessed, self.spaces)
+        if self.solver == "auto" and game.gap(candidates[0]) > STABLE_WITHIN and self.control.ended is None:
+            # The best promise is not about a profile that looks stable: bring one that does.
+            stable = self._stable(guessed, game, share, parts[:learns])
+            expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
+            candidates = [candidates[0], *(stable[t] for t in np.argsort(expects)[: CANDIDATES - 1])]
         certified = sealed.certify(candidates, learning, self.spaces, delta, self.form)
 
         def alone(index: int) -> Callable[[], float]:
@@ -204,18 +210,21 @@ class _Task:
             for index, (candidate, found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
-    def stable_looking(self, delta: float) -> _Found | None:
-        """Return the profile with the smallest certificate among those that look stable; None if none does."""
+    def stable_looking(self, delta: float) -> list[_Found]:
+        """Return profiles that look stable, certified for all profiles at once; where there are few, all of them."""
         solution = self._search(self.guessed, "estimate", delta, 1.0, self.statistics.parts)
-        certified = [
-            (self._paired(strategy, delta), strategy)
-            for strategy in solution.candidates
-            if self.guessed_game.gap(strategy) <= STABLE_WITHIN
+        found = [
+            _Found(solution, strategy, self._paired(strategy, delta), "whole log")
+            for strategy in solution.candidates or [solution.strategy]
         ]
-        if not certified:
-            return None
-        found, strategy = min(certified, key=lambda one: one[0].gap)
-        return _Found(solution, strategy, found, "whole log")
+        if self.spaces.size <= ENUMERATED and self.kind == "pure" and self.solver == "auto":
+            found.append(self.on_everything("paired", delta))
+        return found
+
+    def _stable(self, evidence: Evidence, game: Game, share: float, parts: Sequence[PartStatistics]) -> list[Strategy]:
+        """Return strategies that are stable if the means of this evidence are true."""
+        found = self._search(evidence, "estimate", self.delta, share, parts)
+        return [strategy for strategy in found.candidates if game.gap(strategy) <= STABLE_WITHIN]
 
     def on_everything(self, goal: Literal["paired", "paper"], delta: float) -> _Found:
         """Learn and certify on the whole log."""
@@ -258,7 +267,7 @@ class _Task:
             return enumerate_profiles(objective, control, keep=STABLE_LOOKING)
         if self.solver == "exact":
             return mixed_integer(objective, control)
-        return pure(objective, control, keep=STABLE_LOOKING)
+        return pure(objective, control, keep=STABLE_LOOKING, kicks=KICKS)
 
     def _mixed(self, evidence: Evidence, goal: Goal, delta: float, control: Control) -> Solution:
         """Begin from the best pure profile, which a mixed strategy never has to be worse than."""
@@ -316,16 +325,18 @@ class _Task:
     def _paper(self, strategy: Strategy, delta: float) -> Certificate | None:
         return paper_from(self.statistics.whole, strategy, self.spaces, delta)
 
-    def is_worth_its_profile(self, found: _Found) -> bool:
-        """Return whether a certificate is small, or its profile looks stable anyway."""
+    def best_of(self, found: Sequence[_Found], *, by_guess: bool) -> _Found:
+        """Return what is best by the rule above, or by certificate alone; ties by potential."""
         worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
-        return found.certificate.gap <= worth or self.guessed_game.gap(found.strategy) <= STABLE_WITHIN
 
-    def best_of(self, found: Sequence[_Found]) -> _Found:
-        """Return the smallest certificate; ties by potential, or by total utility where there is none."""
-        smallest = min(one.certificate.gap for one in found)
-        ties = [one for one in found if one.certificate.gap == smallest]
-        return max(ties, key=lambda one: height(self.game, one.strategy)) if len(ties) > 1 else ties[0]
+        def score(one: _Found) -> tuple[float, float, float]:
+            gap = one.certificate.gap
+            if len(found) == 1 or not by_guess:
+                return gap, gap, -height(self.game, one.strategy)
+            lost = max(self.guessed_game.gap(one.strategy), 0.0)
+            return min(gap, worth) + lost, gap, -height(self.game, one.strategy)
+
+        return min(found, key=score)
 
     def recommendation(self, best: _Found) -> Recommendation:
         """Return everything about the chosen strategy."""

@@ -1,0 +1,131 @@
+"""Few data: how stable is what `auto` recommends, against raw means and the uniform strategy?
+
+    python benchmarks/few_data.py [--seeds 10] [--votes FOLDER]
+
+Simulated games of 10 agents and 5 coalitions with known truth; and, where a folder with the UN's roll calls is
+given (votes.csv with one column per state), learning on few roll calls and scoring on all the others, one
+in-or-out decision per issue. Gaps are in utility points; the mean over seeds.
+"""
+
+import argparse
+import csv
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import coterie
+from coterie import Game, Strategy
+from coterie.certify.from_statistics import evidence_from
+from coterie.log.statistics import Statistics
+from coterie.simulate import Simulation
+from coterie.simulate.models import MODELS
+from coterie.solve import Control, pure
+from coterie.solve.auto import PARTS, recommend
+from coterie.solve.objective import estimated_gap
+from harness import record, table
+
+SAMPLES = (30, 100, 300)
+DELTA = 0.01
+
+
+def compare(statistics: Statistics, game: Game) -> list[float]:
+    """Return the gaps under `game` of auto's profile, of the best one under raw means, and of uniform play."""
+    ours = recommend(statistics, DELTA, Control(0))
+    spaces = statistics.setting.actions
+    raw = pure(estimated_gap(evidence_from(statistics.whole), spaces), Control(0)).strategy
+    uniform = Strategy.uniform(spaces, game.agents, game.coalitions)
+    return [game.gap(ours.strategy), game.gap(raw), game.gap(uniform)]
+
+
+def simulated(model: str, samples: int, seed: int) -> list[float]:
+    rng = np.random.default_rng([seed, samples])
+    source = Simulation.draw(10, 5, rng, model=model, actions_per_agent=3 if "mixed" in model else 8)
+    with tempfile.TemporaryDirectory() as folder:
+        source.write_log(Path(folder) / "log", samples)
+        sigma = {"sigma": 1.0} if model == "mixed-effects" else {}
+        statistics = coterie.read_log(Path(folder) / "log", **sigma).statistics(parts=PARTS, seed=seed)  # type: ignore[arg-type]
+    return compare(statistics, source.game)
+
+
+def roll_calls(folder: Path) -> tuple[list[str], list[tuple[str, list[float | None]]]]:
+    with (folder / "votes.csv").open(encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file))
+    states = header[5:]
+    calls = [
+        (issue, [float(vote) if vote else None for vote in row[5:]])
+        for row in rows
+        for issue in row[4].split()
+        if issue
+    ]
+    return states, calls
+
+
+def pairs_of(states: list[str], calls: list[tuple[str, list[float | None]]]) -> dict[str, list[object]]:
+    columns: dict[str, list[object]] = {name: [] for name in ("sample", "coalition", "agent", "partner", "utility")}
+    for number, (issue, votes) in enumerate(calls):
+        for i, one in enumerate(votes):
+            for j in range(i + 1, len(votes)):
+                other = votes[j]
+                if one is not None and other is not None:
+                    row = (str(number), issue, states[i], states[j], 1 - abs(one - other))
+                    for column, value in zip(columns.values(), row, strict=True):
+                        column.append(value)
+    return columns
+
+
+def voted(states: list[str], calls: list[tuple[str, list[float | None]]], samples: int, seed: int) -> list[float]:
+    import pyarrow as pa
+
+    order = np.random.default_rng([seed, samples]).permutation(len(calls))
+    learnt, rest = ([calls[t] for t in some] for some in (order[:samples], order[samples:]))
+    issues = sorted({issue for issue, _ in calls})
+
+    def log(some: list[tuple[str, list[float | None]]]) -> coterie.Log:
+        frame = pa.table(pairs_of(states, some))
+        listed = [[issue for t, issue in enumerate(issues) if choice >> t & 1] for choice in range(2 ** len(issues))]
+        return coterie.Log.from_frames(pairs=frame, actions=listed)
+
+    statistics = log(learnt).statistics(parts=PARTS, seed=seed)
+    others = log(rest).statistics(parts=(1.0,)).whole
+    means = np.zeros((len(statistics.setting.coalitions), len(states), len(states)))
+    names = {name: t for t, name in enumerate(statistics.setting.agents)}
+    rooms = {name: t for t, name in enumerate(statistics.setting.coalitions)}
+    theirs = others.setting
+    for l, i, j, mean in zip(others.coalition, others.agent, others.partner, others.mean, strict=True):  # type: ignore[union-attr]
+        if theirs.coalitions[l] not in rooms or theirs.agents[i] not in names or theirs.agents[j] not in names:
+            continue
+        place = rooms[theirs.coalitions[l]], names[theirs.agents[i]], names[theirs.agents[j]]
+        means[place] = means[place[0], place[2], place[1]] = mean
+    game = Game(means, statistics.setting.actions, agents=statistics.setting.agents,
+                coalitions=statistics.setting.coalitions)  # fmt: skip
+    return compare(statistics, game)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--votes", type=Path, default=None, help="folder with votes.csv")
+    options = parser.parse_args()
+    rows = []
+
+    def add(name: str, samples: int, found: list[list[float]]) -> None:
+        rows.append([name, samples, *(f"{value:.3f}" for value in np.mean(found, axis=0))])
+        print(rows[-1], flush=True)
+
+    for model in MODELS:
+        for samples in SAMPLES:
+            add(model, samples, [simulated(model, samples, seed) for seed in range(options.seeds)])
+    if options.votes is not None:
+        states, calls = roll_calls(options.votes)
+        for samples in SAMPLES:
+            add("UN votes", samples, [voted(states, calls, samples, seed) for seed in range(options.seeds)])
+    text = table(["model", "M", "auto", "raw means", "uniform"], rows)
+    text += (
+        f"\n\nGap under the truth (UN votes: under the means of all other roll calls), mean of {options.seeds} seeds."
+    )
+    record("Few data", f"python benchmarks/few_data.py --seeds {options.seeds}", text)
+
+
+if __name__ == "__main__":
+    main()
