@@ -15,9 +15,7 @@ from coterie.certify.evidence import PairEvidence
 from coterie.certify.holdout import Sealed, count_deviations, directed_shares, fixed, hold_out
 from coterie.certify.paired import paired, union_log_terms
 from coterie.certify.paper import paper
-from coterie.estimate.design import PairDesign, factored
 from coterie.estimate.intervals import Bounds, Moments
-from coterie.estimate.moving import MovingDesign
 from coterie.estimate.pairs import PairEstimate, size_free
 from random_games import drawn_games, random_space
 
@@ -186,27 +184,6 @@ def test_a_strategy_of_another_log_is_refused():
     named = replace(learning, names=(("a", "b", "c", "d"), ("1", "2", "3")))
     with pytest.raises(InputError, match="are not the log's"):
         paired(named, game.strategy(game.actions.sample(np.random.default_rng(0), 1)[0]), game.actions, 0.1)
-
-
-def test_a_search_may_bring_its_design():
-    game, learning, _ = two_parts()
-    rng = np.random.default_rng(1)
-    sets = game.actions.sample(rng, 1)[0]
-    moving = MovingDesign(PairDesign, sets)
-    for _ in range(5):
-        strategy = Strategy.pure(sets)
-        assert paired(learning, strategy, game.actions, 0.1, design=moving).gap == pytest.approx(
-            paired(learning, strategy, game.actions, 0.1).gap, abs=1e-12
-        )
-        assert fixed(learning, strategy, game.actions, 0.1, design=moving).worst.bound == pytest.approx(
-            fixed(learning, strategy, game.actions, 0.1).worst.bound, abs=1e-12
-        )
-        agent, action = int(rng.integers(4)), game.actions.spaces[0].sample(rng, 1)[0]
-        sets = sets.copy()
-        sets[agent] = action
-        moving.move(agent, action)
-    with pytest.raises(InputError, match="column by column"):
-        MovingDesign(lambda p: factored(p, np.ones((p.shape[1], 5))), sets)
 
 
 def two_parts(seed=0, samples=400):

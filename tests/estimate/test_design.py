@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie import Strategy
 from coterie.estimate.design import (
     AnonymousDesign,
     PairDesign,
@@ -15,7 +14,6 @@ from coterie.estimate.design import (
     SizedDesign,
     factored,
 )
-from coterie.estimate.moving import MovingDesign
 from random_games import drawn_games
 
 
@@ -104,31 +102,3 @@ def test_sums_equal_direct_ones(seed, pure):
                     # Different coalitions have different unknowns.
                     assert all((phi[l] * phi[m] == 0).all() for m in range(k) if m != l)
                 assert design.largest(values)[i, l] >= (phi[l] * np.abs(x)).max() - 1e-12
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["free", "pooled", "sized", "pooled sized"]))
-def test_moving_equals_building_anew(seed, kind):
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(2, 6)), int(rng.integers(1, 4))
-    build = {
-        "free": PairDesign,
-        "pooled": PooledDesign,
-        "sized": PureSizedDesign,
-        "pooled sized": PooledSizedDesign.of,
-    }[kind]
-    shape = (1 if kind.startswith("pooled") else k, n, n, *([n + 1] if kind.endswith("sized") else []))
-    one, two = rng.normal(size=shape), rng.normal(size=shape)
-    memberships = rng.random((n, k)) < 0.5
-    moving = MovingDesign(build, memberships)
-    for _ in range(6):
-        fresh = build(memberships.astype(float))
-        for kept in (one, two):
-            for name in ("linear", "quadratic", "largest"):
-                np.testing.assert_allclose(getattr(moving, name)(kept), getattr(fresh, name)(kept), atol=1e-12)
-        np.testing.assert_array_equal(moving.coefficients(0), fresh.coefficients(0))
-        agent, action = int(rng.integers(n)), rng.random(k) < 0.5
-        memberships[agent] = action
-        moving.move(agent, action)
-        assert moving.shares_unknowns == fresh.shares_unknowns
-    assert Strategy.pure(memberships).is_pure

@@ -8,6 +8,7 @@ option that does without the assumption.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from statistics import NormalDist
 
 import numpy as np
 
@@ -107,10 +108,8 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
     """
     if excess.samples < 30 or excess.squares <= 0:
         return None
-    from scipy.special import ndtri
-
     score = excess.total / np.sqrt(excess.squares)
-    if abs(score) <= float(ndtri(1 - alpha / 2)):
+    if abs(score) <= NormalDist().inv_cdf(1 - alpha / 2):
         return None
     together = "together" if score > 0 else "against each other"
     return f"utilities of one sample move {together} (score {score:.1f}): use --noise samples"

@@ -190,7 +190,7 @@ class PairEvidence(Evidence):
         amounts = design.coefficients(agent) * values[:, agent]
         return np.asarray(amounts.reshape(k, -1, n, amounts[0, 0, 0].size).sum(axis=(1, 3)))
 
-    # The arrays below are made once, so that a design that moves can remember its sums over them.
+    # The arrays below are made once, since a search asks for them again and again.
 
     @cached_property
     def _intervals(self) -> dict[float, tuple[FloatArray, FloatArray]]:

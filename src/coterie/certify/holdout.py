@@ -23,7 +23,6 @@ from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, Form, LogTerm
 from coterie.certify.gain_bounds import SmallerOf, is_enumerated, worst_deviations
 from coterie.errors import InputError
-from coterie.estimate.design import Design
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
@@ -45,18 +44,17 @@ def fixed(
     *,
     form: Form = "both",
     learning: Evidence | None = None,
-    design: Design | None = None,
 ) -> Certificate:
     """Certify a profile that was fixed without looking at this evidence's utilities: the caller's word.
 
     Each deviation's bound fails with probability at most its share of delta, the shares add up
     to delta, so with probability 1 - delta all bounds hold and the largest one bounds the gap.
     `learning`, evidence independent of these utilities, may direct the shares. Evidence that a
-    `Sealed` part has opened is refused. `design` is the strategy's, where a search has it at hand.
+    `Sealed` part has opened is refused.
     """
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
-    return _fixed(evidence, strategy, spaces, delta, form, learning, design)
+    return _fixed(evidence, strategy, spaces, delta, form, learning)
 
 
 def _fixed(
@@ -66,13 +64,12 @@ def _fixed(
     delta: float,
     form: Form,
     learning: Evidence | None,
-    design: Design | None = None,
 ) -> Certificate:
     deviations = count_deviations(strategy, spaces)
     log_term: LogTerm = (math.log(deviations) if deviations else 0.0) - math.log(delta)
     if learning is not None and all(is_enumerated(space) for space in spaces.spaces):
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
-    design = evidence.design(strategy) if design is None else design
+    design = evidence.design(strategy)
     bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))
     return certificate("holdout", delta, strategy, worst_deviations(bound, spaces), evidence, design)
 

@@ -19,7 +19,6 @@ from coterie.actions import ActionSpace
 from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, LogTerm
 from coterie.certify.gain_bounds import SmallerOf, is_enumerated, worst_deviations
-from coterie.estimate.design import Design
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
@@ -33,11 +32,8 @@ def paired(
     spaces: ActionSpaces,
     delta: float,
     form: Literal["best", "box", "union"] = "best",
-    design: Design | None = None,
 ) -> Certificate:
     """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.
-
-    `design` is the strategy's design where a search has it at hand.
 
     Box: if all intervals hold (probability 1 - delta) then W^L <= W <= W^U for every profile, and
     inserting them into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the
@@ -46,7 +42,7 @@ def paired(
     if not strategy.is_pure or not spaces.contains(strategy.sets).all():
         # The union is over pure profiles of the action spaces, and has not paid for any other.
         form = "box"
-    design = evidence.design(strategy) if design is None else design
+    design = evidence.design(strategy)
     bounds = [evidence.range_bound(design)]
     each = delta / 2 if form == "best" else delta
     if form != "union":
