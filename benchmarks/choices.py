@@ -1,0 +1,58 @@
+"""The choices inside `auto`: how much of the log learns, how many candidates are certified, which width.
+
+    python benchmarks/choices.py [--seeds 6]
+
+Held-out certificates on simulated logs, delta = 0.01, mean over seeds; `paired` beside them.
+"""
+
+import argparse
+import tempfile
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import coterie
+from coterie.log.statistics import Statistics
+from coterie.simulate import Simulation
+from coterie.solve import auto
+from harness import record, table
+
+SETTINGS = (("semi-bandit", 10, 5, 1500, 8), ("semi-bandit", 6, 4, 1000, 4), ("bandit", 8, 3, 6000, 4))
+SHARES, FORMS, CANDIDATES = (0.2, 0.5), ("both", "bernstein"), (1, 2, 4, 8)
+
+
+def statistics_of(feedback: str, n: int, k: int, samples: int, actions: int, seed: int) -> Statistics:
+    source = Simulation.draw(n, k, np.random.default_rng([seed, n, k, samples]), actions_per_agent=actions)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log"
+        source.write_log(path, samples, feedback=feedback, table_format="parquet")  # type: ignore[arg-type]
+        return coterie.read_log(path).statistics(parts=auto.PARTS, seed=seed, joint=feedback == "bandit")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=6)
+    seeds = parser.parse_args().seeds
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    columns = [f"{feedback} {n}, {k}, {m}" for feedback, n, k, m, _ in SETTINGS]
+    for setting, column in zip(SETTINGS, columns, strict=True):
+        for seed in range(seeds):
+            statistics = statistics_of(*setting, seed)
+            for share, form, count in product(SHARES, FORMS, CANDIDATES):
+                if setting[0] == "bandit" and form != "both":
+                    continue  # totals have one form only
+                auto.LEARNING_SHARE, auto.CANDIDATES = share, count
+                gap = auto.recommend(statistics, 0.01, certificate="holdout", form=form).certificate.gap  # type: ignore[arg-type]
+                found[f"holdout, {share:.0%} learn, {form}, {count} candidates", column].append(gap)
+            found["paired", column].append(auto.recommend(statistics, 0.01, certificate="paired").certificate.gap)
+        print(column, flush=True)
+    names = list(dict.fromkeys(name for name, _ in found))
+    rows = [[name, *(f"{np.mean(found[name, c]):.3f}" if found[name, c] else "-" for c in columns)] for name in names]
+    text = table(["choice", *columns], rows) + f"\n\nMean certificate of {seeds} seeds; columns say n, k, M."
+    record("Choices", f"python benchmarks/choices.py --seeds {seeds}", text)
+
+
+if __name__ == "__main__":
+    main()
