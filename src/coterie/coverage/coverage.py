@@ -137,6 +137,21 @@ def coverage(
     )
 
 
+def scarcest(seen: Seen, strategy: Strategy | None, spaces: ActionSpaces) -> FloatArray | None:
+    """Return how often each two agents met per sample where a move can bring them together, at the rarest such place.
+
+    Shape (n, n), symmetric; infinite where nothing brings them together. None where totals hide it.
+    """
+    if seen.meetings is None:
+        return None
+    reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
+    found = np.full((spaces.n_agents, spaces.n_agents), np.inf)
+    for l in range(spaces.n_coalitions):
+        rates = np.where(reach.partners(l, aware=seen.aware) > 0, seen.meetings(seen.table(l)), np.inf)
+        found = np.minimum(found, rates if rates.ndim == 2 else rates.min(axis=2))
+    return np.asarray(np.minimum(found, found.T))
+
+
 def _sizes(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     """Return Assumption 1 and the forms of c_size (eq. 7) with their witnesses."""
     found: dict[tuple[int, int], SizeWitness] = {}
