@@ -1,0 +1,6 @@
+"""What to observe next, and the certificate that it is expected to give."""
+
+from coterie.collect.outlook import Outlook
+from coterie.collect.plan import Collection, Need, Planned, observations, plan_collection, predict, samples_needed
+
+__all__ = ["Collection", "Need", "Outlook", "Planned", "observations", "plan_collection", "predict", "samples_needed"]
