@@ -1,6 +1,7 @@
 """`coterie coverage`: is the log enough, what is missing, and what to collect next."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,14 +9,19 @@ import numpy as np
 import typer
 
 from coterie.cli.certify import Sizes
+from coterie.cli.collecting import collecting
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
-from coterie.log import Log
+from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
+from coterie.log import Log, Statistics
 from coterie.log.findings import counted
+from coterie.strategy import Strategy
 
 if TYPE_CHECKING:
     from coterie.arrays import FloatArray
+    from coterie.collect import Collection
     from coterie.coverage import Coverage, Direction, PairWitness
 
 LISTED = 10
@@ -23,6 +29,9 @@ LISTED = 10
 
 NAMED = 3
 """How many pairs the verdict names."""
+
+MOST = 100_000
+"""Above so many more samples, a target is called out of reach."""
 
 APART = "-"
 
@@ -35,6 +44,16 @@ def command(
         Path | None,
         typer.Option(help="A result file, its strategy part, or a CSV table agent,coalition; else all profiles."),
     ] = None,
+    collect: Annotated[
+        int | None, typer.Option(min=1, metavar="M", help="Plan M more samples that help most; needs --strategy.")
+    ] = None,
+    target_gap: Annotated[
+        float | None,
+        typer.Option(metavar="EPS", help="How many more samples would certify this; exit code 3 if more are needed."),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Plan for a certificate of the new samples alone.")] = False,
+    delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
+    seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
@@ -43,6 +62,10 @@ def command(
     from coterie.coverage import coverage, scarcest, seen_in
     from coterie.strategy import read_strategy
 
+    if strategy is None and (collect is not None or target_gap is not None):
+        raise InputError("--collect and --target-gap need --strategy: the result of coterie learn, or today's teams")
+    if not 0 < delta < 1:
+        raise InputError(f"--delta: expected a number between 0 and 1, got {delta:g}")
     given = None if strategy is None else read_strategy(strategy, log.agents, log.coalitions)
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
@@ -50,20 +73,94 @@ def command(
     statistics = log.statistics(sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit")
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
-    content: dict[str, Any] = {
-        "format": "coterie.coverage/1",
-        "agents": list(log.agents),
-        "coalitions": list(log.coalitions),
-        "verdict": verdict(found),
-        "enough": found.is_enough,
-        **found.to_json(),
-    }
+    aim = None
+    if given is not None and (collect is not None or target_gap is not None):
+        aim = _aim(statistics, given, spaces, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
     if json:
+        content: dict[str, Any] = {
+            "format": "coterie.coverage/1",
+            "agents": list(log.agents),
+            "coalitions": list(log.coalitions),
+            "verdict": verdict(found),
+            "enough": found.is_enough,
+            **found.to_json(),
+            **({} if aim is None else aim.to_json()),
+        }
         show_json(content)
-        return 0
-    for line in _lines(log, found, scarcest(seen, given, spaces)):
-        results.print(line)
-    return 0
+    else:
+        for line in _lines(log, found, scarcest(seen, given, spaces), aim):
+            results.print(line)
+    return 3 if aim is not None and not aim.is_reached else 0
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is certified now, what is wanted, and how to get there."""
+
+    certificate: float
+    target: float | None
+    needed: int | None
+    """How many more samples are expected to reach the target; None where none or too many."""
+    plan: "Collection | None"
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the log certifies the target already."""
+        return self.target is None or self.certificate <= self.target
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "certificate": self.certificate,
+            "target_gap": self.target,
+            "target_reached": None if self.target is None else self.is_reached,
+            "samples_needed": self.needed,
+            "collect": None if self.plan is None else self.plan.to_json(),
+        }
+
+    def sentence(self) -> str:
+        """Return what the target takes."""
+        certified = f"the log certifies a gap of {self.certificate:.3g}"
+        if self.is_reached:
+            return f"Enough for a gap of {self.target:g}: {certified}."
+        if self.plan is None:
+            return f"Not enough for a gap of {self.target:g}: {certified}."
+        if self.needed is None:
+            return f"Not enough for a gap of {self.target:g}: {certified}, and no plan is expected to reach it."
+        return (
+            f"Not enough for a gap of {self.target:g}: {certified}; about {counted(self.needed, 'more sample')} of the "
+            "kind below are expected to reach it."
+        )
+
+
+def _aim(
+    statistics: Statistics,
+    strategy: Strategy,
+    spaces: ActionSpaces,
+    collect: int | None,
+    target: float | None,
+    *,
+    delta: float,
+    fresh: bool,
+    seed: int,
+) -> Aim:
+    """Work out the certificate, and a plan for what was asked: for so many samples, or for the target."""
+    from coterie.certify import evidence_from, paired
+    from coterie.certify.evidence import PairEvidence
+    from coterie.collect import plan_collection, samples_needed
+
+    evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
+    certificate = paired(evidence, strategy, spaces, delta).gap
+    needed, plan = None, None
+    can_plan = isinstance(evidence, PairEvidence) and statistics.setting.sizes == "ignore"
+    if collect is not None and not can_plan:
+        raise InputError("--collect plans for semi-bandit logs with --sizes ignore only")
+    if isinstance(evidence, PairEvidence) and can_plan:
+        if target is not None and certificate > target:
+            needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, fresh=fresh, most=MOST)
+        if collect is not None:
+            plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, fresh=fresh)
+    return Aim(certificate, target, needed, plan)
 
 
 def verdict(found: "Coverage") -> str:
@@ -91,8 +188,13 @@ def _hidden(direction: "Direction") -> str:
     return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to her move"
 
 
-def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None") -> Iterator[str]:
+def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | None) -> Iterator[str]:
     yield from wrapped(verdict(found), "", "")
+    if aim is not None and aim.target is not None:
+        yield from wrapped(aim.sentence(), "", "")
+    if aim is not None and aim.plan is not None:
+        yield ""
+        yield from collecting(aim.plan)
     yield ""
     yield from _numbers(log, found)
     home = "some assignment" if found.profile == "all" else "the assignment itself"

@@ -251,6 +251,7 @@ def _weights(outlook: Outlook, count: FloatArray) -> _Weights:
     bound, rooms, spaces = outlook.bound(evidence, design), evidence.rooms(design), outlook.spaces
     r = evidence.estimate.bounds.half_range
     variance = np.where(moments.count > 0, np.maximum(outlook.variance, 0.01 * r**2), r**2)
+    variance = variance * ~np.eye(variance.shape[1], dtype=bool)  # nobody is her own partner
     counted = np.maximum(count, 0.5)  # what was never seen is worth a lot, but not infinitely much
     square = design.quadratic(variance / counted)
     p, pooled = outlook.strategy.marginals, design.shares_unknowns
