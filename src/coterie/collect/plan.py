@@ -302,10 +302,11 @@ def _best_joint_action(
     The sum of weights is an exact potential of that game, so every step raises it.
     """
     spaces = outlook.spaces
-    starts = [*spaces.sample(rng, STARTS), *played[-2:]]
+    starts = list(played[:-4:-1])
     if outlook.strategy.is_pure and spaces.contains(outlook.strategy.sets).all():
         starts.append(outlook.strategy.sets)
-    best, found = -1.0, starts[0]
+    starts += [*spaces.sample(rng, STARTS)]
+    best, found = 0.0, starts[0]
     for start in starts:
         joined = start.astype(np.float64)
         for _ in range(50):
@@ -314,12 +315,12 @@ def _best_joint_action(
                 rooms = np.einsum("tj,jl->tl", pairs[:, i], joined)
                 weight = np.diagonal(rooms) if len(pairs) > 1 else rooms[0]
                 value, action = spaces.spaces[i].best_responses(weight[None])
-                if value[0] > joined[i] @ weight * (1 + 1e-12):
+                if value[0] > joined[i] @ weight * (1 + 1e-9):
                     joined[i], changed = action[0], True
             if not changed:
                 break
         total = float((np.einsum("il,jl->lij", joined, joined) * pairs).sum())
-        if total > best:
+        if total > best * (1 + 1e-6):  # what was planned already is kept where nothing is better
             best, found = total, joined.astype(bool)
     return np.asarray(found)
 
