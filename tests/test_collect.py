@@ -189,7 +189,8 @@ def test_more_agree_with_less_and_targets_are_met():
     few, many = (plan_collection(evidence, profile, spaces, DELTA, m, rng).predicted for m in (12, 600))
     assert many < few
     needed, plan = samples_needed(evidence, profile, spaces, DELTA, few, rng)
-    assert plan.predicted <= few
+    assert plan.predicted <= 1.1 * few  # other draws of what may happen
+    assert plan.samples == needed
     assert 3 <= needed <= 24
     assert samples_needed(evidence, profile, spaces, DELTA, -1.0, rng, most=16)[0] is None
 

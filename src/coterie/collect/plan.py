@@ -9,7 +9,8 @@ is a greedy design: each block of samples plays the joint action with the larges
 minus the gradient of the bounds, with w_d a soft maximum over deviations, c_de the coefficient of pair e,
 v_e its variance and kappa_d = width_d / sqrt(q_d), recomputed from the exact bounds after every block.
 
-Guarantee, computed for every plan (`Collection.least`). With kappa fixed, every h_d is convex in the counts:
+Guarantee, computed for every plan (`Collection.least`). With gains and kappa as they are expected to be after the
+plan, and counts of at least 1/2, every h_d is convex in the counts:
 sqrt(q_d) is the Euclidean norm of the functions |c_de| sqrt(v_e / N_e), which are convex and positive. So for
 any weights w_d >= 0 that sum to 1 and any other plan with counts N' = N0 + A',
 
@@ -167,36 +168,7 @@ def plan_collection(
         Whether the new samples alone are to certify (`holdout`), or all together (`paired`).
     """
     outlook = Outlook(evidence, strategy, spaces, delta, fresh)
-    step = max(1, -(-samples // BLOCKS))
-    count = outlook.base.copy()
-    times: list[int] = []
-    played: list[BoolArray] = []
-    weights = _weights(outlook, count)
-    for start in range(0, samples, step):
-        if start:
-            weights = _weights(outlook, count)
-        action = _best_joint_action(outlook, weights.pairs, rng, played)
-        times.append(min(step, samples - start))
-        played.append(action)
-        count = count + observations(evidence, action[None], [times[-1]])
-    first, last = _weights(outlook, outlook.base), _weights(outlook, count)
-    chance = np.einsum("il,jl->lij", *[spaces.uniform_marginals()] * 2) * ~np.eye(spaces.n_agents, dtype=bool)
-    if evidence.estimate.structure == "pooled":
-        chance = chance.sum(axis=0, keepdims=True)  # two people who share several teams are rare
-    outcomes = outlook.predicted(count, rng)
-    spent = float((last.pairs * (count - outlook.base)).sum() / 2)
-    return Collection(
-        samples,
-        fresh,
-        outlook.now(),
-        float(outcomes.mean()),
-        (float(np.quantile(outcomes, 0.1)), float(np.quantile(outcomes, 0.9))),
-        outlook.predicted_at_random(np.minimum(chance, 1.0), samples, rng),
-        float(np.clip(last.value + spent - samples * _most_per_sample(last.pairs, spaces), 0.0, outcomes.mean())),
-        _needs(outlook, first.pairs, count),
-        _by_coalition(outlook, first.pairs),
-        _merged(outlook, played, times),
-    )
+    return _collection(outlook, _played(outlook, samples, rng), rng)
 
 
 def samples_needed(
@@ -214,24 +186,72 @@ def samples_needed(
 
     Within about a tenth: by doubling, then bisection.
     """
+    outlook = Outlook(evidence, strategy, spaces, delta, fresh)
 
-    def planned(samples: int) -> Collection:
-        return plan_collection(evidence, strategy, spaces, delta, samples, rng, fresh=fresh)
+    def attempt(samples: int) -> tuple[bool, _Played]:
+        played = _played(outlook, samples, rng)
+        return float(outlook.predicted(played.count, rng).mean()) <= target, played
 
-    low, high, found = 0, 8, planned(8)
-    while found.predicted > target:
+    low, high = 0, 8
+    reached, found = attempt(high)
+    while not reached:
         if high >= most:
-            return None, found
+            return None, _collection(outlook, found, rng)
         low, high = high, min(2 * high, most)
-        found = planned(high)
+        reached, found = attempt(high)
     while high - low > max(1, high // 10):
         middle = (low + high) // 2
-        tried = planned(middle)
-        if tried.predicted > target:
-            low = middle
-        else:
+        reached, tried = attempt(middle)
+        if reached:
             high, found = middle, tried
-    return high, found
+        else:
+            low = middle
+    return high, _collection(outlook, found, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class _Played:
+    """Joint actions with how often each is played, and the counts that they lead to."""
+
+    actions: list[BoolArray]
+    times: list[int]
+    count: FloatArray
+
+
+def _played(outlook: Outlook, samples: int, rng: np.random.Generator) -> _Played:
+    """Choose joint actions block by block."""
+    step = max(1, -(-samples // BLOCKS))
+    found = _Played([], [], outlook.base)
+    for start in range(0, samples, step):
+        weights = _weights(outlook, found.count)
+        action = _best_joint_action(outlook, weights.pairs, rng, found.actions)
+        often = min(step, samples - start)
+        count = found.count + observations(outlook.evidence, action[None], [often])
+        found = _Played([*found.actions, action], [*found.times, often], count)
+    return found
+
+
+def _collection(outlook: Outlook, played: _Played, rng: np.random.Generator) -> Collection:
+    """Say what a plan is good for."""
+    spaces, count, samples = outlook.spaces, played.count, sum(played.times)
+    first, last = _weights(outlook, outlook.base), _weights(outlook, count)
+    chance = np.einsum("il,jl->lij", *[spaces.uniform_marginals()] * 2) * ~np.eye(spaces.n_agents, dtype=bool)
+    if outlook.evidence.estimate.structure == "pooled":
+        chance = chance.sum(axis=0, keepdims=True)  # two people who share several teams are rare
+    outcomes = outlook.predicted(count, rng)
+    spent = float((last.pairs * (count - outlook.base)).sum() / 2)
+    return Collection(
+        samples,
+        outlook.fresh,
+        outlook.now(),
+        float(outcomes.mean()),
+        (float(np.quantile(outcomes, 0.1)), float(np.quantile(outcomes, 0.9))),
+        outlook.predicted_at_random(np.minimum(chance, 1.0), samples, rng),
+        float(np.clip(last.value + spent - samples * _most_per_sample(last.pairs, spaces), 0.0, outcomes.mean())),
+        _needs(outlook, first.pairs, count),
+        _by_coalition(outlook, first.pairs),
+        _merged(outlook, played.actions, played.times),
+    )
 
 
 @dataclass(frozen=True, eq=False)
