@@ -162,3 +162,26 @@ def test_refusals():
             exploration_policy(name, SPACES, mixed)
     with pytest.raises(InputError, match="expected a second one"):
         exploration_policy("1rand", ActionSpaces.shared(ExplicitSets(SETS[:1]), 2), pure)
+
+
+@pytest.mark.parametrize("name", [*POLICIES, "list"])
+def test_what_occurs_together_equals_enumeration(name):
+    joint, weights = support_of("toggles" if name == "list" else name)
+    policy = UniformOver(joint) if name == "list" else exploration_policy(name, SPACES, Strategy.pure(PROFILE))
+    for agent in range(4):
+        together = np.delete(joint & joint[:, [agent]], agent, axis=1)
+        x = together.transpose(0, 2, 1).reshape(len(joint), -1).astype(float)
+        np.testing.assert_allclose(policy.second_moments(agent), np.einsum("b,bf,bg->fg", weights, x, x), atol=1e-12)
+
+
+def test_what_occurs_together_in_a_mixed_strategy():
+    strategy = Strategy.mixed([(SETS, [0.2, 0.3, 0.5]), (SETS[:2], [0.6, 0.4]), (SETS[1:], [0.5, 0.5])])
+    joint = np.array([[SETS[a], SETS[b], SETS[c + 1]] for a, b, c in product(range(3), range(2), range(2))])
+    shares = [0.2, 0.3, 0.5], [0.6, 0.4], [0.5, 0.5]
+    weights = np.array(
+        [shares[0][a] * shares[1][b] * shares[2][c] for a, b, c in product(range(3), range(2), range(2))]
+    )
+    for agent in range(3):
+        x = np.delete(joint & joint[:, [agent]], agent, axis=1).transpose(0, 2, 1).reshape(len(joint), -1) * 1.0
+        expected = np.einsum("b,bf,bg->fg", weights, x, x)
+        np.testing.assert_allclose(FromStrategy(strategy).second_moments(agent), expected, atol=1e-12)

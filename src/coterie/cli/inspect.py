@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, wrapped
 from coterie.log import Log
@@ -13,17 +14,13 @@ from coterie.log.findings import counted
 from coterie.log.inspection import POOLED, Inspection, inspect_log
 from coterie.log.schema import interval, number
 
-MAP_AGENTS = 40
-"""Up to so many agents, meetings are drawn as a map; above, they are counted and the rarest listed."""
-
 LISTED = 20
 """How many coalitions, and how many pairs, are listed."""
 
 SIZES = 8
 """How many different sizes of a coalition are listed one by one."""
 
-SHADES = ".:+#@"
-NEVER, UNRATED, ONESELF = "0", "?", "\\"
+UNRATED = "?"
 BAR = 30
 
 
@@ -131,28 +128,10 @@ def _listed_sizes(sizes: Mapping[int, int]) -> str:
 
 
 def _map(seen: Inspection) -> Iterator[str]:
-    """Draw how often each two agents met, darker for more often."""
-    agents, met, rated = seen.log.agents, seen.matrix(), seen.rated_matrix()
-    n, most = len(agents), int(met.max(initial=0))
-    symbols = np.array([NEVER, *SHADES])[-(-met * len(SHADES) // max(most, 1))]
-    if rated is not None:
-        symbols[(met > 0) & (rated == 0)] = UNRATED
-    np.fill_diagonal(symbols, ONESELF)
-    gap = " " if n <= MAP_AGENTS // 2 else ""
-    places = [str(i + 1) for i in range(n)]
-    digits = len(places[-1]) if places else 1
-    rows = [("", "", gap.join(place.rjust(digits)[d] for place in places)) for d in range(digits)]
-    rows += [(place, short(name), gap.join(line)) for place, name, line in zip(places, agents, symbols, strict=True)]
-    yield from aligned(rows, left=(1, 2))
-    bands = [(s * most // len(SHADES) + 1, (s + 1) * most // len(SHADES)) for s in range(len(SHADES))]
-    legend = [f"{NEVER} never"] if (symbols == NEVER).any() else []
-    legend += [
-        f"{shade} {low:,}" + ("" if low == high else f" to {high:,}")
-        for shade, (low, high) in zip(SHADES, bands, strict=True)
-        if (symbols == shade).any()
-    ]
-    legend += [f"{UNRATED} met but never rated"] if (symbols == UNRATED).any() else []
-    yield from wrapped("how often:  " + "   ".join(legend))
+    """Draw how often each two agents met."""
+    met, rated = seen.matrix(), seen.rated_matrix()
+    unrated = np.zeros(met.shape, dtype=bool) if rated is None else (met > 0) & (rated == 0)
+    return heat_map(seen.log.agents, met, {UNRATED: (unrated, "met but never rated")})
 
 
 def _table(seen: Inspection) -> Iterator[str]:

@@ -16,6 +16,7 @@ from coterie.actions import ActionSpace, UpTo
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.joint_actions import ActionSpaces
+from coterie.simulate import coincidence
 from coterie.sizes import size_distribution
 from coterie.strategy import Strategy
 
@@ -40,6 +41,10 @@ class Policy(ABC):
     def meeting_probabilities(self) -> FloatArray:
         """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]."""
 
+    def second_moments(self, agent: int) -> FloatArray:
+        """Return E[x x'] of the agent's indicators of (coalition, partner), in the order of a bandit log's."""
+        raise InputError(f"policy: {type(self).__name__} does not know what occurs together (for agent {agent + 1})")
+
 
 class ProductPolicy(Policy):
     """Agents act independently of each other, so their marginals say everything about coverage."""
@@ -50,9 +55,17 @@ class ProductPolicy(Policy):
         """Return Pr[i in C_l], shape (n, k)."""
 
     @property
+    @abstractmethod
+    def joint_marginals(self) -> FloatArray:
+        """Return Pr[l and l' both in a_i], shape (n, k, k)."""
+
+    @property
     def shape(self) -> tuple[int, int]:
         n, k = self.marginals.shape
         return n, k
+
+    def second_moments(self, agent: int) -> FloatArray:
+        return coincidence.of_independent(self.joint_marginals, agent)
 
     def size_probabilities(self) -> FloatArray:
         return size_distribution(self.marginals.T)
@@ -77,6 +90,10 @@ class Independent(ProductPolicy):
     @property
     def marginals(self) -> FloatArray:
         return self.spaces.uniform_marginals()
+
+    @property
+    def joint_marginals(self) -> FloatArray:
+        return np.array([coincidence.uniform_joint_marginals(space) for space in self.spaces.spaces])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +122,12 @@ class FirstExplores(ProductPolicy):
         p[0] = self.spaces.spaces[0].uniform_marginals()
         return p
 
+    @property
+    def joint_marginals(self) -> FloatArray:
+        both = self._second[:, :, None] * self._second[:, None, :] * 1.0
+        both[0] = coincidence.uniform_joint_marginals(self.spaces.spaces[0])
+        return np.asarray(both)
+
 
 def _second_action(space: ActionSpace) -> BoolArray:
     """Return the second action in the order of enumeration, without enumerating."""
@@ -128,6 +151,10 @@ class FromStrategy(ProductPolicy):
     def marginals(self) -> FloatArray:
         return self.strategy.marginals
 
+    @property
+    def joint_marginals(self) -> FloatArray:
+        return self.strategy.joint_marginals
+
 
 class OneMoves(Policy):
     """At most one agent leaves a given profile, a matrix (n, k) of booleans.
@@ -148,6 +175,14 @@ class OneMoves(Policy):
     @abstractmethod
     def unmoved(self) -> float:
         """Return the probability of the profile itself."""
+
+    @property
+    @abstractmethod
+    def moves(self) -> tuple[FloatArray, FloatArray]:
+        """Return Pr[i moves], and Pr[i moves, and l and l' are in her new set], shapes (n,) and (n, k, k)."""
+
+    def second_moments(self, agent: int) -> FloatArray:
+        return coincidence.of_one_mover(self.profile, *self.moves, agent)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -204,6 +239,13 @@ class Deviations(OneMoves):
         joins = self.spaces.uniform_marginals()
         return share * np.where(self.profile, 1 - joins, joins)
 
+    @property
+    def moves(self) -> tuple[FloatArray, FloatArray]:
+        share = np.array([space.size / self._count for space in self.spaces.spaces])
+        both = np.array([coincidence.uniform_joint_marginals(space) for space in self.spaces.spaces])
+        stayed = self.profile[:, :, None] * self.profile[:, None, :] * self.unmoved
+        return share - self.unmoved, np.asarray(share[:, None, None] * both - stayed)
+
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         moving = [(space.size - 1) / self._count for space in self.spaces.spaces]
         shares = np.array([*moving, self.unmoved])
@@ -248,6 +290,12 @@ class Toggles(OneMoves):
     def changes(self) -> FloatArray:
         return np.where(self.allowed, self.unmoved, 0.0)
 
+    @property
+    def moves(self) -> tuple[FloatArray, FloatArray]:
+        new = self.profile[:, None] ^ np.eye(self.spaces.n_coalitions, dtype=bool)
+        both = np.einsum("itl,itm,it->ilm", new * 1.0, new * 1.0, self.allowed * self.unmoved)
+        return self.allowed.sum(axis=1) * self.unmoved, np.asarray(both)
+
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         agent, coalition = np.nonzero(self.allowed)
         chosen = rng.integers(len(agent) + 1, size=count)
@@ -287,6 +335,9 @@ class UniformOver(Policy):
     def meeting_probabilities(self) -> FloatArray:
         joined = self.joint_actions.astype(np.float64)
         return np.asarray(np.einsum("bil,bjl->lij", joined, joined) / len(joined))
+
+    def second_moments(self, agent: int) -> FloatArray:
+        return coincidence.of_listed(self.joint_actions, agent)
 
 
 def check_profile(spaces: ActionSpaces, owner: IntArray, sets: BoolArray, agents: Sequence[str] | None = None) -> None:

@@ -1,0 +1,63 @@
+"""How `coterie coverage` words a plan for more samples."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coterie.cli.output import aligned, short, wrapped
+from coterie.log.findings import counted
+
+if TYPE_CHECKING:
+    from coterie.collect import Collection
+
+LISTED = 10
+"""How many pairs are listed; `--json` has all."""
+
+ASSIGNMENTS = 3
+"""How many joint actions are listed."""
+
+TOGETHER = (
+    "The plan looked at utilities. The certificate of the log and the new samples together takes it that actions "
+    "did not; certify the new samples by themselves (certify NEW STRATEGY --certificate holdout --fresh), and "
+    "plan for that with --fresh, to be on the safe side."
+)
+
+
+def collecting(plan: "Collection") -> Iterator[str]:
+    """Yield what to collect, and what it is expected to certify."""
+    yield f"What to collect next ({counted(plan.samples, 'more sample')})"
+    low, high = plan.likely
+    rows = [
+        ("certificate now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
+        ("expected by this plan", f"{plan.predicted:.3g}", f"(likely {low:.3g} to {high:.3g})"),
+        ("expected at random", f"{plan.random:.3g}", "(everybody uniform over her actions)"),
+        ("no plan below about", f"{plan.least:.3g}", ""),
+    ]
+    yield from aligned(rows, left=(0, 2))
+    if not plan.needs:
+        yield "  nobody has a choice: there is nothing to learn"
+        return
+    yield from ("", "Pairs that tell most")
+    pairs = [("pair", "", "coalition", "seen", "planned", "worth of one more")]
+    pairs += [
+        (short(need.agent), short(need.partner), short(need.coalition), f"{need.seen:,}", f"{need.planned:,}",
+         f"{need.worth:.2g}")
+        for need in plan.needs[:LISTED]
+    ]  # fmt: skip
+    yield from aligned(pairs, left=(0, 1, 2))
+    if len(plan.needs) > LISTED:
+        yield f"  and {len(plan.needs) - LISTED:,} more (see --json)"
+    shares = ", ".join(f"{short(name)} {share:.0%}" for name, share in plan.coalitions if share >= 0.005)
+    yield from wrapped(f"By coalition: {shares}")
+    yield from ("", "Who should work where")
+    for planned in plan.plan[:ASSIGNMENTS]:
+        members = planned.strategy.members()
+        teams = "; ".join(
+            f"{short(name)}: {', '.join(short(agent) for agent in team)}" for name, team in members.items() if team
+        )
+        yield from wrapped(f"{counted(planned.times, 'time')}: {teams}", "  - ", "    ")
+    if len(plan.plan) > ASSIGNMENTS:
+        rest = sum(planned.times for planned in plan.plan[ASSIGNMENTS:])
+        others = counted(len(plan.plan) - ASSIGNMENTS, "more assignment")
+        yield f"  and {others} for {counted(rest, 'sample')} (see --json)"
+    if not plan.fresh:
+        yield from ("", *wrapped(TOGETHER))

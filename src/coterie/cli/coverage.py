@@ -1,0 +1,285 @@
+"""`coterie coverage`: is the log enough, what is missing, and what to collect next."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from coterie.cli.certify import Sizes
+from coterie.cli.collecting import collecting
+from coterie.cli.heat_map import MAP_AGENTS, heat_map
+from coterie.cli.log_options import reads_log
+from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
+from coterie.errors import InputError
+from coterie.joint_actions import ActionSpaces
+from coterie.log import Log, Statistics
+from coterie.log.findings import counted
+from coterie.strategy import Strategy
+
+if TYPE_CHECKING:
+    from coterie.arrays import FloatArray
+    from coterie.collect import Collection
+    from coterie.coverage import Coverage, Direction, PairWitness
+
+LISTED = 10
+"""How many pairs and sizes are listed; `--json` has more."""
+
+NAMED = 3
+"""How many pairs the verdict names."""
+
+MOST = 100_000
+"""Above so many more samples, a target is called out of reach."""
+
+APART = "-"
+
+
+@reads_log
+def command(
+    log: Log,
+    *,
+    strategy: Annotated[
+        Path | None,
+        typer.Option(help="A result file, its strategy part, or a CSV table agent,coalition; else all profiles."),
+    ] = None,
+    collect: Annotated[
+        int | None, typer.Option(min=1, metavar="M", help="Plan M more samples that help most; needs --strategy.")
+    ] = None,
+    target_gap: Annotated[
+        float | None,
+        typer.Option(metavar="EPS", help="How many more samples would certify this; exit code 3 if more are needed."),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Plan for a certificate of the new samples alone.")] = False,
+    delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
+    seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
+    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> int:
+    """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
+    from coterie.assemble import widened
+    from coterie.coverage import coverage, scarcest, seen_in
+    from coterie.strategy import read_strategy
+
+    if strategy is None and (collect is not None or target_gap is not None):
+        raise InputError("--collect and --target-gap need --strategy: the result of coterie learn, or today's teams")
+    if not 0 < delta < 1:
+        raise InputError(f"--delta: expected a number between 0 and 1, got {delta:g}")
+    given = None if strategy is None else read_strategy(strategy, log.agents, log.coalitions)
+    spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
+    for note in [*log.notes, *notes]:
+        warn(note)
+    statistics = log.statistics(sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit")
+    seen = seen_in(statistics)
+    found = coverage(seen, given, spaces)
+    aim = None
+    if given is not None and (collect is not None or target_gap is not None):
+        aim = _aim(statistics, given, spaces, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
+    if json:
+        content: dict[str, Any] = {
+            "format": "coterie.coverage/1",
+            "agents": list(log.agents),
+            "coalitions": list(log.coalitions),
+            "verdict": verdict(found),
+            "enough": found.is_enough,
+            **found.to_json(),
+            **({} if aim is None else aim.to_json()),
+        }
+        show_json(content)
+    else:
+        for line in _lines(log, found, scarcest(seen, given, spaces), aim):
+            results.print(line)
+    return 3 if aim is not None and not aim.is_reached else 0
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is certified now, what is wanted, and how to get there."""
+
+    certificate: float
+    target: float | None
+    needed: int | None
+    """How many more samples are expected to reach the target; None where none or too many."""
+    plan: "Collection | None"
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the log certifies the target already."""
+        return self.target is None or self.certificate <= self.target
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "certificate": self.certificate,
+            "target_gap": self.target,
+            "target_reached": None if self.target is None else self.is_reached,
+            "samples_needed": self.needed,
+            "collect": None if self.plan is None else self.plan.to_json(),
+        }
+
+    def sentence(self) -> str:
+        """Return what the target takes."""
+        certified = f"the log certifies a gap of {self.certificate:.3g}"
+        if self.is_reached:
+            return f"Enough for a gap of {self.target:g}: {certified}."
+        if self.plan is None:
+            return f"Not enough for a gap of {self.target:g}: {certified}."
+        if self.needed is None:
+            return f"Not enough for a gap of {self.target:g}: {certified}, and no plan is expected to reach it."
+        return (
+            f"Not enough for a gap of {self.target:g}: {certified}; about {counted(self.needed, 'more sample')} of the "
+            "kind below are expected to reach it."
+        )
+
+
+def _aim(
+    statistics: Statistics,
+    strategy: Strategy,
+    spaces: ActionSpaces,
+    collect: int | None,
+    target: float | None,
+    *,
+    delta: float,
+    fresh: bool,
+    seed: int,
+) -> Aim:
+    """Work out the certificate, and a plan for what was asked: for so many samples, or for the target."""
+    from coterie.certify import evidence_from, paired
+    from coterie.certify.evidence import PairEvidence
+    from coterie.collect import plan_collection, samples_needed
+
+    evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
+    certificate = paired(evidence, strategy, spaces, delta).gap
+    needed, plan = None, None
+    can_plan = isinstance(evidence, PairEvidence) and statistics.setting.sizes == "ignore"
+    if collect is not None and not can_plan:
+        raise InputError("--collect plans for semi-bandit logs with --sizes ignore only")
+    if isinstance(evidence, PairEvidence) and can_plan:
+        if target is not None and certificate > target:
+            needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, fresh=fresh, most=MOST)
+        if collect is not None:
+            plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, fresh=fresh)
+    return Aim(certificate, target, needed, plan)
+
+
+def verdict(found: "Coverage") -> str:
+    """Return in one sentence whether the log is enough, and if not, why."""
+    about = "this assignment" if found.profile != "all" else "every assignment that the actions allow"
+    if not found.covers_pairs:
+        named = [_never(pair) for pair in found.uncovered_pairs[:NAMED]]
+        more = found.n_uncovered_pairs - len(named)
+        rest = f", and {counted(more, 'more pair')} like that" if more else ""
+        return f"Not enough for {about}: {'; '.join(named)}{rest}."
+    if found.assumption_2 is False and found.worst_direction is not None:
+        return f"Not enough for {about}: {_hidden(found.worst_direction)}."
+    what = "can be told from the totals" if found.assumption_2 else "has met"
+    every = "every pair that a move can bring together" if found.profile != "all" else "every pair"
+    return f"Enough for {about}: {every} {what}; how much that certifies depends on how often."
+
+
+def _never(pair: "PairWitness") -> str:
+    size = "" if pair.size is None else f" when it had {counted(pair.size, 'member')}"
+    return f"{short(pair.agent)} and {short(pair.partner)} were never in {short(pair.coalition)} together{size}"
+
+
+def _hidden(direction: "Direction") -> str:
+    terms = [f"{weight:+.2g} x {short(partner)} in {coalition}" for coalition, partner, weight in direction.terms]
+    return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to her move"
+
+
+def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | None) -> Iterator[str]:
+    yield from wrapped(verdict(found), "", "")
+    if aim is not None and aim.target is not None:
+        yield from wrapped(aim.sentence(), "", "")
+    if aim is not None and aim.plan is not None:
+        yield ""
+        yield from collecting(aim.plan)
+    yield ""
+    yield from _numbers(log, found)
+    home = "some assignment" if found.profile == "all" else "the assignment itself"
+    if found.uncovered_pairs:
+        yield from ("", f"Never seen together ({counted(found.n_uncovered_pairs, 'pair')})")
+        rows: list[tuple[str, ...]] = [("pair", "", "coalition", "size", "needed by")]
+        rows += [
+            (
+                short(p.agent),
+                short(p.partner),
+                short(p.coalition),
+                "" if p.size is None else str(p.size),
+                home if p.deviation is None else _move(p.agent, p.deviation),
+            )
+            for p in found.uncovered_pairs[:LISTED]
+        ]
+        keep = [0, 1, 2, 3, 4] if any(row[3] for row in rows[1:]) else [0, 1, 2, 4]
+        yield from aligned([[row[place] for place in keep] for row in rows], left=range(5))
+        yield from _more(found.n_uncovered_pairs)
+    if found.uncovered_sizes:
+        yield from ("", "Sizes that a move can reach and that were never seen")
+        rows = [("coalition", "members", "probability", "needed by")]
+        rows += [
+            (short(w.coalition), str(w.size), f"{w.probability:.2g}",
+             home if w.agent is None or w.deviation is None else _move(w.agent, w.deviation))
+            for w in found.uncovered_sizes[:LISTED]
+        ]  # fmt: skip
+        yield from aligned(rows, left=(0, 3))
+        yield from _more(len(found.uncovered_sizes))
+        if all(pair.size is None for pair in found.uncovered_pairs):
+            yield from wrapped("This matters only if utilities depend on the size of a coalition (--sizes aware).")
+    if found.worst_direction is not None and not found.worst_direction.is_hidden:
+        direction = found.worst_direction
+        yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
+        rows = [(f"{weight:+.2f}", short(partner), "in", coalition) for coalition, partner, weight in direction.terms]
+        yield from aligned(rows, left=(1, 2, 3))
+    if rarest is not None and len(log.agents) <= MAP_AGENTS:
+        yield from ("", "How often two agents met, in the rarest coalition where a move can bring them together")
+        apart = np.isinf(rarest)
+        times = np.rint(np.where(apart, 0.0, rarest) * (found.samples or 1)).astype(np.int64)
+        yield from heat_map(log.agents, times, {APART: (apart, "no move brings them together")})
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > LISTED:
+        yield f"  and {count - LISTED:,} more (see --json)"
+
+
+def _move(agent: str, deviation: tuple[str, ...]) -> str:
+    return f"{short(agent)} moving to {', '.join(short(name) for name in deviation) or 'nothing'}"
+
+
+def _numbers(log: Log, found: "Coverage") -> Iterator[str]:
+    yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(len(log.agents), 'agent')})"
+    rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
+    pair, size = found.tightest_pair, found.tightest_size
+    rows.append(
+        ("pairs that a move can bring together", _yes(found.covers_pairs), _number(found.c_pair),
+         _interval(found.c_pair_interval),
+         "" if pair is None else f"{short(pair.agent)}, {short(pair.partner)} in {short(pair.coalition)}")
+    )  # fmt: skip
+    rows.append(
+        ("sizes that a move can reach (Assumption 1)", _yes(found.assumption_1), _number(found.c_size),
+         _interval(found.c_size_interval), "" if size is None else f"{short(size.coalition)} with {size.size}")
+    )  # fmt: skip
+    rows.append(("  from 2 members up", _yes(np.isfinite(found.c_size_from_2)), _number(found.c_size_from_2), "", ""))
+    if found.assumption_2 is not None:
+        bound = "" if found.c_act_is_exact else "at least "
+        act = "-" if found.c_act is None else f"{bound}{found.c_act:.3g}"
+        rows.append(("what totals tell (Assumption 2)", _yes(found.assumption_2), act, "", ""))
+    yield from aligned(rows, left=(0, 1, 4))
+    yield from wrapped(
+        "A coefficient says how many times likelier a move makes the scarcest pair or size than it was in the log: "
+        "1 is the best, inf is not covered"
+        + (" (for totals: 1 is the best, 0 is not covered)." if found.assumption_2 is not None else ".")
+    )
+
+
+def _yes(is_so: bool) -> str:  # noqa: FBT001
+    return "yes" if is_so else "NO"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.3g} to {interval[1]:.3g}"

@@ -1,0 +1,17 @@
+"""What to observe next, and the certificate that it is expected to give."""
+
+from coterie.collect.outlook import Outlook
+from coterie.collect.plan import Collection, Need, Planned, observations, plan_collection, predict, samples_needed
+from coterie.collect.totals import predict_totals
+
+__all__ = [
+    "Collection",
+    "Need",
+    "Outlook",
+    "Planned",
+    "observations",
+    "plan_collection",
+    "predict",
+    "predict_totals",
+    "samples_needed",
+]

@@ -1,0 +1,161 @@
+"""What further observations will show, and the certificate that they are expected to give.
+
+A profile is chosen because it looks stable, so its estimated gains are too good to be true, and a
+certificate that takes them as they are is predicted too small. Predictions here are draws from what the
+data leave possible instead, which no choice can bias: the mean of pair e is normal with
+
+    centre_e = coalition + agent + partner effects,  spread tau^2 around it,  and N_e values of variance s_e^2,
+
+all estimated from the log (empirical Bayes, method of moments); new values are drawn around it.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.certify.evidence import PairEvidence
+from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
+from coterie.certify.holdout import count_deviations
+from coterie.certify.paired import union_log_terms
+from coterie.errors import InputError
+from coterie.estimate.design import Design
+from coterie.estimate.intervals import Moments
+from coterie.joint_actions import ActionSpaces
+from coterie.strategy import Strategy
+
+DRAWS = 24
+"""How many possible outcomes a prediction is made from."""
+
+ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """A profile to certify, what is known so far, and what that leaves possible."""
+
+    evidence: PairEvidence
+    strategy: Strategy
+    spaces: ActionSpaces
+    delta: float
+    fresh: bool
+    """Whether the new samples alone certify (`holdout`), or all together (`paired`)."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.evidence, PairEvidence) or self.evidence.estimate.structure not in _STRUCTURES:
+            raise InputError("what to collect is worked out for semi-bandit logs whose sizes are ignored")
+        if self.evidence.estimate.noise is not None:
+            raise InputError('what to collect is worked out for noise="pairs"')
+
+    @property
+    def moments(self) -> Moments:
+        """What was observed so far."""
+        return self.evidence.estimate.moments
+
+    @cached_property
+    def base(self) -> FloatArray:
+        """N0: the counts that new observations are added to."""
+        return np.zeros_like(self.moments.count) if self.fresh else self.moments.count
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        """s_e^2; the average of all for pairs seen less than twice."""
+        count, r = self.moments.count, self.evidence.estimate.bounds.half_range
+        if self.moments.variance is None:
+            return np.full_like(count, r**2)
+        often = count >= 2
+        usual = float(np.average(self.moments.variance[often], weights=count[often])) if often.any() else r**2
+        # A few values say little about their spread: the average counts as two more of them.
+        return np.asarray((count * self.moments.variance * often + 2 * usual) / (count * often + 2))
+
+    @cached_property
+    def _possible(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of what each pair's mean may be."""
+        count, mean = self.moments.count, self.moments.mean
+        centre = _centre(count, mean)
+        seen = count > 0
+        noise = np.where(seen, self.variance / np.maximum(count, 1), 0.0)
+        # Weighted by how well a pair is known, or the pairs seen once would decide.
+        weight = seen / (noise + float(np.median(noise[seen])) + 1e-12) if seen.any() else np.ones_like(count)
+        spread = float((weight * ((mean - centre) ** 2 - noise)).sum() / weight.sum()) if seen.any() else 0.0
+        r = self.evidence.estimate.bounds.half_range
+        tau = max(spread, 1e-4 * r**2)
+        precision = np.where(seen, 1 / np.maximum(noise, 1e-12), 0.0) + 1 / tau
+        middle = (np.where(seen, mean / np.maximum(noise, 1e-12), 0.0) + centre / tau) / precision
+        return np.asarray(middle), np.asarray(1 / np.sqrt(precision))
+
+    def with_counts(self, count: FloatArray, rng: np.random.Generator | None = None) -> PairEvidence:
+        """Return evidence with these counts, at least N0: as expected, or (with a generator) one possible outcome."""
+        added = count - self.base
+        middle, spread = self._possible
+        bounds = self.evidence.estimate.bounds
+        if rng is not None:
+            middle = np.clip(middle + spread * _symmetric(rng, middle.shape), bounds.low, bounds.high)
+            noise = np.sqrt(self.variance / np.maximum(added, 1)) * _symmetric(rng, middle.shape)
+            middle = np.clip(middle + noise, bounds.low, bounds.high)
+        total = np.maximum(count, 1e-300)
+        mean = np.where(count > 0, (self.base * self.moments.mean + added * middle) / total, 0.0)
+        seen = int((count > 0).sum())
+        is_symmetric = np.array_equal(count, np.swapaxes(count, 1, 2))
+        variance = None if self.moments.variance is None else self.variance
+        changed = Moments(count, mean, variance, max(seen // 2 if is_symmetric else seen, 1))
+        return replace(self.evidence, estimate=replace(self.evidence.estimate, moments=changed))
+
+    def bound(self, evidence: PairEvidence, design: Design) -> GainBound:
+        """Return the bounds that the certificate takes the largest of."""
+        bounds: list[GainBound] = [evidence.range_bound(design)]
+        strategy, spaces, delta = self.strategy, self.spaces, self.delta
+        if self.fresh:
+            log_term = math.log(max(count_deviations(strategy, spaces), 1)) - math.log(delta)
+            bounds.append(evidence.direction_bound(design, log_term))
+        elif strategy.is_pure and spaces.contains(strategy.sets).all():
+            bounds.append(evidence.uniform_bound(design, delta / 2))
+            bounds.append(evidence.direction_bound(design, union_log_terms(strategy, spaces, delta / 2)))
+        else:
+            bounds.append(evidence.uniform_bound(design, delta))
+        return SmallerOf(tuple(bounds))
+
+    def now(self) -> float:
+        """Return the certificate of what is there: of the log, or (fresh) of the range alone."""
+        evidence = self.with_counts(self.base) if self.fresh else self.evidence
+        return self._gap(evidence)
+
+    def predicted(self, count: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the certificates that these counts give in some possible outcomes, in increasing order."""
+        return np.sort([self._gap(self.with_counts(count, rng)) for _ in range(DRAWS)])
+
+    def predicted_at_random(self, chance: FloatArray, samples: int, rng: np.random.Generator) -> float:
+        """Return the same where each sample brings each pair together with some probability."""
+        found = []
+        for _ in range(DRAWS):
+            met = np.triu(rng.binomial(samples, chance), 1)
+            found.append(self._gap(self.with_counts(self.base + met + np.swapaxes(met, 1, 2), rng)))
+        return float(np.mean(found))
+
+    def _gap(self, evidence: PairEvidence) -> float:
+        design = evidence.design(self.strategy)
+        return max(0.0, float(worst_deviations(self.bound(evidence, design), self.spaces).value.max()))
+
+
+_STRUCTURES = {"size-free", "pooled"}
+
+
+def _symmetric(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    """Draw standard normal numbers, the same for both orders of a pair."""
+    upper = np.triu(rng.normal(size=shape), 1)
+    return np.asarray(upper + np.swapaxes(upper, 1, 2))
+
+
+def _centre(count: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return mean of the coalition + effects of both agents in it, fitted by backfitting, shrunk by 3 observations."""
+    total = count.sum(axis=(1, 2), keepdims=True)
+    fit = np.where(total > 0, (count * mean).sum(axis=(1, 2), keepdims=True) / np.maximum(total, 1), 0.0)
+    fit = np.broadcast_to(fit, count.shape).copy()
+    effect, often = np.zeros(count.shape[:2]), count.sum(axis=2)
+    for _ in range(ROUNDS):
+        step = (((count * (mean - fit)).sum(axis=2) + often * effect) / (often + 3) - effect) / 2
+        effect += step
+        fit += step[:, :, None] + step[:, None, :]
+    return fit

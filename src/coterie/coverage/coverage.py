@@ -1,0 +1,289 @@
+"""Is a log enough, and what is missing? Sizes (Assumption 1), pairs, and directions of totals (Assumption 2)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie.actions import names_in
+from coterie.arrays import BoolArray, FloatArray
+from coterie.coverage.action_coverage import action_coverage, all_profiles
+from coterie.coverage.reach import AnyReach, ProfileReach, Reach, smallest_action
+from coterie.coverage.seen import Seen, seen_in
+from coterie.coverage.witnesses import Direction, Interval, PairWitness, SizeWitness
+from coterie.errors import InputError
+from coterie.estimate import confidence
+from coterie.joint_actions import ActionSpaces
+from coterie.log.pair_statistics import PairStatistics
+from coterie.log.statistics import Statistics
+from coterie.log.total_statistics import TotalStatistics
+from coterie.strategy import Strategy
+
+LISTED = 1000
+"""How many uncovered pairs are named; all of them are counted."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How well a log covers what deviations from a profile can bring about."""
+
+    samples: int | None
+    """None for a policy."""
+    profile: str
+    """"pure", "mixed", or "all": whatever the action spaces allow."""
+    pairs_unseen: int
+    """Unordered pairs x coalitions that both action spaces allow and that never met (pooled: pairs)."""
+    assumption_1: bool
+    c_size: float
+    """max Pr[|C_l| = s under a deviation] / rho_l(s), infinite where a reachable size is unseen."""
+    c_size_from_2: float
+    """The same over sizes from 2 up: nobody gets anything from a smaller coalition."""
+    c_size_seen: float
+    """The same over seen sizes only, as eq. (7) is printed."""
+    c_size_interval: Interval | None
+    """Of c_size where frequencies stand for an unknown policy; None for a policy."""
+    uncovered_sizes: tuple[SizeWitness, ...]
+    tightest_size: SizeWitness | None
+    """Where c_size is attained among the sizes that were seen."""
+    covers_pairs: bool
+    """Whether every pair that a deviation can bring together was seen together."""
+    c_pair: float | None
+    """max p_j(l) / rho_l(i, j) over reachable pairs; None where totals hide how often pairs met."""
+    c_pair_interval: Interval | None
+    n_uncovered_pairs: int
+    uncovered_pairs: tuple[PairWitness, ...]
+    """The most probable of them, at most `LISTED`."""
+    tightest_pair: PairWitness | None
+    assumption_2: bool | None
+    """None for semi-bandit logs, and where it has no closed form."""
+    c_act: float | None
+    c_act_is_exact: bool
+    worst_direction: Direction | None
+    delta: float
+    """Each interval fails with probability at most delta."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether nothing that a deviation can bring about is altogether unknown."""
+        return self.covers_pairs and self.assumption_2 is not False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `coverage` part of a result file, with all witnesses."""
+        plain = {
+            name: getattr(self, name)
+            for name in (
+                *("samples", "pairs_unseen", "assumption_1", "c_size", "assumption_2", "c_act", "c_pair"),
+                *("profile", "c_size_from_2", "c_size_seen", "c_size_interval", "covers_pairs", "c_pair_interval"),
+                *("c_act_is_exact", "n_uncovered_pairs", "delta"),
+            )
+        }
+        lists = {
+            name: [witness.to_json() for witness in getattr(self, name)]
+            for name in ("uncovered_sizes", "uncovered_pairs")
+        }
+        single = {
+            name: None if (witness := getattr(self, name)) is None else witness.to_json()
+            for name in ("tightest_size", "tightest_pair", "worst_direction")
+        }
+        return {**plain, **lists, **single}
+
+
+def coverage(
+    statistics: Statistics | PairStatistics | TotalStatistics | Seen,
+    strategy: Strategy | None,
+    spaces: ActionSpaces,
+    delta: float = 0.05,
+) -> Coverage:
+    """Return how well a log (or a policy, see `seen_by`) covers the deviations from a profile.
+
+    Everything is exact for strategies in which agents draw independently. Without a profile, the
+    worst case over all profiles of the action spaces counts. For a bandit log c_act and c_pair need the
+    sums without weights (`unweighted=True`); without them they are None, and whether Assumption 2 holds
+    is known all the same.
+
+    Parameters
+    ----------
+    statistics
+        What was seen: statistics of a log, of a part of it, or the probabilities of a policy.
+    strategy
+        The profile, pure or mixed; its own sets count as allowed. None for all profiles.
+    spaces
+        What the agents may do.
+    delta
+        How often an interval of a coefficient may fail, over logs of independent samples.
+    """
+    seen = statistics if isinstance(statistics, Seen) else seen_in(statistics)
+    shape = (spaces.n_agents, spaces.n_coalitions)
+    if (len(seen.agents), len(seen.coalitions)) != shape:
+        raise InputError("the action spaces are not those of the log's agents and coalitions")
+    if strategy is not None and (strategy.agents, strategy.coalitions) != (seen.agents, seen.coalitions):
+        raise InputError("the strategy's agents and coalitions are not the log's, or not in its order")
+    reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
+    sizes, pairs = _sizes(seen, reach, delta), _pairs(seen, reach, delta)
+    actions = None
+    if seen.bandit:
+        actions = all_profiles(seen, spaces) if strategy is None else action_coverage(seen, strategy, spaces)
+    return Coverage(
+        samples=seen.n_samples,
+        profile="all" if strategy is None else "pure" if strategy.is_pure else "mixed",
+        pairs_unseen=_pairs_unseen(seen, spaces),
+        **sizes,
+        **pairs,
+        assumption_2=None if actions is None else actions.holds,
+        c_act=None if actions is None else actions.coefficient,
+        c_act_is_exact=actions is None or actions.is_exact,
+        worst_direction=None if actions is None else actions.worst,
+        delta=delta,
+    )
+
+
+def scarcest(seen: Seen, strategy: Strategy | None, spaces: ActionSpaces) -> FloatArray | None:
+    """Return how often each two agents met per sample where a move can bring them together, at the rarest such place.
+
+    Shape (n, n), symmetric; infinite where nothing brings them together. None where totals hide it.
+    """
+    if seen.meetings is None:
+        return None
+    reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
+    found = np.full((spaces.n_agents, spaces.n_agents), np.inf)
+    for l in range(spaces.n_coalitions):
+        rates = np.where(reach.partners(l, aware=seen.aware) > 0, seen.meetings(seen.table(l)), np.inf)
+        found = np.minimum(found, rates if rates.ndim == 2 else rates.min(axis=2))
+    return np.asarray(np.minimum(found, found.T))
+
+
+def _sizes(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
+    """Return Assumption 1 and the forms of c_size (eq. 7) with their witnesses."""
+    found: dict[tuple[int, int], SizeWitness] = {}
+    for l, name in enumerate(seen.coalitions):
+        here = reach.sizes(l)
+        for s in np.flatnonzero(here.reached).tolist():
+            agent = here.agent[s]
+            witness = SizeWitness(
+                name, s, float(here.probability[s]), float(seen.sizes[seen.table(l), s]),
+                None if agent is None else seen.agents[agent],
+                None if agent is None else _deviation(seen, reach, agent, l, joined=here.joined[s]),
+            )  # fmt: skip
+            key = (seen.table(l), s)
+            if key not in found or witness.probability > found[key].probability:
+                found[key] = witness
+    ratios = {key: witness.ratio for key, witness in found.items()}
+    shown = [witness for witness in found.values() if witness.seen > 0]
+    interval = None
+    if seen.n_samples is not None:
+        rates = np.array([witness.seen for witness in found.values()])
+        interval = _interval(np.array([w.probability for w in found.values()]), rates, 1.0, seen.n_samples, delta)
+    return {
+        "assumption_1": len(shown) == len(found),
+        "c_size": max(ratios.values(), default=0.0),
+        "c_size_from_2": max((ratio for (_, s), ratio in ratios.items() if s >= 2), default=0.0),
+        "c_size_seen": max((witness.ratio for witness in shown), default=0.0),
+        "c_size_interval": interval,
+        "uncovered_sizes": tuple(witness for witness in found.values() if witness.seen == 0),
+        "tightest_size": max(shown, key=lambda witness: witness.ratio, default=None),
+    }
+
+
+def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
+    """Return pair coverage: rho_l(i, j) > 0 for every pair that a deviation can bring together."""
+    unseen: list[tuple[float, PairWitness]] = []
+    tightest: PairWitness | None = None
+    n_unseen, cells = 0, []
+    done: dict[int, BoolArray] = {}
+    for l in range(len(seen.coalitions)):
+        table = seen.table(l)
+        probability, met = reach.partners(l, aware=seen.aware), seen.met(table)
+        rates = None if seen.meetings is None else seen.meetings(table)
+        missing = (probability > 0) & (met == 0)
+        before = done.get(table, np.zeros(met.shape, dtype=bool))
+        once = _first_of_pair(missing, seen) & ~before
+        done[table] = before | missing | (np.swapaxes(missing, 0, 1) if seen.symmetric else False)
+        n_unseen += int(once.sum())
+        places = np.argwhere(once)
+        # Pairs that need nobody to move come first.
+        strength = probability[once] + reach.is_at_home(l)[places[:, 0]]
+        for t in np.argsort(-strength, kind="stable")[:LISTED].tolist():
+            place = tuple(places[t].tolist())
+            unseen.append((float(strength[t]), _pair(seen, reach, l, place, float(probability[place]), 0.0)))
+        if rates is not None:
+            reached = probability > 0
+            cells.append((probability[reached], rates[reached]))
+            ratio = np.where(reached & (rates > 0), probability / np.where(rates > 0, rates, 1.0), -1.0)
+            place = tuple(int(index) for index in np.unravel_index(int(ratio.argmax()), ratio.shape))
+            if ratio[place] > (0.0 if tightest is None else tightest.ratio):
+                tightest = _pair(seen, reach, l, place, float(probability[place]), float(rates[place]))
+    unseen.sort(key=lambda entry: -entry[0])
+    result: dict[str, Any] = {
+        "covers_pairs": n_unseen == 0,
+        "n_uncovered_pairs": n_unseen,
+        "uncovered_pairs": tuple(witness for _, witness in unseen[:LISTED]),
+        "tightest_pair": tightest,
+        "c_pair": None,
+        "c_pair_interval": None,
+    }
+    if seen.meetings is not None:
+        weights, shares = (np.concatenate([cell[t] for cell in cells]) for t in (0, 1))
+        result["c_pair"] = float("inf") if n_unseen else 0.0 if tightest is None else tightest.ratio
+        if seen.n_samples is not None:
+            most = float(len(seen.coalitions)) if seen.pooled else 1.0
+            result["c_pair_interval"] = _interval(weights, shares, most, seen.n_samples, delta)
+    return result
+
+
+def _first_of_pair(missing: BoolArray, seen: Seen) -> BoolArray:
+    """Keep one order of each pair of a symmetric game, the one with the smaller agent where both are there."""
+    if not seen.symmetric:
+        return missing
+    turned = np.swapaxes(missing, 0, 1)
+    lower = np.tril(np.ones(missing.shape[:2], dtype=bool))
+    return np.asarray(missing & ~(turned & (lower if missing.ndim == 2 else lower[..., None])))
+
+
+def _pair(
+    seen: Seen, reach: Reach, coalition: int, place: tuple[int, ...], probability: float, rate: float
+) -> PairWitness:
+    return PairWitness(
+        seen.agents[place[0]],
+        seen.agents[place[1]],
+        seen.coalitions[coalition],
+        place[2] if seen.aware else None,
+        probability,
+        rate,
+        _deviation(seen, reach, place[0], coalition, joined=True),
+    )
+
+
+def _deviation(seen: Seen, reach: Reach, agent: int, coalition: int, *, joined: bool) -> tuple[str, ...] | None:
+    """Return the names of a smallest action that does it; None where the agent need not move."""
+    if not reach.needs_move(agent, coalition, joined=joined):
+        return None
+    return tuple(names_in(smallest_action(reach.spaces, agent, coalition, joined=joined), seen.coalitions))
+
+
+def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int, delta: float) -> Interval:
+    """Return an interval for max of weights / rates from those of all rates together.
+
+    A rate is the mean of `samples` independent values in [0, most], so the Chernoff interval holds
+    for it; all together with probability 1 - delta.
+    """
+    if not len(rates):
+        return 0.0, 0.0
+    distinct, where = np.unique(rates, return_inverse=True)
+    counts = np.full(distinct.shape, float(samples))
+    lower, upper = confidence.kl_interval(distinct, counts, 0.0, most, len(rates), delta)
+    with np.errstate(divide="ignore"):
+        largest = np.where(lower[where] > 0, weights / lower[where], np.inf).max()
+    return float((weights / upper[where]).max()), float(largest)
+
+
+def _pairs_unseen(seen: Seen, spaces: ActionSpaces) -> int:
+    """Return the contract's count: pairs x coalitions that both spaces allow and that never met, in some order."""
+    missing = []
+    for table in range(seen.tables):
+        met = seen.met(table)
+        if met.ndim == 3:
+            met = met.sum(axis=2)
+        joins = spaces.can_join if seen.pooled else spaces.can_join[:, [table]]
+        allowed = (joins[:, None] & joins[None]).any(axis=2)
+        missing.append(int(np.triu(allowed & ((met == 0) | (met.T == 0)), 1).sum()))
+    return sum(missing)

@@ -1,0 +1,177 @@
+"""What a log, or a known exploration policy, shows: sizes, meetings, and what totals can tell apart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import FloatArray, IntArray
+from coterie.errors import TooLargeError
+from coterie.log.pair_statistics import PairStatistics
+from coterie.log.setting import Setting
+from coterie.log.statistics import Statistics
+from coterie.log.total_statistics import TotalStatistics
+
+CELLS = 60_000_000
+"""Meetings are looked at for up to so many pairs (x sizes) of one coalition."""
+
+
+class Explores(Protocol):
+    """A policy that knows how probable everything is, such as those of `coterie.simulate.policies`."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of agents and of coalitions."""
+        ...
+
+    def size_probabilities(self) -> FloatArray:
+        """Return Pr[|C_l| = s], shape (k, n + 1)."""
+        ...
+
+    def meeting_probabilities(self) -> FloatArray:
+        """Return Pr[i and j both in C_l], shape (k, n, n)."""
+        ...
+
+    def second_moments(self, agent: int) -> FloatArray:
+        """Return E[x x'] of the agent's indicators of (coalition, partner)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Frequencies in a log, or probabilities of a policy; `tables` is 1 where coalitions are interchangeable."""
+
+    agents: tuple[str, ...]
+    coalitions: tuple[str, ...]
+    n_samples: int | None
+    """None for a policy, whose probabilities are exact."""
+    bandit: bool
+    symmetric: bool
+    aware: bool
+    """Whether each size of a coalition has its own unknowns."""
+    tables: int
+    sizes: FloatArray
+    """How often a coalition had each size, per sample (pooled: per sample and place), shape (tables, n + 1)."""
+    meetings: Callable[[int], FloatArray] | None
+    """Table -> how often i rated j per sample, (n, n) or (n, n, n + 1); None where totals hide it."""
+    met: Callable[[int], FloatArray]
+    """The same, but only whether it is positive counts."""
+    moments: Callable[[int], FloatArray] | None
+    """Agent -> average of x x' over samples, bandit logs only; None where the log lacks the sums."""
+    shows: Callable[[int], FloatArray] | None = None
+    """Agent -> a matrix with the same range as the average of x x'."""
+
+    @property
+    def pooled(self) -> bool:
+        """Whether coalitions are interchangeable."""
+        return self.tables < len(self.coalitions)
+
+    def table(self, coalition: int) -> int:
+        """Return where the statistics keep a coalition."""
+        return 0 if self.pooled else coalition
+
+
+def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
+    """Return the frequencies in a log, from its statistics or from those of a part of it."""
+    part = statistics.whole if isinstance(statistics, Statistics) else statistics
+    setting, samples = part.setting, max(part.n_samples, 1)
+    places = samples * (setting.n_coalitions if setting.pool_coalitions else 1)
+    common = {
+        "agents": setting.agents,
+        "coalitions": setting.coalitions,
+        "n_samples": part.n_samples,
+        "symmetric": setting.symmetric,
+        "aware": setting.sizes == "aware",
+        "tables": setting.n_tables,
+        "sizes": part.size_counts / places,
+    }
+    if isinstance(part, PairStatistics):
+
+        def rate(table: int) -> FloatArray:
+            return _met_in_pairs(part, table) / samples
+
+        return Seen(**common, bandit=False, meetings=rate, met=rate, moments=None)  # type: ignore[arg-type]
+    totals: TotalStatistics = part
+    unweighted = "none" in totals.weighted
+    weighting = "none" if unweighted else None
+
+    def shows(agent: int) -> FloatArray:
+        return totals.gram(agent, weighting) / samples
+
+    @cache
+    def diagonals() -> FloatArray:
+        return np.stack([np.diag(shows(agent)) for agent in range(setting.n_agents)])
+
+    def met(table: int) -> FloatArray:
+        return _by_partner(setting, diagonals()[:, table * setting.block : (table + 1) * setting.block])
+
+    countable = unweighted and not setting.pool_coalitions  # a pooled diagonal holds squares of counts
+    return Seen(
+        **common,  # type: ignore[arg-type]
+        bandit=True,
+        meetings=met if countable else None,
+        met=met,
+        moments=shows if unweighted else None,
+        shows=shows,
+    )
+
+
+def seen_by(
+    policy: Explores,
+    agents: tuple[str, ...] | None = None,
+    coalitions: tuple[str, ...] | None = None,
+    *,
+    bandit: bool = False,
+) -> Seen:
+    """Return the exact probabilities of a policy, for games whose utilities do not depend on size."""
+    n, k = policy.shape
+    meetings = policy.meeting_probabilities().copy()
+    meetings[:, np.arange(n), np.arange(n)] = 0.0
+    moments = policy.second_moments if bandit else None
+    return Seen(
+        checks.names(agents, "agents", n),
+        checks.names(coalitions, "coalitions", k),
+        None,
+        bandit=bandit,
+        symmetric=True,
+        aware=False,
+        tables=k,
+        sizes=policy.size_probabilities(),
+        meetings=lambda table: meetings[table],
+        met=lambda table: meetings[table],
+        moments=moments,
+        shows=moments,
+    )
+
+
+def _met_in_pairs(part: PairStatistics, table: int) -> IntArray:
+    """Return how often each agent rated each partner in one table, shape (n, n) or (n, n, n + 1)."""
+    setting = part.setting
+    n, aware = setting.n_agents, setting.sizes == "aware"
+    shape = (n, n, n + 1) if aware else (n, n)
+    if np.prod(shape, dtype=np.float64) > CELLS:
+        raise TooLargeError(f"coverage is worked out for up to {CELLS} cells, {n} agents need more")
+    here = part.coalition == table
+    i, j, count = part.agent[here], part.partner[here], part.count[here]
+    found = np.zeros(shape, dtype=np.int64)
+    rest = (part.size[here],) if aware else ()
+    found[(i, j, *rest)] = count
+    if setting.symmetric:
+        found[(j, i, *rest)] = count
+    return found
+
+
+def _by_partner(setting: Setting, own: FloatArray) -> FloatArray:
+    """Spread one table's part of every agent's unknowns over pairs (and sizes)."""
+    n = setting.n_agents
+    found = np.zeros((n, n, n + 1) if setting.sizes == "aware" else (n, n))
+    partners = np.arange(n)
+    for i in range(n):
+        if setting.sizes == "aware":
+            found[i, partners != i, 2:] = own[i].reshape(n - 1, -1)
+        else:
+            found[i, partners != i] = own[i]
+    return found

@@ -1,0 +1,196 @@
+"""`coterie coverage`: a verdict first, then numbers, the same under --json."""
+
+import json
+import sys
+
+import pytest
+
+from coterie.cli import main
+
+MEMBERS = """sample,agent,coalition
+1,ada,x
+1,bob,x
+1,cy,y
+2,ada,y
+2,bob,y
+2,cy,y
+3,bob,x
+3,cy,x
+3,ada,y
+"""
+PAIRS = """sample,coalition,agent,partner,utility
+1,x,ada,bob,0.5
+2,y,ada,bob,0.1
+2,y,ada,cy,-0.2
+2,y,bob,cy,0
+3,x,bob,cy,0.25
+"""
+TOTALS = "sample,agent,utility\n" + "".join(f"{m},{agent},0\n" for m in (1, 2, 3) for agent in ("ada", "bob", "cy"))
+TEAMS = "agent,coalition\nada,x\nbob,x\ncy,y\n"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command line; return exit code, standard output and standard error."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def log(tmp_path):
+    folder = tmp_path / "log"
+    folder.mkdir()
+    (folder / "memberships.csv").write_text(MEMBERS, encoding="utf-8")
+    (folder / "pairs.csv").write_text(PAIRS, encoding="utf-8")
+    (tmp_path / "teams.csv").write_text(TEAMS, encoding="utf-8")
+    return folder
+
+
+def said(shown):
+    return " ".join(shown.split())
+
+
+def test_all_assignments(run, log):
+    code, shown, messages = run("coverage", log)
+    assert (code, messages) == (0, "")
+    text = said(shown)
+    assert text.startswith(
+        "Not enough for every assignment that the actions allow: ada and cy were never in x together."
+    )
+    assert "pairs that a move can bring together NO inf" in text
+    assert "Never seen together (1 pair) pair coalition needed by ada cy x some assignment" in text
+    assert "x 3 1 some assignment" in text
+    assert "This matters only if utilities depend on the size" in text
+    assert "1 ada \\ @ 0" in text
+    assert "how often: 0 never @ 1" in text
+
+
+def test_an_assignment(run, log):
+    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv")
+    text = said(shown)
+    assert code == 0
+    # Only cy could bring ada and cy together in x, by moving there.
+    assert "Not enough for this assignment: cy and ada were never in x together." in text
+    assert "cy ada x cy moving to x" in text
+    away = log.parent / "away.csv"
+    away.write_text("agent,coalition\nada,y\nbob,y\ncy,y\n", encoding="utf-8")
+    enough = run("coverage", log, "--strategy", away)[1]
+    assert enough.startswith("Enough for this assignment: every pair that a move can bring together has met")
+    assert "Never seen together" not in enough
+
+
+def test_for_machines(run, log):
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 5, "--json"]
+    code, shown, _ = run(*words)
+    content = json.loads(shown)
+    assert code == 0
+    assert (content["samples"], content["pairs_unseen"], content["assumption_1"]) == (3, 1, False)
+    assert (content["c_pair"], content["c_size"], content["c_act"], content["assumption_2"]) == (
+        "inf",
+        "inf",
+        None,
+        None,
+    )
+    assert content["enough"] is False
+    assert content["uncovered_pairs"][0]["deviation"] == ["x"]
+    assert content["verdict"] in said(run(*words[:-1])[1])
+    plan = content["collect"]
+    assert sum(one["times"] for one in plan["plan"]) == plan["samples"] == 5
+    assert {"agent", "partner", "coalition", "seen", "planned", "worth"} == set(plan["pairs"][0])
+    assert plan["predicted"] <= plan["certificate_now"] == content["certificate"]
+    assert json.loads(run(*words)[1]) == content  # the same seed, the same plan
+
+
+def test_what_to_collect(run, log):
+    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4)
+    text = said(shown)
+    assert code == 0
+    assert "What to collect next (4 more samples)" in text
+    assert "Pairs that tell most pair coalition seen planned worth of one more ada" in text
+    assert "ada cy x 0" in text
+    assert "Who should work where - " in text
+    assert "certify NEW STRATEGY --certificate holdout --fresh" in text
+    alone = said(run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4, "--fresh")[1])
+    assert "without any data" in alone
+    assert "The plan looked at utilities" not in alone
+
+
+def test_targets(run, log):
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--target-gap"]
+    code, shown, _ = run(*words, 1.5)
+    assert code == 3
+    assert "Not enough for a gap of 1.5: the log certifies a gap of" in said(shown)
+    assert "more samples of the kind below are expected to reach it" in said(shown)
+    code, shown, _ = run(*words, 50)
+    assert code == 0
+    assert "Enough for a gap of 50: the log certifies a gap of" in said(shown)
+
+
+def test_totals(run, log):
+    (log / "pairs.csv").unlink()
+    (log / "totals.csv").write_text(TOTALS, encoding="utf-8")
+    content = json.loads(run("coverage", log, "--strategy", log.parent / "teams.csv", "--json")[1])
+    assert content["assumption_2"] is False
+    assert content["c_act"] == 0
+    assert content["worst_direction"]["agent"] == "cy"
+    assert "what totals tell (Assumption 2) NO 0" in said(
+        run("coverage", log, "--strategy", log.parent / "teams.csv")[1]
+    )
+    code, _, messages = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 3)
+    assert code == 2
+    assert "semi-bandit" in messages
+
+
+def test_totals_that_hide_a_difference(run, tmp_path):
+    members = "".join(f"{m},{agent},{l}\n" for m in (1, 2) for agent in "ab" for l in "xy")
+    (tmp_path / "memberships.csv").write_text("sample,agent,coalition\n" + members, encoding="utf-8")
+    totals = "sample,agent,utility\n1,a,0\n1,b,0\n2,a,0\n2,b,0\n"
+    (tmp_path / "totals.csv").write_text(totals, encoding="utf-8")
+    shown = said(run("coverage", tmp_path, "--actions", "any")[1])
+    assert "Not enough for every assignment that the actions allow: the totals of a never tell" in shown
+    assert "+1 x b in x -1 x b in y" in shown
+
+
+def test_sizes_aware(run, log):
+    shown = said(run("coverage", log, "--sizes", "aware")[1])
+    assert "were never in x together when it had 3 members" in shown
+    assert "This matters only" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--collect", 5], "need --strategy"),
+        (["--target-gap", 0.1], "need --strategy"),
+        (["--strategy", "none.csv"], "none.csv: cannot be read"),
+        (["--delta", 2], "--delta: expected a number between 0 and 1"),
+        (["--collect", 0], "--collect"),
+    ],
+)
+def test_bad_usage(run, log, words, expected):
+    code, shown, messages = run("coverage", log, *words)
+    assert (code, shown) == (2, "")
+    assert expected in messages
+
+
+def test_unknown_and_missing_agents_are_refused(run, log):
+    teams = log.parent / "other.csv"
+    for content, expected in (("zoe,x\n", "unknown agent"), ("ada,x\n", "'bob' has no action")):
+        teams.write_text("agent,coalition\n" + content, encoding="utf-8")
+        code, _, messages = run("coverage", log, "--strategy", teams)
+        assert code == 2
+        assert expected in messages
+
+
+def test_a_set_outside_the_actions_is_added_with_a_warning(run, log):
+    teams = log.parent / "both.csv"
+    teams.write_text(TEAMS + "ada,y\n", encoding="utf-8")
+    code, _, messages = run("coverage", log, "--strategy", teams)
+    assert code == 0
+    assert "ada is in a set that is not among her actions (x, y): added" in messages

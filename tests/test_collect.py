@@ -1,0 +1,312 @@
+"""What to collect: exact gradients, plans that no other plan beats by much, and predictions that come true."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie import ActionSpaces, InputError, Strategy, UpTo
+from coterie.actions import exactly_one
+from coterie.certify import evidence_from, fixed, paired
+from coterie.certify.evidence import PairEvidence
+from coterie.collect import Outlook, observations, plan_collection, predict, predict_totals, samples_needed
+from coterie.collect.plan import _most_per_sample, _weights
+from coterie.collect.totals import _features, _grown
+from coterie.demo import consulting_firm
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pairs import size_aware, size_free
+from coterie.simulate import Simulation
+from coterie.simulate.policies import Independent, Policy
+from coterie.solve import estimated_game
+from coterie.solve.dynamics import best_pure_profile
+
+DELTA = 0.05
+
+
+class Replay(Policy):
+    """Plays given joint actions one after the other."""
+
+    def __init__(self, joint_actions):
+        self.joint_actions, self.place = joint_actions, 0
+
+    @property
+    def shape(self):
+        return self.joint_actions.shape[1:]
+
+    def sample(self, rng, count):  # noqa: ARG002
+        self.place += count
+        return self.joint_actions[self.place - count : self.place]
+
+    def size_probabilities(self):
+        raise NotImplementedError
+
+    meeting_probabilities = size_probabilities
+
+
+def sums(source, policy, samples, rng):
+    found = np.zeros((3, source.game.n_coalitions, source.game.n_agents, source.game.n_agents))
+    for batch in Simulation(source.model, policy, source.game, rng).batches(samples):
+        for t, values in enumerate((np.ones_like(batch.utility), batch.utility, batch.utility**2)):
+            np.add.at(found[t], (batch.coalition, batch.agent, batch.partner), values)
+    return found + np.swapaxes(found, 2, 3)
+
+
+def evidence_of(source, found):
+    names = (source.game.agents, source.game.coalitions)
+    return PairEvidence(size_free(*found, Bounds(*source.model.utility_range)), names=names)
+
+
+def learnt(source, evidence, rng):
+    return best_pure_profile(estimated_game(evidence, source.game.actions), rng, starts=16).strategy
+
+
+def played(plan):
+    return np.concatenate([np.repeat(one.strategy.sets[None], one.times, axis=0) for one in plan.plan])
+
+
+def small(seed=0, n=3, k=2, *, seen=20):
+    """Evidence about a small game, a profile, and the spaces."""
+    rng = np.random.default_rng(seed)
+    count = rng.integers(2, seen, (k, n, n)).astype(float)
+    mean = rng.uniform(-0.5, 0.5, (k, n, n))
+    count, mean = np.triu(count, 1), np.triu(mean, 1)
+    count, mean = count + np.swapaxes(count, 1, 2), mean + np.swapaxes(mean, 1, 2)
+    squares = count * (mean**2 + 0.1)
+    spaces = ActionSpaces.shared(exactly_one(k), n)
+    profile = Strategy.pure(spaces.sample(rng, 1)[0])
+    return PairEvidence(size_free(count, count * mean, squares, Bounds(-1.0, 1.0))), profile, spaces
+
+
+def test_weights_are_the_gradient_of_the_root_forms():
+    """Finite differences of sum of w_d (gain_d + kappa_d sqrt(q_d)), with w and kappa held fixed."""
+    evidence, profile, spaces = small(3)
+    outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
+    base = outlook.base
+    weights = _weights(outlook, base)
+    known = outlook.with_counts(base)
+    design = known.design(profile)
+    bound, rooms = outlook.bound(known, design), known.rooms(design)
+    r2 = known.estimate.bounds.half_range**2
+    variance = np.maximum(outlook.variance, 0.01 * r2)
+    moves = []
+    for i, space in enumerate(spaces.spaces):
+        x = space.enumerate() - profile.marginals[i]
+        values = bound.at(x[None], np.array([i]))[0]
+        moves += [(i, row, value) for row, value in zip(x, values, strict=True) if row.any()]
+    values = np.array([value for _, _, value in moves])
+    width = moves[values.argmax()][2] - moves[values.argmax()][1] @ rooms[moves[values.argmax()][0]]
+    soft = np.exp((values - values.max()) / (width / 40))
+    soft /= soft.sum()
+
+    def form(i, row, count):
+        return sum(
+            row[l] ** 2 * profile.marginals[j, l] ** 2 * variance[l, i, j] / count[l, i, j]
+            for l in range(len(row))
+            for j in range(spaces.n_agents)
+            if j != i
+        )
+
+    def value(count):
+        total = 0.0
+        for share, (i, row, bounded) in zip(soft, moves, strict=True):
+            gain = row @ rooms[i]
+            total += share * (gain + (bounded - gain) * np.sqrt(form(i, row, count) / form(i, row, base)))
+        return total
+
+    for l, i, j in [(0, 0, 1), (1, 0, 2), (0, 1, 2), (1, 1, 2)]:
+        step = np.zeros_like(base)
+        step[l, i, j] = step[l, j, i] = 1e-4
+        slope = (value(base - step) - value(base + step)) / 2e-4
+        assert weights.pairs[l, i, j] == pytest.approx(slope, rel=1e-4, abs=1e-9)
+    assert weights.value == pytest.approx(float(soft @ values))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_sample_is_worth_more_than_the_bound(seed):
+    evidence, profile, spaces = small(seed, n=4)
+    pairs = _weights(Outlook(evidence, profile, spaces, DELTA, fresh=False), evidence.estimate.moments.count).pairs
+    worth = [
+        float((observations(evidence, row[None], [1]) * pairs).sum() / 2)
+        for block in spaces.joint_actions()
+        for row in block
+    ]
+    assert max(worth) <= _most_per_sample(pairs, spaces) + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_plan_is_close_to_the_best_of_all_plans(seed):
+    evidence, profile, spaces = small(seed, seen=80)
+    samples, rng = 3, np.random.default_rng(0)
+    plan = plan_collection(evidence, profile, spaces, DELTA, samples, rng)
+    joint = np.concatenate(list(spaces.joint_actions()))
+    outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
+
+    def expected(actions):
+        known = outlook.with_counts(outlook.base + observations(evidence, actions, [1] * len(actions)))
+        return paired(known, profile, spaces, DELTA).gap
+
+    best = min(expected(joint[list(chosen)]) for chosen in combinations_with_replacement(range(len(joint)), samples))
+    assert expected(played(plan)) <= best + 0.1 * (plan.now - best) + 1e-9
+    assert plan.now == pytest.approx(paired(evidence, profile, spaces, DELTA).gap)
+    assert plan.least <= plan.predicted <= plan.now
+    assert spaces.contains(played(plan)[0]).all()
+
+
+def test_what_needs_to_be_seen_is_named_first():
+    evidence, _, spaces = small(1, n=4)
+    moments = evidence.estimate.moments
+    together = Strategy.pure([[1, 0], [1, 0], [0, 1], [0, 1]])
+    count = moments.count.copy()
+    count[0, 0, 1] = count[0, 1, 0] = 0
+    unseen = PairEvidence(size_free(count, count * moments.mean, count * 1.0, Bounds(-1.0, 1.0)))
+    plan = plan_collection(unseen, together, spaces, DELTA, 5, np.random.default_rng(0))
+    first = plan.needs[0]
+    assert (first.agent, first.partner, first.coalition, first.seen) == ("1", "2", "1", 0)
+    assert first.planned > 0
+    assert plan.coalitions[0][0] == "1"
+    assert sum(share for _, share in plan.coalitions) == pytest.approx(1)
+    content = plan.to_json()
+    assert content["pairs"][0]["worth"] >= content["pairs"][-1]["worth"]
+    assert sum(one["times"] for one in content["plan"]) == 5
+
+
+def test_interchangeable_coalitions():
+    rng = np.random.default_rng(2)
+    count = np.full((1, 4, 4), 6.0) * ~np.eye(4, dtype=bool)
+    mean = np.zeros_like(count)
+    estimate = size_free(count, count * mean, count * 0.2, Bounds(-1.0, 1.0), n_coalitions=2)
+    spaces = ActionSpaces.shared(exactly_one(2), 4)
+    profile = Strategy.pure([[1, 0]] * 2 + [[0, 1]] * 2)
+    plan = plan_collection(PairEvidence(estimate), profile, spaces, DELTA, 20, rng)
+    assert plan.predicted < plan.now
+    assert {need.coalition for need in plan.needs} == {"any"}
+
+
+def test_more_agree_with_less_and_targets_are_met():
+    evidence, profile, spaces = small(2)
+    rng = np.random.default_rng(0)
+    few, many = (plan_collection(evidence, profile, spaces, DELTA, m, rng).predicted for m in (12, 600))
+    assert many < few
+    needed, plan = samples_needed(evidence, profile, spaces, DELTA, few, rng)
+    assert plan.predicted <= 1.1 * few  # other draws of what may happen
+    assert plan.samples == needed
+    assert 3 <= needed <= 24
+    assert samples_needed(evidence, profile, spaces, DELTA, -1.0, rng, most=16)[0] is None
+
+
+def test_large_action_spaces_are_not_listed():
+    n, k = 4, 14
+    rng = np.random.default_rng(0)
+    count = np.full((k, n, n), 9.0) * ~np.eye(n, dtype=bool)
+    evidence = PairEvidence(size_free(count, count * 0.1, count * 0.3, Bounds(-1.0, 1.0)))
+    spaces = ActionSpaces.shared(UpTo(k, k), n)
+    plan = plan_collection(evidence, Strategy.pure(spaces.sample(rng, 1)[0]), spaces, DELTA, 10, rng)
+    assert plan.predicted < plan.now
+    assert all(need.planned > 0 for need in plan.needs[:20])
+
+
+def test_what_is_not_worked_out_is_refused():
+    _, profile, spaces = small()
+    sized = PairEvidence(size_aware(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 3, 4)), None, Bounds(-1.0, 1.0)))
+    with pytest.raises(InputError, match="sizes are ignored"):
+        plan_collection(sized, profile, spaces, DELTA, 5, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def firm():
+    source, rng = consulting_firm().simulation, np.random.default_rng(0)
+    first = sums(source, source.policy, 240, rng)
+    return source, first, learnt(source, evidence_of(source, first), rng), rng
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
+    """On the consulting firm: as predicted, and less than twice as many random samples certify."""
+    source, first, profile, rng = firm
+    spaces = source.game.actions
+    known = evidence_of(source, first)
+
+    def certificate(policy, samples):
+        new = sums(source, policy, samples, rng)
+        found = evidence_of(source, new if fresh else first + new)
+        return (fixed if fresh else paired)(found, profile, spaces, 0.01).gap
+
+    plan = plan_collection(known, profile, spaces, 0.01, 150, rng, fresh=fresh)
+    real = np.mean([certificate(Replay(played(plan)), 150) for _ in range(3)])
+    if fresh:  # how good the first log was to this profile is not known to it
+        assert 0.9 * plan.likely[0] <= real <= 1.1 * plan.likely[1]
+    else:
+        assert plan.predicted == pytest.approx(real, rel=0.1)
+    random = [certificate(Independent(spaces), 300) for _ in range(3)]
+    assert real < min(random)
+    assert plan.random > plan.predicted
+
+
+def test_predictions_on_drawn_games():
+    """Mean over games, where how lucky each log was averages out."""
+    predicted, real = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        source = Simulation.draw(6, 4, rng, actions_per_agent=6)
+        first = sums(source, source.policy, 300, rng)
+        known = evidence_of(source, first)
+        profile, spaces = learnt(source, known, rng), source.game.actions
+        joint = spaces.sample(rng, 300)
+        added = observations(known, joint, [1] * len(joint))
+        predicted.append(predict(known, profile, spaces, DELTA, added, rng))
+        new = sums(source, Replay(joint), 300, rng)
+        real.append(paired(evidence_of(source, first + new), profile, spaces, DELTA).gap)
+    assert np.mean(predicted) == pytest.approx(np.mean(real), rel=0.1)
+
+
+def two_bandit_logs(folder, seed, samples, **options):
+    """Return a simulation, its first log's statistics, further joint actions and the statistics of these."""
+    rng = np.random.default_rng(seed)
+    source = Simulation.draw(5, 3, rng, actions_per_agent=5)
+    joint_actions = source.game.actions.sample(rng, samples)
+    source.write_log(folder / f"first{seed}", samples, feedback="bandit")
+    Simulation(source.model, Replay(joint_actions), source.game, rng).write_log(
+        folder / f"more{seed}", samples, feedback="bandit"
+    )
+    logs = [coterie.read_log(folder / f"{name}{seed}") for name in ("first", "more")]
+    return source, joint_actions, *(log.statistics(parts=(1.0,), **options).whole for log in logs)
+
+
+@pytest.mark.parametrize("options", [{}, {"noise": "samples"}, {"joint": True}])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_what_totals_will_tell_is_known_exactly(tmp_path, options, fresh):
+    source, joint_actions, first, new = two_bandit_logs(tmp_path, 1, 60, **options)
+    rows, times = np.unique(joint_actions, axis=0, return_counts=True)
+    features = [_features(rows, i, pooled=False) for i in range(5)]
+    found = _grown(evidence_from(first), features, times * 1.0, fresh=fresh)
+    after = evidence_from(new if fresh else first.merged(new, first.setting)).estimate
+    if "joint" in options:
+        np.testing.assert_allclose(found.projections, after.projections, atol=1e-6)
+    else:
+        np.testing.assert_allclose(found.gram, after.gram, atol=1e-6)
+    assert source.game.n_agents == len(features)
+
+
+def test_predictions_for_totals(tmp_path):
+    """Within 10 % on average over games, for a profile that the log had no say in."""
+    predicted, real = {False: [], True: []}, {False: [], True: []}
+    for seed in range(8):
+        source, joint_actions, first, new = two_bandit_logs(tmp_path, seed, 150, joint=True)
+        known, spaces = evidence_from(first), source.game.actions
+        profile = best_pure_profile(source.game, np.random.default_rng(0), starts=8).strategy
+        for fresh in (False, True):
+            after = evidence_from(new if fresh else first.merged(new, first.setting))
+            ones = np.ones(len(joint_actions), dtype=np.int64)
+            predicted[fresh].append(predict_totals(known, profile, spaces, DELTA, joint_actions, ones, fresh=fresh))
+            real[fresh].append((fixed if fresh else paired)(after, profile, spaces, DELTA).gap)
+    for fresh in (False, True):
+        assert np.mean(predicted[fresh]) == pytest.approx(np.mean(real[fresh]), rel=0.1)
+
+
+def test_totals_by_size_are_refused():
+    class Sized:
+        structure = "aware"
+
+    with pytest.raises(InputError, match="sizes are ignored"):
+        predict_totals(Sized(), None, ActionSpaces.shared(exactly_one(2), 2), DELTA, np.ones((1, 2, 2), bool), [1])
