@@ -14,6 +14,7 @@ from coterie.certify.from_statistics import NO_PAPER, evidence_from, paper_from
 from coterie.certify.gain_bounds import is_enumerated, worst_deviations
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
+from coterie.coverage import coverage
 from coterie.errors import InputError, NoPotentialError
 from coterie.explanation import explanations
 from coterie.joint_actions import ActionSpaces
@@ -143,7 +144,7 @@ def _result(
         certificate,
         certificates,
         _estimate(evidence, spaces, strategy),
-        {"samples": statistics.n_samples},
+        covered(statistics, strategy, spaces),
         solver,
         described(statistics),
         tuple(warnings),
@@ -151,6 +152,15 @@ def _result(
         seed,
         {"range_gap": range_gap, "explanations": explanations(evidence, strategy, certificate.delta)},
     )
+
+
+def covered(statistics: Statistics, strategy: Strategy, spaces: ActionSpaces) -> dict[str, Any]:
+    """Return the `coverage` part of a result file; what would take too long to work out is None."""
+    setting = statistics.setting
+    if setting.feedback == "bandit" and setting.n_features > UNWEIGHTED_FEATURES:
+        unknown = ("pairs_unseen", "assumption_1", "c_size", "assumption_2", "c_act", "c_pair")
+        return {"samples": statistics.n_samples, **dict.fromkeys(unknown)}
+    return coverage(statistics.whole, strategy, spaces).to_json()
 
 
 def _estimate(evidence: Evidence, spaces: ActionSpaces, strategy: Strategy) -> dict[str, Any]:
