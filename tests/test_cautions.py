@@ -26,11 +26,17 @@ def frames(rows):
 def test_one_sign():
     rows = [(s, c, "a", "b", 0.2 + 0.1 * (s % 3)) for s in range(10) for c in "xy"]
     for found in warned(coterie.Log.from_frames(pairs=frames(rows)))[:1]:
-        assert any("above the neutral point 0" in text and "--neutral" in text for text in found)
+        assert any("no utility is below the neutral point 0" in text and "--neutral" in text for text in found)
     for found in warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.9))[:1]:
-        assert any("below the neutral point 0.9" in text and "be alone" in text for text in found)
+        assert any("no utility is above the neutral point 0.9" in text and "be alone" in text for text in found)
     for found in warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.3))[:1]:
         assert not any("neutral" in text for text in found)
+
+
+def test_ratings_of_0_and_1_have_one_sign():
+    rows = [(s, c, "a", "b", s % 2) for s in range(10) for c in "xy"]
+    found, _ = warned(coterie.Log.from_frames(pairs=frames(rows)))
+    assert any("no utility is below the neutral point 0" in text for text in found)
 
 
 def test_labels_that_mean_nothing():

@@ -11,7 +11,7 @@ import coterie
 from coterie import InputError, NotFittedError, StableLearner
 from coterie.certify import paired
 from coterie.simulate import Simulation
-from coterie.solve import auto
+from coterie.solve import auto, search
 from coterie.solve.auto import recommend
 from coterie.solve.control import Control
 
@@ -159,7 +159,7 @@ def test_mixed_strategies(tmp_path, solver):
     assert game.gap(learner.strategy_) <= learner.certificate_.gap
     if solver != "paper":
         pure = StableLearner(certificate="paired", solver="pure").fit(log)
-        box = paired(auto.evidence_from(pure.statistics_.whole), pure.strategy_, game.actions, 0.01, "box")
+        box = paired(auto.evidence_from(pure.statistics_.whole), pure.strategy_, game.actions, 0.005, "box")
         assert learner.certificate_.gap <= box.gap + 1e-9
 
 
@@ -176,7 +176,7 @@ def test_exact_solver_beyond_enumeration(tmp_path, monkeypatch):
     _, log = simulated(tmp_path / "log", 300)
     whole = StableLearner(certificate="paired", solver="exact").fit(log)
     assert whole.result_.solver["status"] == "optimal"
-    monkeypatch.setattr(auto, "MOST_PROFILES", 10)
+    monkeypatch.setattr(search, "MOST_PROFILES", 10)
     program = StableLearner(certificate="paired", solver="exact").fit(log)
     assert program.result_.solver["method"] == "mixed-integer program"
 
@@ -193,8 +193,8 @@ def test_few_data_lead_to_what_looks_stable(tmp_path):
     learner = StableLearner().fit(log)
     found = recommend(learner.statistics_, 0.01)
     assert found.certificate.gap > 1
-    task = auto._Task(learner.statistics_, 0.01, Control(0), "pure", "auto", "both")
-    assert task.guessed_game.gap(found.strategy) <= 1e-9
+    lost = [one["guessed_gap"] for one in found.candidates if one["gap"] == found.certificate.gap]
+    assert min(lost) <= 1e-9
     assert found.guess != ""
 
 
@@ -233,3 +233,88 @@ def test_certificates_hold_for_learnt_profiles(tmp_path):
         learner = StableLearner(delta=0.2).fit(log)
         wrong += game.gap(learner.strategy_) > learner.certificate_.gap + 1e-9
     assert wrong <= 6
+
+
+def test_statistics_must_be_what_the_learner_wants(game_and_log):
+    statistics = game_and_log[1].statistics(parts=auto.PARTS)
+    with pytest.raises(InputError, match="made with noise='pairs', the learner wants 'samples'"):
+        StableLearner(noise="samples").fit(statistics)
+
+
+def test_the_same_log_does_not_count_twice(game_and_log):
+    learner = StableLearner().fit(game_and_log[1])
+    with pytest.raises(InputError, match="added before"):
+        learner.partial_fit(game_and_log[1])
+    with pytest.raises(InputError, match="expected a Log"):
+        learner.partial_fit([1])
+
+
+def test_a_target_is_preferred_to_what_looks_stable(tmp_path):
+    _, log = simulated(tmp_path / "log", 30, n=6)
+    free = StableLearner().fit(log)
+    smallest = min(one["gap"] for one in free.result_.extras["candidates"])
+    wanted = StableLearner(target_gap=smallest).fit(log)
+    assert wanted.certificate_.gap <= smallest <= free.certificate_.gap
+    with pytest.raises(InputError, match="target gap"):
+        StableLearner(target_gap=-1).fit(log)
+
+
+def pennies(samples, noise=0.0):
+    """Two agents, two rooms: a wants to meet b, b wants to be alone."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    rows = [
+        (s, "xy"[s % 2], *pair, value + noise * rng.uniform(-1, 1))
+        for s in range(samples)
+        for pair, value in ((("a", "b"), 0.9), (("b", "a"), -0.9))
+    ]
+    frame = pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"])
+    return coterie.Log.from_frames(pairs=frame, symmetric=False, actions="one")
+
+
+def test_says_where_no_stable_pure_profile_exists():
+    learner = StableLearner().fit(pennies(400))
+    assert learner.result_.solver["status"] in {"optimal", "converged"}
+    assert any("--strategy mixed" in warning for warning in learner.result_.warnings)
+    # There are data enough: it is the profile that is not stable.
+    assert not any("too few data" in warning for warning in learner.result_.warnings)
+    assert StableLearner(strategy="mixed").fit(pennies(4000)).certificate_.gap < learner.certificate_.gap
+
+
+@pytest.mark.parametrize("strategy", ["pure", "mixed"])
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_utilities_without_bounds(tmp_path, strategy, feedback):
+    simulated(tmp_path / "log", 200, n=3, feedback=feedback)
+    (tmp_path / "log" / "log.json").unlink()
+    log = coterie.read_log(tmp_path / "log", sigma=1.0)
+    learner = StableLearner(strategy=strategy).fit(log)
+    assert learner.result_.certificates["paper"] is None
+    learner.result_.save(tmp_path / "result.json")
+    again = coterie.Result.load(tmp_path / "result.json")
+    assert again.extras["range_gap"] == learner.result_.extras["range_gap"] == float("inf")
+    with pytest.raises(InputError, match="the paper's certificate is defined"):
+        StableLearner(certificate="paper").fit(log)
+
+
+def test_one_agent_is_refused(tmp_path):
+    (tmp_path / "memberships.csv").write_text("sample,agent,coalition\n1,a,x\n2,a,y\n")
+    (tmp_path / "totals.csv").write_text("sample,agent,utility\n1,a,0\n2,a,0\n")
+    with pytest.raises(InputError, match="one agent only"):
+        StableLearner().fit(tmp_path)
+
+
+@pytest.mark.parametrize("at", [2, 5, 9])
+@pytest.mark.parametrize("strategy", ["pure", "mixed"])
+def test_an_interruption_ends_everything(tmp_path, monkeypatch, at, strategy):
+    _, log = simulated(tmp_path / "log", 20, n=5)
+    asked = []
+
+    def check(self):
+        asked.append(1)
+        if len(asked) == at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Control, "check", check)
+    stopped = StableLearner(strategy=strategy).fit(log)
+    assert stopped.result_.solver["status"] == "interrupted"

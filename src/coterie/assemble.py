@@ -1,6 +1,8 @@
 """Putting results together: the statistics that are needed, and everything that a result file holds."""
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from coterie.certify.paired import paired
 from coterie.coverage import coverage
 from coterie.errors import InputError, NoPotentialError
 from coterie.explanation import explanations
+from coterie.game import STABLE_WITHIN
 from coterie.joint_actions import ActionSpaces
 from coterie.log.log import Log
 from coterie.log.statistics import Statistics
@@ -34,6 +37,11 @@ UNWEIGHTED_FEATURES = 500
 SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
 
+NO_STABLE_PROFILE = (
+    "no pure profile that is stable by the estimates was recommended, and there may be none; a mixed strategy may do "
+    "better: --strategy mixed"
+)
+
 TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
 
 
@@ -41,6 +49,8 @@ def reduced(
     log: Log, *, sizes: str, noise: str, seed: int = 0, paper: bool = False, parts: tuple[float, ...] = PARTS
 ) -> Statistics:
     """Return the statistics of a log with what sharpens bandit estimates, where that is affordable."""
+    if len(log.agents) < 2:
+        raise InputError("the log has one agent only: there is nobody to form coalitions with")
     bandit, plain = log.feedback == "bandit", sizes == "ignore"
     n, k = len(log.agents), 1 if log.pool_coalitions else len(log.coalitions)
     joint = bandit and log.symmetric and plain and noise == "pairs" and k * n * (n - 1) // 2 <= JOINT_EDGES
@@ -50,13 +60,17 @@ def reduced(
 
 
 def learnt(found: Recommendation, statistics: Statistics, log: Log | None, seed: int | None) -> Result:
-    """Return the result of learning."""
+    """Return the result of learning; after an interruption, without what would take long."""
     solver = {**found.solution.to_json(), "guess": found.guess}
-    notes = [found.solution.note] if found.solution.note else []
-    return _result(
+    interrupted = found.solution.status == "interrupted"
+    result = _result(
         found.strategy, found.certificate, found.certificates, found.evidence, statistics,
-        statistics.setting.actions, log, solver, notes, seed,
+        statistics.setting.actions, None if interrupted else log, solver, [], seed,
     )  # fmt: skip
+    warnings = list(result.warnings)
+    if found.strategy.is_pure and result.estimate["potential"] is None and result.estimate["gap"] > STABLE_WITHIN:
+        warnings.append(NO_STABLE_PROFILE)
+    return replace(result, warnings=tuple(warnings), extras={**result.extras, "candidates": found.candidates})
 
 
 def certified(
@@ -68,6 +82,7 @@ def certified(
     delta: float = 0.01,
     sizes: str = "ignore",
     noise: str = "pairs",
+    learnt_from: str | None = None,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
 
@@ -83,6 +98,8 @@ def certified(
         Your word that the strategy was fixed without looking at the utilities of this log.
     delta, sizes, noise
         As for `StableLearner`.
+    learnt_from
+        `data.log_sha256` of the result file that the strategy comes from: `fresh` is refused for the same log.
     """
     checks.probability(delta, "delta")
     if certificate not in {"paired", "paper", "holdout"}:
@@ -92,10 +109,14 @@ def certified(
             "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say --fresh"
         )
     statistics = reduced(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
+    if fresh and learnt_from is not None and learnt_from == digest(statistics):
+        raise InputError("--fresh: this strategy was learnt from this very log, so it is not fresh")
     evidence = evidence_from(statistics.whole)
     spaces, notes = widened(statistics.setting.actions, strategy)
-    # The union form has paid for the declared actions only.
-    by_pairs = paired(evidence, strategy, spaces, delta, "box" if notes else "best")
+    by_pairs = paired(evidence, strategy, spaces, delta)
+    if notes:
+        # The union form has paid for the declared actions only.
+        by_pairs = replace(paired(evidence, strategy, spaces, delta / 2, "box"), delta=delta)
     by_holdout = fixed(evidence, strategy, spaces, delta) if fresh else None
     by_paper = paper_from(statistics.whole, strategy, spaces, delta)
     chosen = {"paired": by_pairs, "holdout": by_holdout, "paper": by_paper}[certificate]
@@ -115,6 +136,11 @@ def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, lis
     for i in spaces.outside(strategy.owner, strategy.sets):
         rows = strategy.sets[strategy.owner == i]
         missing = rows[~listed[i].contains(rows)]
+        if not is_enumerated(listed[i]) and not strategy.is_pure:
+            raise InputError(
+                f"strategy of {strategy.agents[i]}: holds a set that is not among her actions, which are too many to "
+                "add to; declare actions that hold it (--actions)"
+            )
         if is_enumerated(listed[i]):
             listed[i] = ExplicitSets(np.concatenate([listed[i].enumerate(), missing]))
         for row in missing:
@@ -137,7 +163,9 @@ def _result(
 ) -> Result:
     range_gap = max(0.0, float(worst_deviations(evidence.range_bound(evidence.design(strategy)), spaces).value.max()))
     warnings = cautions(log, statistics, strategy) + notes
-    if certificate.gap >= SAYS_NOTHING * range_gap > 0:
+    worst = certificate.worst
+    seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
+    if certificate.gap >= SAYS_NOTHING * range_gap > 0 and seems_stable:
         warnings.insert(0, TOO_FEW)
     return Result(
         strategy,
@@ -173,6 +201,16 @@ def _estimate(evidence: Evidence, spaces: ActionSpaces, strategy: Strategy) -> d
     return {"gap": game.gap(strategy), "potential": potential, "utility": values}
 
 
+def digest(statistics: Statistics) -> str:
+    """Return a hash of what was observed, however the samples were divided into parts."""
+    found = hashlib.sha256()
+    for name, array in sorted(statistics.whole.arrays().items()):
+        if array.dtype.kind != "f":  # sums of floats depend on their order
+            found.update(f"{name} {array.shape}".encode())
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
 def described(statistics: Statistics) -> dict[str, Any]:
     """Return the `data` part of a result file."""
     setting = statistics.setting
@@ -188,4 +226,5 @@ def described(statistics: Statistics) -> dict[str, Any]:
         "pool_coalitions": setting.pool_coalitions,
         "rows": statistics.rows,
         "sha256": statistics.sha256,
+        "log_sha256": digest(statistics),
     }

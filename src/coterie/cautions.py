@@ -45,13 +45,13 @@ def _broken_assumptions(log: Log, statistics: Statistics) -> Iterator[str]:
 
 def _one_sign(log: Log) -> Iterator[str]:
     """Yield a warning where nobody, or everybody, seems worth avoiding: the neutral point may be wrong."""
-    if log.feedback != "semi-bandit" or log.checked.extent is None:
-        return
+    if log.checked.extent is None or (log.feedback == "bandit" and log.neutral != 0):
+        return  # totals are compared with as many neutral points as they have terms
     low, high = (end - log.neutral for end in log.checked.extent)
-    if low > 0 or high < 0:
-        side, wish = ("above", "join as many coalitions as possible") if low > 0 else ("below", "be alone")
+    if low >= 0 < high or high <= 0 > low:
+        side, wish = ("below", "join as many coalitions as possible") if low >= 0 else ("above", "be alone")
         yield (
-            f"all utilities are {side} the neutral point {log.neutral:g}, so everybody would rather "
+            f"no utility is {side} the neutral point {log.neutral:g}, so everybody would rather "
             f"{wish}: say with --neutral which utility is worth as much as being alone"
         )
 

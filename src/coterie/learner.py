@@ -31,7 +31,7 @@ class StableLearner:
     strategy
         "pure" (everybody goes to fixed coalitions) or "mixed".
     certificate
-        "auto" (the smaller of `holdout` and `paired`), or one of "holdout", "paired", "paper".
+        "auto" (`holdout` or `paired`, whichever serves better), or one of "holdout", "paired", "paper".
     delta
         The certificate holds with probability at least 1 - delta.
     sizes
@@ -40,8 +40,10 @@ class StableLearner:
         "pairs": all pair utilities are independent. "samples": those of one sample need not be.
     solver
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
+    target_gap
+        A strategy whose certificate is at most this is preferred to any other; None for no such wish.
     time_limit
-        In seconds, for the search.
+        In seconds, for the searches; reading, certifying and testing assumptions come on top.
     random_state
         The seed of the split and of the search: the same seed gives the same result.
     progress
@@ -63,6 +65,7 @@ class StableLearner:
         sizes: str = "ignore",
         noise: str = "pairs",
         solver: str = "auto",
+        target_gap: float | None = None,
         time_limit: float | None = None,
         random_state: int = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -73,6 +76,7 @@ class StableLearner:
         self.sizes = sizes
         self.noise = noise
         self.solver = solver
+        self.target_gap = target_gap
         self.time_limit = time_limit
         self.random_state = random_state
         self.progress = progress
@@ -112,31 +116,41 @@ class StableLearner:
 
     def fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
         """Learn from a log, from saved statistics of one, or from the folder or file that a log is in."""
-        self._check()
-        if isinstance(log, (str, Path)):
-            log = read_log(log)
-        if not isinstance(log, (Log, Statistics)):
-            raise InputError(f"expected a Log, its Statistics or a path, got {type(log).__name__}")
-        statistics = log if isinstance(log, Statistics) else self._reduced(log)
-        return self._learn(statistics, log if isinstance(log, Log) else None)
+        statistics, source = self._statistics(log)
+        return self._learn(statistics, source, (statistics.sha256,))
 
     def partial_fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
 
         The samples that certify stay held out from all learning, so every certificate holds on its own
-        with probability 1 - delta.
+        with probability 1 - delta, provided that who worked with whom in the later log was not decided by
+        the utilities of the certifying samples before it.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
-        self._check()
-        if isinstance(log, (str, Path)):
-            log = read_log(log)
-        more = log if isinstance(log, Statistics) else self._reduced(log)
-        return self._learn(self.statistics_ + more, None)
+        more, _ = self._statistics(log)
+        if more.sha256 in self._seen:
+            raise InputError("this log was added before; its samples must not count twice")
+        return self._learn(self.statistics_ + more, None, (*self._seen, more.sha256))
 
     def merge(self, other: "StableLearner") -> Self:
         """Add what another learner has seen, and learn from both."""
         return self.partial_fit(other.statistics_)
+
+    def _statistics(self, log: Any) -> tuple[Statistics, Log | None]:
+        """Return the statistics of whatever was given, and the log itself where there is one."""
+        self._check()
+        if isinstance(log, (str, Path)):
+            log = read_log(log)
+        if isinstance(log, Statistics):
+            for name in ("sizes", "noise"):
+                made, wanted = getattr(log.setting, name), getattr(self, name)
+                if made != wanted:
+                    raise InputError(f"these statistics were made with {name}={made!r}, the learner wants {wanted!r}")
+            return log, None
+        if not isinstance(log, Log):
+            raise InputError(f"expected a Log, its Statistics or a path, got {type(log).__name__}")
+        return self._reduced(log), log
 
     def explain(self, agent: str) -> Explanation:
         """Return why an agent is where she is."""
@@ -147,7 +161,9 @@ class StableLearner:
             if getattr(self, name) not in known:
                 raise InputError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
         checks.probability(self.delta, "delta")
-        checks.whole(self.random_state, "random_state", 0)
+        checks.whole(self.random_state, "random_state (--seed)", 0)
+        if self.target_gap is not None and checks.number(self.target_gap, "target gap") < 0:
+            raise InputError(f"target gap: expected a number from 0 up, got {self.target_gap}")
 
     def _reduced(self, log: Log) -> Statistics:
         return reduced(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=self._uses_paper)
@@ -156,7 +172,7 @@ class StableLearner:
     def _uses_paper(self) -> bool:
         return "paper" in {self.certificate, self.solver}
 
-    def _learn(self, statistics: Statistics, log: Log | None) -> Self:
+    def _learn(self, statistics: Statistics, log: Log | None, seen: tuple[str, ...]) -> Self:
         control = Control(self.random_state, self.time_limit, self.progress)
         found = recommend(
             statistics,
@@ -165,7 +181,9 @@ class StableLearner:
             strategy=self.strategy,  # type: ignore[arg-type]
             certificate=self.certificate,  # type: ignore[arg-type]
             solver=self.solver,  # type: ignore[arg-type]
+            target_gap=self.target_gap,
         )
+        self._seen = seen
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate

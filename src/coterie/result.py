@@ -98,7 +98,11 @@ class Result:
             tuple(data["warnings"]),
             data["version"],
             data["seed"],
-            {key: value for key, value in data.items() if key not in known},
+            {
+                key: float(value) if key == "range_gap" else value  # infinity is a string in the file
+                for key, value in data.items()
+                if key not in known
+            },
         )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import coterie
 from coterie.certify.evidence import PairEvidence
-from coterie.certify.from_statistics import evidence_from
+from coterie.certify.from_statistics import evidence_from, paper_from
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
 from coterie.errors import InputError, TooLargeError
@@ -130,3 +130,27 @@ def test_too_large_estimates_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(from_statistics, "CELLS", 10)
     with pytest.raises(TooLargeError, match="more than 10 cells"):
         pair_estimate(part)
+
+
+def test_the_papers_bandit_certificate_scales_with_the_range(tmp_path):
+    source, _, path = written(tmp_path, "bandit")
+    profile = source.game.strategy(source.game.actions.sample(np.random.default_rng(0), 1)[0])
+    wide = tmp_path / "wide"
+    wide.mkdir()
+    header, *rows = (path / "totals.csv").read_text().splitlines()
+    scaled = [f"{left},{100 * float(value)!r}" for left, value in (row.rsplit(",", 1) for row in rows)]
+    (wide / "totals.csv").write_text("\n".join([header, *scaled]) + "\n")
+    (wide / "memberships.csv").write_text((path / "memberships.csv").read_text())
+    small = coterie.read_log(path).statistics(parts=(1.0,), unweighted=True).whole
+    large = coterie.read_log(wide, utility_range=(-100, 100)).statistics(parts=(1.0,), unweighted=True).whole
+    one, two = (paper_from(part, profile, source.game.actions, 0.01).gap for part in (small, large))
+    assert two == pytest.approx(100 * one, rel=1e-4)
+
+
+def test_mixed_and_pure_profiles_pay_alike_for_the_choice_between_them(tmp_path):
+    """A profile that is all but pure gets no smaller box than a pure one: both have half of delta."""
+    source, _, path = written(tmp_path)
+    evidence = evidence_from(coterie.read_log(path).statistics(parts=(1.0,)).whole)
+    game = source.game
+    mixed = coterie.Strategy.uniform(game.actions, game.agents, game.coalitions)
+    assert paired(evidence, mixed, game.actions, 0.1).gap == paired(evidence, mixed, game.actions, 0.05, "box").gap

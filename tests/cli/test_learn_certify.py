@@ -134,6 +134,9 @@ def test_too_few_data(run, tmp_path):
         (["--solver", "mixed"], "the solver mixed finds no pure strategies"),
         (["--certificate", "best"], "--certificate"),
         (["--time-limit", "0"], "time limit"),
+        (["--target-gap", "-1"], "target gap"),
+        (["--target-gap", "nan"], "target gap"),
+        (["--seed", "-1"], "--seed"),
         (["--utility-range", "0", "0.1"], "utility"),
     ],
 )
@@ -207,3 +210,36 @@ def test_certify_refuses_unknown_and_missing_agents(run, log, tmp_path):
     code, _, complaint = run("certify", log, today(tmp_path, {"p1": ["c1"]}))
     assert code == 2
     assert "has no action" in complaint
+
+
+def test_certify_knows_its_own_log(run, log, tmp_path):
+    run("learn", log, "--out", tmp_path / "result.json", "--quiet")
+    code, _, complaint = run("certify", log, tmp_path / "result.json", "--certificate", "holdout", "--fresh")
+    assert code == 2
+    assert "learnt from this very log" in complaint
+
+
+def test_names_cannot_steer_the_terminal(run, tmp_path):
+    name = "a\x1b[31mb"
+    (tmp_path / "pairs.csv").write_text(
+        "sample,coalition,agent,partner,utility\n"
+        + "".join(f"{s},x,{name},c,0.5\n{s},y,{name},c,-1\n" for s in range(9))
+    )
+    code, shown, _ = run("learn", tmp_path)
+    assert code == 0
+    assert "\x1b" not in shown
+    assert "\\x1b" in shown
+
+
+def test_a_mixed_strategy_outside_too_many_actions_is_refused(run, tmp_path):
+    rooms = [f"c{l}" for l in range(13)]
+    (tmp_path / "pairs.csv").write_text(
+        "sample,coalition,agent,partner,utility\n"
+        + "".join(f"{s},{room},a,b,0.5\n" for s in range(3) for room in rooms)
+    )
+    options = [{"coalitions": [], "probability": 0.5}, {"coalitions": ["c1"], "probability": 0.5}]
+    strategy = {"kind": "mixed", "actions": {"a": options, "b": [{"coalitions": ["c1"], "probability": 1}]}}
+    (tmp_path / "strategy.json").write_text(json.dumps(strategy))
+    code, _, complaint = run("certify", tmp_path, tmp_path / "strategy.json", "--actions", "any")
+    assert code == 2
+    assert "--actions" in complaint

@@ -15,8 +15,8 @@ from coterie.log.total_statistics import TotalStatistics
 from coterie.strategy import Strategy
 
 NO_PAPER = (
-    "the paper's bandit certificate needs sums without weights, sizes ignored and coalitions told apart; "
-    "make the statistics with unweighted=True"
+    "the paper's certificate is defined for bounded utilities (no --sigma) and independent pairs (no --noise samples), "
+    "and for bandit logs with sizes ignored and coalitions told apart (statistics made with unweighted=True)"
 )
 
 
@@ -42,9 +42,11 @@ def evidence_from(
 
 def paper_evidence_from(part: PairStatistics | TotalStatistics) -> Evidence | None:
     """Return what the paper's estimator makes of a part; None where it is not defined or its sums are missing."""
+    setting = part.setting
+    if setting.sigma is not None or setting.noise != "pairs":
+        return None
     if isinstance(part, PairStatistics):
         return evidence_from(part)
-    setting = part.setting
     if "none" not in part.weighted or setting.pool_coalitions or setting.sizes != "ignore":
         return None
     return TotalEvidence(paper_ridge(part), names=(setting.agents, setting.coalitions))

@@ -17,7 +17,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.estimate import confidence
 from coterie.joint_actions import ActionSpaces
 
-ENUMERATED = 2048
+ENUMERATED = 4096
 """Action spaces up to this size are enumerated: the maximum over deviations is then exact."""
 
 RELAXATION_STEPS = 25

@@ -39,12 +39,13 @@ def paired(
     inserting them into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the
     coefficient, gives an upper bound for every deviation.
     """
+    # Which form applies depends on the profile, which may depend on the data: both have their half from the start.
+    each = delta / 2 if form == "best" else delta
     if not strategy.is_pure or not spaces.contains(strategy.sets).all():
         # The union is over pure profiles of the action spaces, and has not paid for any other.
         form = "box"
     design = evidence.design(strategy)
     bounds = [evidence.range_bound(design)]
-    each = delta / 2 if form == "best" else delta
     if form != "union":
         bounds.append(evidence.uniform_bound(design, each))
     if form != "box":

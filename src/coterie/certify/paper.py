@@ -63,7 +63,7 @@ def paper_totals(
     evidence = TotalEvidence(ridge)
     design = evidence.design(strategy)
     n, k = strategy.marginals.shape
-    rooms, radius = evidence.rooms(design), paper_radius(n, k, n_samples, delta)
+    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * paper_radius(n, k, n_samples, delta)
     value, action = np.empty(n), np.empty((n, k), dtype=bool)
     is_exact = True
     for i, space in enumerate(spaces.spaces):

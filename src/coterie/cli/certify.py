@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coterie.cli.log_options import reads_log
-from coterie.cli.output import aligned, results, short, show_json, wrapped
+from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
 from coterie.errors import InputError
 from coterie.log import Log
 from coterie.log.findings import counted
@@ -69,12 +69,25 @@ def command(
 ) -> int:
     """Certify how far anybody could gain by leaving a given assignment, such as today's teams."""
     from coterie.assemble import certified
-    from coterie.strategy import read_strategy
+    from coterie.files import naming
+    from coterie.strategy import Strategy, read_strategy_content
 
     refuse_unwritable(out)
-    given = read_strategy(strategy_file, log.agents, log.coalitions)
+    if target_gap is not None and not target_gap >= 0:
+        raise InputError(f"target gap: expected a number from 0 up, got {target_gap}")
+    content = read_strategy_content(strategy_file)
+    with naming(strategy_file):
+        given = Strategy.from_json(content, log.agents, log.coalitions)
+    data = content.get("data") if isinstance(content, dict) else None
     found = certified(
-        log, given, certificate=certificate.value, fresh=fresh, delta=delta, sizes=sizes.value, noise=noise.value
+        log,
+        given,
+        certificate=certificate.value,
+        fresh=fresh,
+        delta=delta,
+        sizes=sizes.value,
+        noise=noise.value,
+        learnt_from=data.get("log_sha256") if isinstance(data, dict) else None,
     )
     return deliver(found, target_gap=target_gap, out=out, as_json=json, quiet=quiet)
 
@@ -101,7 +114,7 @@ def deliver(
         show_json(result.to_json())
     elif not quiet:
         for line in _lines(result, target_gap, timed=timed):
-            results.print(line)
+            results.print(printable(line))
     if result.solver.get("status") == "interrupted":
         return 130
     return 3 if target_gap is not None and not result.certificate.gap <= target_gap else 0
@@ -133,6 +146,8 @@ def percent(share: float) -> str:
 def sentence(result: "Result") -> str:
     """Return the certificate in one plain sentence."""
     found = result.certificate
+    if found.gap == float("inf"):
+        return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
     sure = f"With {percent(1 - found.delta)} confidence, nobody can gain "
     if found.worst is None:
         return sure + "by moving: nobody has a choice."
@@ -156,10 +171,10 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
 
     if TOO_FEW in result.warnings:
         yield "There are too few data to certify anything."
-        gap = result.estimate["gap"]
+        gap, sure = result.estimate["gap"], sentence(result)
         yield from wrapped(
             f"If the averages in the log were the truth, nobody could gain more than {gap:.3g} by moving. "
-            f"What is sure: {sentence(result)[0].lower()}{sentence(result)[1:]}", "", "",
+            f"What is sure: {sure[0].lower()}{sure[1:]}", "", "",
         )  # fmt: skip
     else:
         yield from wrapped(sentence(result), "", "")

@@ -50,7 +50,7 @@ def command(
     *,
     strategy: Annotated[Kind, typer.Option(help="Fixed coalitions for everybody, or chances of several.")] = Kind.pure,
     certificate: Annotated[
-        Method, typer.Option(help="auto: the smaller of holdout and paired; paper: as published.")
+        Method, typer.Option(help="auto: holdout or paired, whichever serves better; paper: as published.")
     ] = Method.auto,
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
@@ -79,6 +79,7 @@ def command(
             sizes=sizes.value,
             noise=noise.value,
             solver=solver.value,
+            target_gap=target_gap,
             time_limit=time_limit,
             random_state=seed,
             progress=report,

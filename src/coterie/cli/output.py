@@ -55,13 +55,18 @@ def stop_printing() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def printable(text: str) -> str:
+    """Return a text in which control characters are escapes, so that a name cannot steer the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 def short(name: str, cells: int = NAME_CELLS) -> str:
     """Return a name that is safe to print and not too wide: its beginning and its end.
 
     >>> short("a" * 30 + "z")
     'aaaaaaaaaaaa...aaaaaaaaz'
     """
-    pieces = [c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name]
+    pieces = [printable(c) for c in name]
     if cell_len("".join(pieces)) <= cells:
         return "".join(pieces)
     tail = _fitting(pieces[::-1], (cells - 3) * 3 // 7)[::-1]

@@ -117,10 +117,14 @@ def agent_ridge(part: TotalStatistics) -> AgentRidge:
 
 
 def paper_ridge(part: TotalStatistics) -> AgentRidge:
-    """Return the paper's unweighted ridge with penalty 1, not centred."""
-    agents = range(part.setting.n_agents)
+    """Return the paper's unweighted ridge with penalty 1, not centred.
+
+    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B.
+    """
+    agents, bounds = range(part.setting.n_agents), bounds_of(part.setting)
+    largest = max(abs(bounds.low), abs(bounds.high))
     gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
-    return AgentRidge(tuple(gram), tuple(moment), Bounds(-1.0, 1.0), penalty=1.0)
+    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
 
 
 def joint_ridge(part: TotalStatistics) -> JointRidge:

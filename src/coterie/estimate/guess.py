@@ -10,7 +10,7 @@ backfitting), optionally with a low-rank part. Which effects and how much shrink
 predicting one part of the learning data from another. No certificate ever sees a guess.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,12 @@ SHRINKAGE = (1.0, 3.0, 10.0, 30.0, 100.0)
 
 ROUNDS = 15
 RANKS = (1, 2)
+
+LOW_RANK_AGENTS = 60
+"""Low-rank guesses, whose cost grows with the cube of the agents, are made for up to so many."""
+
+MANY_CELLS = 50_000
+"""Above so many unknowns fewer shrinkages are tried, in fewer rounds."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,9 @@ def _cells(shape: tuple[int, ...], *, symmetric: bool) -> _Cells:
     return _Cells(index, mirror if symmetric else None, groups)
 
 
-def _fitted(mean: FloatArray, count: FloatArray, cells: _Cells, level: str, worth: float) -> FloatArray:
+def _fitted(
+    mean: FloatArray, count: FloatArray, cells: _Cells, level: str, worth: float, rounds: int = ROUNDS
+) -> FloatArray:
     """Return guesses for all cells: backfitting of shrunk effects, then each cell's own rest."""
     total = float(count.sum())
     fit = np.full_like(mean, float(count @ mean) / total if total else 0.0)
@@ -94,7 +102,7 @@ def _fitted(mean: FloatArray, count: FloatArray, cells: _Cells, level: str, wort
         sum(np.bincount(which, count, minlength=len(e)) for which in kind)
         for kind, e in zip(kinds, effects, strict=True)
     ]
-    for _ in range(ROUNDS if kinds else 0):
+    for _ in range(rounds if kinds else 0):
         for kind, effect, often in zip(kinds, effects, seen, strict=True):
             rest = count * (mean - fit)
             wanted = sum(np.bincount(which, rest, minlength=len(effect)) for which in kind) + often * effect
@@ -124,10 +132,12 @@ def _all_guesses(moments: Moments, cells: _Cells) -> Iterator[Guess]:
     shape = moments.count.shape
     mean, count = cells.take(moments.mean), cells.take(moments.count)
     yield Guess(moments.mean, "raw")
+    many = len(mean) > MANY_CELLS
     for level in LEVELS:
-        for worth in SHRINKAGE:
-            yield Guess(cells.spread(_fitted(mean, count, cells, level, worth), shape), f"{level}, {worth:g}")
-    if cells.mirror is None or len(shape) != 3:
+        for worth in SHRINKAGE[::2] if many else SHRINKAGE:
+            fitted = _fitted(mean, count, cells, level, worth, 5 if many else ROUNDS)
+            yield Guess(cells.spread(fitted, shape), f"{level}, {worth:g}")
+    if cells.mirror is None or len(shape) != 3 or shape[1] > LOW_RANK_AGENTS:
         return
     for worth in SHRINKAGE:
         start = cells.spread(_fitted(mean, count, cells, "agents", worth), shape)
@@ -136,25 +146,26 @@ def _all_guesses(moments: Moments, cells: _Cells) -> Iterator[Guess]:
             yield Guess(_low_rank(moments.mean, weight, start, rank), f"low rank {rank}, {worth:g}")
 
 
-def choose_guess(parts: Sequence[Moments], whole: Moments, *, symmetric: bool) -> Guess:
+def choose_guess(
+    parts: Sequence[Moments], whole: Moments, *, symmetric: bool, check: Callable[[], None] | None = None
+) -> Guess:
     """Return the kind of guess that predicts best across parts, made from all of the learning data.
 
     Each part but one in turn is predicted from the guess made of that one (two parts: each from
     the other); squared errors are weighted by how often a cell was observed. With a single part
-    there is nothing to choose by, and raw means are returned.
+    there is nothing to choose by, and raw means are returned. `check` is called now and then, and may raise.
     """
     cells = _cells(whole.count.shape, symmetric=symmetric)
     if len(parts) < 2:
         return Guess(whole.mean, "raw")
     scores: dict[str, float] = {}
     for fitted in range(len(parts)):
-        guesses = list(_all_guesses(parts[fitted], cells))
-        for tested, part in enumerate(parts):
-            if tested == fitted:
-                continue
-            mean, count = cells.take(part.mean), cells.take(part.count)
-            for guess in guesses:
-                error = float(count @ (mean - cells.take(guess.values)) ** 2)
-                scores[guess.name] = scores.get(guess.name, 0.0) + error
+        others = [(cells.take(part.mean), cells.take(part.count)) for t, part in enumerate(parts) if t != fitted]
+        for guess in _all_guesses(parts[fitted], cells):
+            values = cells.take(guess.values)
+            error = sum(float(count @ (mean - values) ** 2) for mean, count in others)
+            scores[guess.name] = scores.get(guess.name, 0.0) + error
+            if check is not None:
+                check()
     best = min(scores, key=lambda name: scores[name])
     return next(guess for guess in _all_guesses(whole, cells) if guess.name == best)

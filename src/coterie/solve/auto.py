@@ -22,24 +22,18 @@ import numpy as np
 
 from coterie.certify.certificate import Certificate
 from coterie.certify.evidence import Evidence, Form, PairEvidence
-from coterie.certify.from_statistics import NO_PAPER, evidence_from, paper_evidence_from, paper_from
+from coterie.certify.from_statistics import evidence_from, paper_from
 from coterie.certify.holdout import Sealed, fixed
 from coterie.certify.paired import paired
-from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError, NoPotentialError
-from coterie.estimate.guess import choose_guess
+from coterie.estimate.guess import Guess, choose_guess
 from coterie.game import STABLE_WITHIN, Game
+from coterie.log.setting import Setting
 from coterie.log.statistics import PartStatistics, Statistics
 from coterie.solve.control import Control
 from coterie.solve.estimated import estimated_game
-from coterie.solve.exact import MOST_PROFILES, enumerate_profiles, mixed_integer
-from coterie.solve.mixed import mixed
-from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective, estimated_gap
-from coterie.solve.paper import SurrogateObjective, paper
-from coterie.solve.polymatrix import polymatrix
-from coterie.solve.pure import pure
-from coterie.solve.smooth import SmoothObjective, smooth_objective
-from coterie.solve.solution import Solution
+from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, paper_evidence
+from coterie.solve.solution import Solution, Status
 from coterie.strategy import Strategy
 
 PARTS = (0.1, 0.1, 0.3, 0.5)
@@ -54,28 +48,10 @@ CANDIDATES = 2
 PAIRED_SHARE = 0.1
 """This much of delta goes to `paired` under `auto`."""
 
-STABLE_LOOKING = 64
-"""From so many profiles that look stable the one with the smallest certificate is taken."""
-
-KICKS = 4
-"""A search ends after so many rounds of kicks in vain; more were never seen to pay off here."""
-
-ENUMERATED = 100_000
-"""Up to so many pure profiles, looking at all of them is quicker than a search."""
-
 GUESSED = 1_000_000
 """Guesses are made for up to so many unknowns."""
 
-Kind = Literal["pure", "mixed"]
 Method = Literal["auto", "holdout", "paired", "paper"]
-SolverName = Literal["auto", "pure", "mixed", "exact", "polymatrix", "paper"]
-Goal = Literal["holdout", "paired", "paper", "estimate"]
-
-SOLVERS: dict[str, tuple[SolverName, ...]] = {
-    "pure": ("auto", "pure", "exact", "paper"),
-    "mixed": ("auto", "mixed", "polymatrix", "paper"),
-}
-"""Which solvers find which kind of strategy."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +67,18 @@ class Recommendation:
     """What the whole log proves."""
     guess: str
     """The kind of guess that the search used: "raw" means, or how they were shrunk."""
+    candidates: list[dict[str, Any]]
+    """What was certified on the way: method, certificate, and gap if the best guess were true."""
 
 
 @dataclass(frozen=True)
 class _Found:
+    """A strategy that was found and certified."""
+
     solution: Solution
     strategy: Strategy
     certificate: Certificate
-    searched: str = "whole log, raw"
-    """What the search looked at."""
+    guess: str = "raw"
     alone: Callable[[], float] | None = None
     """The held-out certificate of this strategy at the whole of delta."""
 
@@ -113,8 +92,9 @@ def recommend(
     certificate: Method = "auto",
     solver: SolverName = "auto",
     form: Form = "both",
+    target_gap: float | None = None,
 ) -> Recommendation:
-    """Return the strategy with the smallest certificate that was found.
+    """Return the best strategy that was found, by the rule above for `auto`, else by certificate.
 
     Parameters
     ----------
@@ -128,6 +108,8 @@ def recommend(
         "pure" or "mixed" strategies; which certificate, or "auto"; which solver, or "auto".
     form
         Which width bounds a held-out gain, see `coterie.certify.holdout`.
+    target_gap
+        Strategies that are certified to have at most this gap are preferred to all others.
     """
     if solver not in SOLVERS[strategy]:
         options = ", ".join(SOLVERS[strategy])
@@ -135,189 +117,117 @@ def recommend(
     if certificate == "holdout" and len(statistics.parts) < 2:
         raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
     control = control or Control()
-    task = _Task(statistics, delta, control, strategy, solver, form)
+    setting = statistics.setting
+    names = (setting.agents, setting.coalitions)
+    task = _Task(statistics, delta, control, Searcher(setting.actions, names, strategy, solver, form, control))
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []
     if holds_out:
         found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.7 if shared else 1.0)
-    if certificate in {"paired", "paper"} or (certificate == "auto" and not holds_out):
-        found.append(task.on_everything("paper" if certificate == "paper" else "paired", delta))
+    else:
+        found += task.on_everything("paper" if certificate == "paper" else "paired", delta)
     if certificate == "auto" and control.ended is None and all(one.certificate.gap > 0 for one in found):
         found += task.stable_looking(delta * PAIRED_SHARE if shared else delta)
-    return task.recommendation(task.best_of(found, by_guess=certificate == "auto"))
+    return task.recommendation(found, by_guess=certificate == "auto", target_gap=target_gap)
 
 
 class _Task:
     """One log, one question, and what is made of it on the way."""
 
-    def __init__(
-        self, statistics: Statistics, delta: float, control: Control, kind: Kind, solver: SolverName, form: Form
-    ) -> None:
-        self.statistics, self.delta, self.control = statistics, delta, control
-        self.kind, self.solver, self.form = kind, solver, form
+    def __init__(self, statistics: Statistics, delta: float, control: Control, searcher: Searcher) -> None:
+        self.statistics, self.delta, self.control, self.searcher = statistics, delta, control, searcher
         self.setting = statistics.setting
-        self.spaces = statistics.setting.actions
-        self.guesses: dict[str, str] = {}
+        self.spaces = searcher.spaces
 
     @cached_property
     def whole(self) -> Evidence:
+        """What the whole log proves."""
         return evidence_from(self.statistics.whole)
 
     @cached_property
-    def guessed(self) -> Evidence:
-        """The whole log with the best guess in place of raw means."""
-        return self._guessed(self.whole, self._halves(), "whole log")
+    def guessed(self) -> tuple[Evidence, str]:
+        """The whole log with the best guess in place of raw means, and its name."""
+        parts = self.statistics.parts
+        halves = [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
+        return self._guessed(self.whole, halves)
 
     @cached_property
     def guessed_game(self) -> Game:
         """The game that the best guess describes."""
-        return estimated_game(self.guessed, self.spaces)
+        return estimated_game(self.guessed[0], self.spaces)
 
-    @cached_property
-    def game(self) -> Game:
-        """The game that the whole log describes."""
-        return estimated_game(self.whole, self.spaces)
-
-    # --- Searches -----------------------------------------------------------------------------------
+    # --- What is tried ------------------------------------------------------------------------------
 
     def held_out(self, delta: float, share: float) -> list[_Found]:
         """Learn on the first parts, and certify the most promising candidates on the others.
 
         Only `sealed` ever holds the certifying utilities.
         """
-        parts, setting = self.statistics.parts, self.setting
+        parts, setting, searcher = self.statistics.parts, self.setting, self.searcher
         learns = _learning_parts(setting.shares)
-        learning = evidence_from(_together(parts[:learns], setting))
+        part = _together(parts[:learns], setting)
+        learning = evidence_from(part)
         sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
-        guessed = self._guessed(learning, parts[:learns], "learning part")
+        guessed, name = self._guessed(learning, parts[:learns])
         expected = sealed.preview(guessed)
-        solution = self._search(expected, "holdout", delta / CANDIDATES, share, parts[:learns])
-        candidates = list(solution.candidates[:CANDIDATES]) or [solution.strategy]
+        first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
+        candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
         game = estimated_game(guessed, self.spaces)
-        if self.solver == "auto" and game.gap(candidates[0]) > STABLE_WITHIN and self.control.ended is None:
+        looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
+        if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
             # The best promise is not about a profile that looks stable: bring one that does.
-            stable = self._stable(guessed, game, share, parts[:learns])
+            second = searcher.run(guessed, "estimate", delta, part, share)
+            stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
             expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
-            candidates = [candidates[0], *(stable[t] for t in np.argsort(expects)[: CANDIDATES - 1])]
-        certified = sealed.certify(candidates, learning, self.spaces, delta, self.form)
+            candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
+        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, searcher.form)
 
         def alone(index: int) -> Callable[[], float]:
             return lambda: sealed.again(self.delta)[index].gap
 
         return [
-            _Found(solution, candidate, found, "learning part", alone(index))
-            for index, (candidate, found) in enumerate(zip(candidates, certified, strict=True))
+            _Found(solution, strategy, found, name, alone(index))
+            for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
     def stable_looking(self, delta: float) -> list[_Found]:
-        """Return profiles that look stable, certified for all profiles at once; where there are few, all of them."""
-        solution = self._search(self.guessed, "estimate", delta, 1.0, self.statistics.parts)
-        found = [
-            _Found(solution, strategy, self._paired(strategy, delta), "whole log")
-            for strategy in solution.candidates or [solution.strategy]
-        ]
-        if self.spaces.size <= ENUMERATED and self.kind == "pure" and self.solver == "auto":
-            found.append(self.on_everything("paired", delta))
+        """Return profiles that look stable, and of small games the one that certifies best, by `paired`."""
+        evidence, name = self.guessed
+        solution = self.searcher.run(evidence, "estimate", delta, self.statistics.whole)
+        found = [_Found(solution, s, self._paired(s, delta), name) for s in candidates_of(solution)]
+        if self.searcher.kind == "pure" and self.searcher.enumerates and self.control.ended is None:
+            found += self.on_everything("paired", delta)
         return found
 
-    def _stable(self, evidence: Evidence, game: Game, share: float, parts: Sequence[PartStatistics]) -> list[Strategy]:
-        """Return strategies that are stable if the means of this evidence are true."""
-        found = self._search(evidence, "estimate", self.delta, share, parts)
-        return [strategy for strategy in found.candidates if game.gap(strategy) <= STABLE_WITHIN]
-
-    def on_everything(self, goal: Literal["paired", "paper"], delta: float) -> _Found:
+    def on_everything(self, goal: Literal["paired", "paper"], delta: float) -> list[_Found]:
         """Learn and certify on the whole log."""
-        evidence = self.whole if goal == "paired" else _paper_evidence(self.statistics.whole)
-        solution = self._search(evidence, goal, delta, 1.0, self.statistics.parts)
-        found = self._paper(solution.strategy, delta) if goal == "paper" else self._paired(solution.strategy, delta)
-        assert found is not None
-        return _Found(solution, solution.strategy, found)
-
-    def _search(
-        self, evidence: Evidence, goal: Goal, delta: float, share: float, parts: Sequence[PartStatistics]
-    ) -> Solution:
-        """Return the best strategy of the wanted kind that the chosen solver finds."""
-        control = self.control.nested(share, speaks=True)
-        if self.solver == "paper":
-            found = self._paper_scheme(evidence, delta, control, parts)
-        elif self.solver == "polymatrix":
-            found = polymatrix(estimated_game(evidence, self.spaces), control)
-        elif self.kind == "pure":
-            found = self._pure(self._objective(evidence, goal, delta), control)
-        else:
-            found = self._mixed(evidence, goal, delta, control)
-        if control.ended == "interrupted":
-            self.control.ended = "interrupted"
+        evidence = self.whole if goal == "paired" else paper_evidence(self.statistics.whole)
+        solution = self.searcher.run(evidence, goal, delta, self.statistics.whole)
+        found = []
+        for strategy in candidates_of(solution)[: 1 if self.searcher.kind == "pure" else None]:
+            certificate = self._paired(strategy, delta) if goal == "paired" else self._paper(strategy, delta)
+            assert certificate is not None
+            found.append(_Found(solution, strategy, certificate))
         return found
 
-    def _objective(self, evidence: Evidence, goal: Goal, delta: float) -> Objective:
-        if goal == "holdout":
-            return HoldoutObjective(evidence, self.spaces, delta, *self._names, form=self.form)
-        if goal == "estimate":
-            return estimated_gap(evidence, self.spaces, *self._names)
-        if goal == "paper" and isinstance(evidence, PairEvidence):
-            return SurrogateObjective(evidence, self.spaces, delta, *self._names)
-        exact = self.solver == "exact" and self.spaces.size > MOST_PROFILES
-        return PairedObjective(evidence, self.spaces, delta, *self._names, form="box" if exact else "best")
-
-    def _pure(self, objective: Objective, control: Control) -> Solution:
-        enumerated = {"exact": MOST_PROFILES, "pure": 0}.get(self.solver, ENUMERATED)
-        if self.spaces.size <= enumerated:
-            return enumerate_profiles(objective, control, keep=STABLE_LOOKING)
-        if self.solver == "exact":
-            return mixed_integer(objective, control)
-        return pure(objective, control, keep=STABLE_LOOKING, kicks=KICKS)
-
-    def _mixed(self, evidence: Evidence, goal: Goal, delta: float, control: Control) -> Solution:
-        """Begin from the best pure profile, which a mixed strategy never has to be worse than."""
-        first = self._pure(self._objective(evidence, goal, delta), control.nested(0.5))
-        smooth = self._smooth(evidence, goal, delta)
-        found = mixed(smooth, control, begin=[first.strategy])
-        if goal == "estimate":
-            return found
-        # A mixed strategy pays for all its deviations and has no union form: the pure one may certify better.
-        return replace(found, candidates=(found.strategy, first.strategy))
-
-    def _smooth(self, evidence: Evidence, goal: Goal, delta: float) -> SmoothObjective:
-        by_size = isinstance(evidence, TotalEvidence) and evidence.structure.endswith("aware")
-        wanted: Any = {"holdout": "paired"}.get(goal, goal)
-        # The ellipsoid by size is not smooth in marginals; the estimate is.
-        return smooth_objective(
-            evidence, self.spaces, delta, *self._names, certificate="estimate" if by_size else wanted
-        )
-
-    def _paper_scheme(
-        self, evidence: Evidence, delta: float, control: Control, parts: Sequence[PartStatistics]
-    ) -> Solution:
-        if isinstance(evidence, TotalEvidence):
-            evidence = _paper_evidence(_together(parts, self.setting))
-        n_samples = sum(part.n_samples for part in parts)
-        return paper(evidence, self.spaces, delta, control, n_samples=n_samples, strategy=self.kind)
-
-    # --- Guesses ------------------------------------------------------------------------------------
-
-    def _halves(self) -> list[PartStatistics]:
-        """Return all parts in two groups, for choosing a guess."""
-        parts = self.statistics.parts
-        return [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
-
-    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics], name: str) -> Evidence:
-        """Return evidence whose means are the guesses that predict one part best from another."""
-        self.guesses[name] = "ridge" if isinstance(evidence, TotalEvidence) else "raw"
-        if not isinstance(evidence, PairEvidence) or evidence.estimate.moments.count.size > GUESSED:
-            return evidence
-        moments = [found.estimate.moments for part in parts if isinstance(found := evidence_from(part), PairEvidence)]
-        guess = choose_guess(moments, evidence.estimate.moments, symmetric=self.setting.symmetric)
-        self.guesses[name] = guess.name
+    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics]) -> tuple[Evidence, str]:
+        """Return evidence whose means are the guesses that predict one part best from another, and their name."""
+        if not isinstance(evidence, PairEvidence):
+            return evidence, "ridge"
         estimate = evidence.estimate
-        return replace(evidence, estimate=replace(estimate, moments=replace(estimate.moments, mean=guess.values)))
+        guess = Guess(estimate.moments.mean, "raw")
+        if estimate.moments.count.size <= GUESSED:
+            parted = [found.estimate.moments for p in parts if isinstance(found := evidence_from(p), PairEvidence)]
+            inner = self.control.nested()
+            with inner.running():
+                guess = choose_guess(parted, estimate.moments, symmetric=self.setting.symmetric, check=inner.check)
+            if inner.ended == "interrupted":
+                self.control.ended = "interrupted"
+        moments = replace(estimate.moments, mean=guess.values)
+        return replace(evidence, estimate=replace(estimate, moments=moments)), guess.name
 
     # --- Certificates -------------------------------------------------------------------------------
-
-    @property
-    def _names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return self.setting.agents, self.setting.coalitions
 
     def _paired(self, strategy: Strategy, delta: float) -> Certificate:
         return paired(self.whole, strategy, self.spaces, delta)
@@ -325,21 +235,19 @@ class _Task:
     def _paper(self, strategy: Strategy, delta: float) -> Certificate | None:
         return paper_from(self.statistics.whole, strategy, self.spaces, delta)
 
-    def best_of(self, found: Sequence[_Found], *, by_guess: bool) -> _Found:
-        """Return what is best by the rule above, or by certificate alone; ties by potential."""
+    def recommendation(self, found: Sequence[_Found], *, by_guess: bool, target_gap: float | None) -> Recommendation:
+        """Return everything about the best strategy: by the rule above, or by certificate alone; ties by potential."""
         worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
+        game = estimated_game(self.whole, self.spaces)
+        lost = [max(self.guessed_game.gap(one.strategy), 0.0) if by_guess else 0.0 for one in found]
 
-        def score(one: _Found) -> tuple[float, float, float]:
-            gap = one.certificate.gap
-            if len(found) == 1 or not by_guess:
-                return gap, gap, -height(self.game, one.strategy)
-            lost = max(self.guessed_game.gap(one.strategy), 0.0)
-            return min(gap, worth) + lost, gap, -height(self.game, one.strategy)
+        def score(index: int) -> tuple[bool, float, float, float]:
+            gap = found[index].certificate.gap
+            misses = target_gap is not None and gap > target_gap
+            rule = min(gap, worth) + lost[index] if by_guess else gap
+            return misses, rule, gap, -height(game, found[index].strategy)
 
-        return min(found, key=score)
-
-    def recommendation(self, best: _Found) -> Recommendation:
-        """Return everything about the chosen strategy."""
+        best = found[min(range(len(found)), key=score)]
         by_paper = self._paper(best.strategy, self.delta)
         alone = {
             "paper": None if by_paper is None else by_paper.gap,
@@ -350,10 +258,23 @@ class _Task:
             best.strategy,
             replace(best.certificate, delta=self.delta),
             alone,
-            replace(best.solution, strategy=best.strategy, seconds=self.control.seconds),
+            self._reported(best),
             self.whole,
-            self.guesses.get(best.searched, "raw"),
+            best.guess,
+            [
+                {"method": one.certificate.method, "gap": one.certificate.gap, "guessed_gap": loss}
+                for one, loss in zip(found, lost, strict=True)
+            ],
         )
+
+    def _reported(self, best: _Found) -> Solution:
+        """Return the search as the result file tells it: about the strategy that was chosen."""
+        solution = replace(best.solution, strategy=best.strategy, seconds=self.control.seconds)
+        if best.strategy is not best.solution.strategy:
+            # Another candidate of the search: its value was not the smallest, and nothing is proven about it.
+            status: Status = "converged" if solution.status == "optimal" else solution.status
+            solution = replace(solution, value=best.certificate.gap, objective="certificate", status=status, bound=None)
+        return solution if self.control.ended is None else replace(solution, status=self.control.ended)
 
 
 def height(game: Game, strategy: Strategy) -> float:
@@ -364,19 +285,12 @@ def height(game: Game, strategy: Strategy) -> float:
         return float(game.values(strategy).sum())
 
 
-def _paper_evidence(part: PartStatistics) -> Evidence:
-    found = paper_evidence_from(part)
-    if found is None:
-        raise InputError(NO_PAPER)
-    return found
-
-
 def _learning_parts(shares: Sequence[float]) -> int:
     """Return how many of the first parts learn; at least one is left to certify."""
     reached = np.cumsum(shares)
     return min(int(np.searchsorted(reached, LEARNING_SHARE - 1e-9)) + 1, len(shares) - 1)
 
 
-def _together(parts: Sequence[PartStatistics], setting: Any) -> PartStatistics:
+def _together(parts: Sequence[PartStatistics], setting: Setting) -> PartStatistics:
     """Return the statistics of several parts as one."""
     return reduce(lambda ours, theirs: ours.merged(theirs, setting), parts)  # type: ignore[arg-type]

@@ -204,7 +204,7 @@ class SurrogateObjective(CertificateObjective):
 class _TotalSurrogate(_Surrogate):
     def __init__(self, ridge: AgentRidge, game: Game, delta: float, n_samples: int) -> None:
         self.ridge, self.game, self.delta, self.n_samples = ridge, game, delta, n_samples
-        self.radius = paper_radius(game.n_agents, game.n_coalitions, n_samples, delta)
+        self.radius = ridge.bounds.half_width * paper_radius(game.n_agents, game.n_coalitions, n_samples, delta)
         self.stack = StackedTotals(TotalEvidence(ridge), game.n_agents)
 
     def value(self, strategy: Strategy) -> float:
