@@ -43,6 +43,8 @@ from harness import table
 DELTAS = (0.1, 0.01)
 STARTS = 5
 RESULT = Path(__file__).parent / "CALIBRATION.md"
+KEPT = Path(__file__).parent / "calibration.json"
+"""Settings that are finished: a run that was interrupted goes on from there."""
 LEARNING_SHARE = 0.4
 
 
@@ -494,7 +496,8 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
     lines = [
         "# Calibration",
         "",
-        f"Made by `python benchmarks/calibration.py --logs {logs}`.",
+        f"Made by `python benchmarks/calibration.py --logs {logs}`: {len(results)} of {len(list(settings()))} settings "
+        "are finished.",
         "",
         about,
         "",
@@ -520,7 +523,7 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=1000, help="logs per setting")
     parser.add_argument("--only", default="", help="settings whose name contains this")
     parser.add_argument("--agents", type=int, default=0, help="only this number of agents")
-    parser.add_argument("--kept", type=Path, default=Path("calibration.json"), help="finished settings, for resuming")
+    parser.add_argument("--kept", type=Path, default=KEPT, help="finished settings, for resuming")
     options = parser.parse_args()
     kept: dict[str, list[list[Any]]] = json.loads(options.kept.read_text()) if options.kept.exists() else {}
     with ProcessPoolExecutor(os.cpu_count()) as pool:
@@ -534,9 +537,8 @@ def main() -> None:
             failed = [row[2:5] for row in kept[key] if row[-1] == "fails"]
             print(key, f"{time.perf_counter() - start:.0f} s", failed or "holds", flush=True)
     ordered = {key: kept[key] for key in (f"{s.name} {s.n}" for s in settings()) if key in kept}
-    if len(ordered) == len(list(settings())):
-        RESULT.write_text(report(ordered, options.logs), encoding="utf-8")
-        print(f"wrote {RESULT}")
+    RESULT.write_text(report(ordered, options.logs), encoding="utf-8")
+    print(f"wrote {RESULT}")
 
 
 if __name__ == "__main__":

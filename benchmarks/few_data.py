@@ -10,6 +10,8 @@ in-or-out decision per issue. Gaps are in utility points; the mean over seeds.
 import argparse
 import csv
 import tempfile
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -44,62 +46,61 @@ def simulated(model: str, samples: int, seed: int) -> list[float]:
     with tempfile.TemporaryDirectory() as folder:
         source.write_log(Path(folder) / "log", samples)
         sigma = {"sigma": 1.0} if model == "mixed-effects" else {}
-        statistics = coterie.read_log(Path(folder) / "log", **sigma).statistics(parts=PARTS, seed=seed)  # type: ignore[arg-type]
+        # Every model is learnt under assumptions that are true for it, as far as sizes go.
+        sizes = "aware" if model.startswith(("size", "mixed")) else "ignore"
+        log = coterie.read_log(Path(folder) / "log", **sigma)  # type: ignore[arg-type]
+        statistics = log.statistics(sizes=sizes, parts=PARTS, seed=seed)
     return compare(statistics, source.game)
 
 
-def roll_calls(folder: Path) -> tuple[list[str], list[tuple[str, list[float | None]]]]:
+RollCall = tuple[list[str], list[float | None]]
+"""The issues of a roll call, and each state's vote: 1 yes, 0 abstained, -1 no, None absent."""
+
+
+def roll_calls(folder: Path) -> tuple[list[str], list[RollCall]]:
     with (folder / "votes.csv").open(encoding="utf-8") as file:
         header, *rows = list(csv.reader(file))
-    states = header[5:]
-    calls = [
-        (issue, [float(vote) if vote else None for vote in row[5:]])
-        for row in rows
-        for issue in row[4].split()
-        if issue
-    ]
-    return states, calls
+    return header[5:], [(row[4].split("|"), [float(vote) if vote else None for vote in row[5:]]) for row in rows]
 
 
-def pairs_of(states: list[str], calls: list[tuple[str, list[float | None]]]) -> dict[str, list[object]]:
+def pairs_of(states: list[str], calls: list[RollCall], issues: set[str]) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {name: [] for name in ("sample", "coalition", "agent", "partner", "utility")}
-    for number, (issue, votes) in enumerate(calls):
-        for i, one in enumerate(votes):
-            for j in range(i + 1, len(votes)):
-                other = votes[j]
-                if one is not None and other is not None:
-                    row = (str(number), issue, states[i], states[j], 1 - abs(one - other))
-                    for column, value in zip(columns.values(), row, strict=True):
-                        column.append(value)
+    for number, (about, votes) in enumerate(calls):
+        present = [(state, vote) for state, vote in zip(states, votes, strict=True) if vote is not None]
+        for issue in issues.intersection(about):
+            for (one, first), (other, second) in combinations(present, 2):
+                row = (str(number), issue, one, other, 1 - abs(first - second))
+                for column, value in zip(columns.values(), row, strict=True):
+                    column.append(value)
     return columns
 
 
-def voted(states: list[str], calls: list[tuple[str, list[float | None]]], samples: int, seed: int) -> list[float]:
+def voted(states: list[str], calls: list[RollCall], samples: int, seed: int) -> list[float]:
+    """Learn on some roll calls, and score by the pair means of all the others."""
     import pyarrow as pa
 
     order = np.random.default_rng([seed, samples]).permutation(len(calls))
     learnt, rest = ([calls[t] for t in some] for some in (order[:samples], order[samples:]))
-    issues = sorted({issue for issue, _ in calls})
+    issues = sorted({issue for about, _ in learnt for issue in about})
+    choices = [[issue for t, issue in enumerate(issues) if choice >> t & 1] for choice in range(2 ** len(issues))]
 
-    def log(some: list[tuple[str, list[float | None]]]) -> coterie.Log:
-        frame = pa.table(pairs_of(states, some))
-        listed = [[issue for t, issue in enumerate(issues) if choice >> t & 1] for choice in range(2 ** len(issues))]
-        return coterie.Log.from_frames(pairs=frame, actions=listed)
+    def log(some: list[RollCall]) -> coterie.Log:
+        return coterie.Log.from_frames(pairs=pa.table(pairs_of(states, some, set(issues))), actions=choices)
 
     statistics = log(learnt).statistics(parts=PARTS, seed=seed)
     others = log(rest).statistics(parts=(1.0,)).whole
-    means = np.zeros((len(statistics.setting.coalitions), len(states), len(states)))
-    names = {name: t for t, name in enumerate(statistics.setting.agents)}
-    rooms = {name: t for t, name in enumerate(statistics.setting.coalitions)}
-    theirs = others.setting
-    for l, i, j, mean in zip(others.coalition, others.agent, others.partner, others.mean, strict=True):  # type: ignore[union-attr]
-        if theirs.coalitions[l] not in rooms or theirs.agents[i] not in names or theirs.agents[j] not in names:
-            continue
-        place = rooms[theirs.coalitions[l]], names[theirs.agents[i]], names[theirs.agents[j]]
-        means[place] = means[place[0], place[2], place[1]] = mean
-    game = Game(means, statistics.setting.actions, agents=statistics.setting.agents,
-                coalitions=statistics.setting.coalitions)  # fmt: skip
+    setting, theirs = statistics.setting, others.setting
+    names, rooms = positions(theirs.agents, states), [setting.coalitions.index(name) for name in theirs.coalitions]
+    everybody = np.zeros((len(setting.coalitions), len(states), len(states)))
+    everybody[np.ix_(rooms, names, names)] = others.means  # type: ignore[union-attr]
+    mine = positions(setting.agents, states)
+    means = everybody[np.ix_(range(len(everybody)), mine, mine)]
+    game = Game(means, setting.actions, agents=setting.agents, coalitions=setting.coalitions)
     return compare(statistics, game)
+
+
+def positions(some: Sequence[str], among: Sequence[str]) -> list[int]:
+    return [list(among).index(name) for name in some]
 
 
 def main() -> None:

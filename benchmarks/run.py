@@ -4,7 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("game.py", "simulate.py", "log.py")
+BENCHMARKS = (
+    "game.py", "simulate.py", "log.py", "certificates.py", "solve.py", "choices.py", "learn.py", "few_data.py", "collect.py"
+)  # fmt: skip
 
 for name in BENCHMARKS:
     print(f"--- {name}", flush=True)

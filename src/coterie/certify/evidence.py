@@ -46,6 +46,11 @@ class Evidence(ABC):
     Strategies enter as a `Design`, which `design` makes, so that a search can update it in place.
     """
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether directions have bounds at all, be they ever so wide."""
+        return True
+
     @abstractmethod
     def design(self, strategy: Strategy) -> Design:
         """Return the coefficients with which a strategy weighs the unknowns."""

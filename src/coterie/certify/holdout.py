@@ -67,7 +67,7 @@ def _fixed(
 ) -> Certificate:
     deviations = count_deviations(strategy, spaces)
     log_term: LogTerm = (math.log(deviations) if deviations else 0.0) - math.log(delta)
-    if learning is not None and all(is_enumerated(space) for space in spaces.spaces):
+    if learning is not None and evidence.is_bounded and all(is_enumerated(space) for space in spaces.spaces):
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
     design = evidence.design(strategy)
     bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))

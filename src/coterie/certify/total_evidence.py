@@ -50,7 +50,7 @@ class TotalEvidence(Evidence):
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
         """Use the confidence ellipsoid: |c' (theta^ - theta)| <= radius |c|_(G^-1) for all c at once."""
-        if not self._bounded:
+        if not self.is_bounded:
             return self.range_bound(design)
         rooms = self.rooms(design)
         n, k = design.marginals.shape
@@ -64,10 +64,10 @@ class TotalEvidence(Evidence):
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form  # totals have no variance-aware form
         # Where nothing bounds the means, nothing bounds the bias of a ridge estimate.
-        return self.root_bound(design, log_term) if self._bounded else self.range_bound(design)
+        return self.root_bound(design, log_term) if self.is_bounded else self.range_bound(design)
 
     @property
-    def _bounded(self) -> bool:
+    def is_bounded(self) -> bool:
         return bool(np.isfinite(self.estimate.bounds.half_width))
 
     def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:

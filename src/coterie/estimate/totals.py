@@ -93,9 +93,7 @@ class Factor:
         """Return noise form, bias vectors and ellipsoid form of the rows of `directions`."""
         solved = self.solve(directions.T)
         ellipsoid = directions @ solved
-        # Nothing times infinity is nothing.
-        bias = half_width * solved.T if np.isfinite(half_width) else np.where(solved.T != 0, np.inf, 0.0)
-        return Projection(ellipsoid - self.penalty * solved.T @ solved, self.penalty * bias, ellipsoid)
+        return Projection(ellipsoid - self.penalty * solved.T @ solved, self.penalty * half_width * solved.T, ellipsoid)
 
     def radius(self, half_range: float, half_width: float, events: int, delta: float) -> float:
         """Return sqrt(lambda) |theta|_2 + r sqrt(2 log(events / delta) + log det(G / lambda)).
