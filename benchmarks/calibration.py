@@ -496,8 +496,7 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
     lines = [
         "# Calibration",
         "",
-        f"Made by `python benchmarks/calibration.py --logs {logs}`: {len(results)} of {len(list(settings()))} settings "
-        "are finished.",
+        f"Made by `python benchmarks/calibration.py --logs {logs}`: {len(results)} settings of {len(list(settings()))}.",
         "",
         about,
         "",
