@@ -485,6 +485,7 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
         "to certify best: the luckiest choice that the data allow. The interval is exact (Clopper and Pearson). "
         "Slack is the certificate minus the true gap."
     )
+    total = len(list(settings()))
     as_printed = (
         f"- The paper's certificate as printed, where sizes do not matter or are told apart: {len(printed)} cells, "
         f"{sum(row[-1] == 'fails' for row in printed)} failing."
@@ -496,7 +497,7 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
     lines = [
         "# Calibration",
         "",
-        f"Made by `python benchmarks/calibration.py --logs {logs}`: {len(results)} settings of {len(list(settings()))}.",
+        f"Made by `python benchmarks/calibration.py --logs {logs}`; finished: {len(results)} of {total} settings.",
         "",
         about,
         "",
