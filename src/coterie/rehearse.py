@@ -20,15 +20,15 @@ from coterie.certify.holdout import Sealed, hold_out
 from coterie.certify.paired import paired
 from coterie.certify.paper import paper, paper_totals
 from coterie.certify.total_evidence import TotalEvidence
+from coterie.coverage import coverage, seen_by
 from coterie.errors import TooLargeError
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pairs import size_free
 from coterie.estimate.totals import AgentRidge
-from coterie.game import Game
 from coterie.joint_actions import ActionSpaces
 from coterie.simulate.logs import Batch, Feedback, Simulation, numbered
 from coterie.simulate.models import utility_model
-from coterie.simulate.policies import Policy, exploration_policy
+from coterie.simulate.policies import exploration_policy
 from coterie.solve.control import Control
 from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective
 from coterie.solve.pure import pure
@@ -96,7 +96,9 @@ def rehearse(
         "paired": paired(evidence, best, spaces, delta).gap,
         "paper": whole.printed(best, spaces, delta, samples),
     }
-    return Rehearsal(samples, certificates, game.gap(chosen), pair_coefficient(game, chosen, source.policy))
+    covered = coverage(seen_by(source.policy, *names), chosen, spaces)
+    assert covered.c_pair is not None  # a policy knows how often pairs meet
+    return Rehearsal(samples, certificates, game.gap(chosen), covered.c_pair)
 
 
 class _Part(Protocol):
@@ -190,15 +192,6 @@ def rehearse_until(gap: float, limit: int, seed: int, n_agents: int, n_coalition
         if found.certificates["holdout"] <= gap or samples * GROWTH > limit:
             return found
         samples *= GROWTH
-
-
-def pair_coefficient(game: Game, strategy: Strategy, policy: Policy) -> float:
-    """Return c_pair: the largest p_j(l) / rho_l(i, j) where i can join l, infinite where they never meet."""
-    present, meet = strategy.marginals.T, policy.meeting_probabilities()
-    within_reach = game.actions.can_join.T[:, :, None] & (present > 0)[:, None, :] & ~np.eye(game.n_agents, dtype=bool)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(within_reach, present[:, None, :] / meet, 0.0)
-    return float(ratio.max())
 
 
 def _source(n: int, k: int, rng: np.random.Generator, count: int, most_joined: int, *, symmetric: bool) -> Simulation:

@@ -1,7 +1,6 @@
 """`coterie bounds`: how large a gap can be after so many samples, or how many make it small, before any data."""
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from coterie.bounds import (
     pair_coverage,
     printed_c_act,
 )
-from coterie.cli.output import results, show_json
+from coterie.cli.output import aligned, results, show_json, wrapped
 from coterie.errors import InputError
 
 DECADES = (10**3, 10**5, 10**7, 10**9)
@@ -27,8 +26,6 @@ DECADES = (10**3, 10**5, 10**7, 10**9)
 
 QUICK = 10**7
 """Logs with up to so many places for pairs (samples x pairs x coalitions) are simulated without being asked."""
-
-WIDTH = 100
 
 METHODS = {"holdout": "held-out certificate", "paired": "paired certificate", "paper": "paper's certificate"}
 
@@ -276,24 +273,26 @@ def _lines(asked: _Asked, rows: Rows, simulated: Any, known: _Known) -> Iterator
     yield ""
     yield from _table(asked, rows)
     if asked.gap is None:
-        yield from _wrapped(
+        yield from wrapped(
             f"* no gap exceeds {problem.largest_gap:g}, whatever is done, so a bound above that says nothing"
         )
-    yield from _wrapped("proven: it holds as the paper has it. corrected: it holds, in place of what is printed.")
-    yield from _wrapped("as printed: for comparison; it is not proven, for the reason given below.")
+    yield from wrapped("proven: it holds as the paper has it. corrected: it holds, in place of what is printed.")
+    yield from wrapped("as printed: for comparison; it is not proven, for the reason given below.")
     yield ""
     yield f"What they say (M samples, at most m = {problem.joined} joined at once, K = {problem.events:,} means)"
     for bound, _ in rows:
-        yield from _wrapped(f"{bound.name} ({bound.status}): {bound.statement}", "  - ", "    ")
+        yield from wrapped(f"{bound.name} ({bound.status}): {bound.statement}", "  - ", "    ")
         start = "" if bound.at_least == 1 else f"; for {bound.at_least:,} samples or more"
-        yield from _wrapped(bound.why + start, "    ", "    ")
+        yield from wrapped(bound.why + start, "    ", "    ")
     if simulated is not None:
         yield from ("", *_simulation(asked, rows, simulated))
     if known.gap is not None:
         yield from ("", f"Certified in the result file: {known.gap:.4g}")
-        yield from _aligned([(METHODS.get(name, name), f"{value:.4g}") for name, value in known.certificates])
+        yield from aligned(
+            [(METHODS.get(name, name), f"{value:.4g}") for name, value in known.certificates], left=(0, 1)
+        )
         if asked.gap is None and asked.samples is not None:
-            yield from _wrapped(_compared(rows, known.gap))
+            yield from wrapped(_compared(rows, known.gap))
 
 
 def _coverage(asked: _Asked) -> Iterator[str]:
@@ -305,7 +304,7 @@ def _coverage(asked: _Asked) -> Iterator[str]:
         source = "as given" if name in asked.said else WHERE_FROM[name]
         if name == "c_act" and name not in asked.said:
             source += f"; as printed {printed_c_act(problem):.3g}"
-        yield from _wrapped(f"{name} = {value:.3g} ({source})", "  ", "    ")
+        yield from wrapped(f"{name} = {value:.3g} ({source})", "  ", "    ")
 
 
 def _table(asked: _Asked, rows: Rows) -> Iterator[str]:
@@ -314,27 +313,28 @@ def _table(asked: _Asked, rows: Rows) -> Iterator[str]:
     lines = [["", *asked.heads, "status"]]
     for bound, answers in rows:
         lines.append([bound.name, *(_number(x) + ("*" if x >= limit else " ") for x in answers), bound.status])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for name, *numbers, status in lines:
-        cells = [name.ljust(widths[0]), *(x.rjust(w) for x, w in zip(numbers, widths[1:-1], strict=True)), status]
-        yield "  " + "  ".join(cells)
+    yield from aligned(lines, left=(0, len(lines[0]) - 1))
 
 
 def _simulation(asked: _Asked, rows: Rows, found: Any) -> Iterator[str]:
-    yield from _wrapped(
+    yield from wrapped(
         f"On a simulated log of this kind ({found.samples:,} samples, {asked.actions_per_agent} actions, Gaussian "
         f"utilities, uniform exploration, seed {asked.seed})",
         "",
     )
-    yield from _aligned(
-        [(METHODS[name], f"{value:.4g}") for name, value in found.certificates.items()]
-        + [("true gap", f"{found.true_gap:.4g}"), ("c_pair", f"{found.c_pair:.4g}")]
+    yield from aligned(
+        [
+            *((METHODS[name], f"{value:.4g}") for name, value in found.certificates.items()),
+            ("true gap", f"{found.true_gap:.4g}"),
+            ("c_pair", f"{found.c_pair:.4g}"),
+        ],
+        left=(0, 1),
     )
     if asked.gap is None:
-        yield from _wrapped(_compared(rows, found.certificates["holdout"]))
+        yield from wrapped(_compared(rows, found.certificates["holdout"]))
         if asked.feedback == "semi-bandit" and asked.samples is not None:
             bound = pair_coverage(replace(asked.problem, c_pair=found.c_pair)).gap(asked.samples)
-            yield from _wrapped(f"With the coverage of this log, pair coverage gives {_number(bound)}.")
+            yield from wrapped(f"With the coverage of this log, pair coverage gives {_number(bound)}.")
         return
     held = found.certificates["holdout"]
     reached = f"certifies {held:.4g} after {found.samples:,} samples"
@@ -342,7 +342,7 @@ def _simulation(asked: _Asked, rows: Rows, found: Any) -> Iterator[str]:
         reached += ", the longest log that was tried"
     best = _best(rows)
     asks = "" if best is None else f"; the smallest bound that holds ({best[0]}) asks for {_number(best[1])}"
-    yield from _wrapped(f"The held-out certificate {reached}{asks}.")
+    yield from wrapped(f"The held-out certificate {reached}{asks}.")
 
 
 def _best(rows: Rows) -> tuple[str, float] | None:
@@ -370,16 +370,3 @@ def _number(value: float) -> str:
     if float(value).is_integer() and value < 10**6:
         return f"{int(value):,}"
     return f"{value:.4g}" if value < 10**6 else f"{value:.3e}"
-
-
-def _aligned(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    width = max((len(name) for name, _ in pairs), default=0)
-    for name, value in pairs:
-        yield f"  {name:<{width}}  {value}"
-
-
-def _wrapped(text: str, first: str = "  ", later: str = "  ") -> list[str]:
-    return textwrap.wrap(
-        text, min(results.width, WIDTH), initial_indent=first, subsequent_indent=later,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip

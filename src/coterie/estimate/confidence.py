@@ -50,24 +50,29 @@ def kl_interval(
     """
     x = np.clip((mean - low) / (high - low), 0.0, 1.0)
     budget = log_events(2 * events, delta) / np.maximum(count, 1e-300)
-
-    def divergence(mu: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            head = np.where(x > 0, x * np.log(x / mu), 0.0)
-            tail = np.where(x < 1, (1 - x) * np.log((1 - x) / (1 - mu)), 0.0)
-        return np.asarray(head + tail)
-
-    def outermost(limit: float) -> FloatArray:
-        # Bisection keeps `outside` outside or on the rim: rounding can only widen the interval.
-        inside, outside = x.copy(), np.full_like(x, limit)
-        for _ in range(60):
-            middle = 0.5 * (inside + outside)
-            fits = divergence(middle) <= budget
-            inside, outside = np.where(fits, middle, inside), np.where(fits, outside, middle)
-        return outside
-
     scale = high - low
-    return low + scale * outermost(0.0), low + scale * outermost(1.0)
+    return low + scale * (1 - _kl_upper(1 - x, budget)), low + scale * _kl_upper(x, budget)
+
+
+def _kl_upper(x: FloatArray, budget: FloatArray) -> FloatArray:
+    """Return the largest mu in [x, 1] with kl(x, mu) <= budget.
+
+    In t = -log(1 - mu) the divergence x log x + (1 - x) log(1 - x) - x log mu + (1 - x) t is convex and grows
+    beyond x, so Newton's method from outside stays outside: stopping early can only widen the interval.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        constant = np.where(x > 0, x * np.log(x), 0.0) + np.where(x < 1, (1 - x) * np.log1p(-x), 0.0)
+        # Outside for sure: by Pinsker's inequality, and because -x log mu >= 0.
+        t = np.fmin(-np.log1p(-np.minimum(x + np.sqrt(budget / 2), 1.0)), (budget - constant) / (1 - x))
+        for _ in range(100):
+            mu = -np.expm1(-t)
+            excess = constant - np.where(x > 0, x * np.log(mu), 0.0) + (1 - x) * t - budget
+            step = np.where(excess > 0, excess * mu / (mu - x), 0.0)
+            step = np.where(np.isfinite(step), np.minimum(step, t), 0.0)
+            t = t - step
+            if (step <= 1e-13 * t).all():
+                break
+    return np.asarray(np.where(x < 1, np.maximum(-np.expm1(-t), x), 1.0))
 
 
 def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: float) -> FloatArray:
