@@ -11,8 +11,8 @@ from coterie.actions import exactly_one
 from coterie.certify import evidence_from, fixed, paired
 from coterie.certify.evidence import PairEvidence
 from coterie.collect import Outlook, observations, plan_collection, predict, predict_totals, samples_needed
-from coterie.collect.plan import _most_per_sample, _weights
 from coterie.collect.totals import _features, _grown
+from coterie.collect.worth import most_per_sample, worth_of
 from coterie.demo import consulting_firm
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pairs import size_aware, size_free
@@ -83,7 +83,7 @@ def test_weights_are_the_gradient_of_the_root_forms():
     evidence, profile, spaces = small(3)
     outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
     base = outlook.base
-    weights = _weights(outlook, base)
+    weights = worth_of(outlook, base)
     known = outlook.with_counts(base)
     design = known.design(profile)
     bound, rooms = outlook.bound(known, design), known.rooms(design)
@@ -125,13 +125,13 @@ def test_weights_are_the_gradient_of_the_root_forms():
 @pytest.mark.parametrize("seed", range(4))
 def test_no_sample_is_worth_more_than_the_bound(seed):
     evidence, profile, spaces = small(seed, n=4)
-    pairs = _weights(Outlook(evidence, profile, spaces, DELTA, fresh=False), evidence.estimate.moments.count).pairs
+    pairs = worth_of(Outlook(evidence, profile, spaces, DELTA, fresh=False), evidence.estimate.moments.count).pairs
     worth = [
         float((observations(evidence, row[None], [1]) * pairs).sum() / 2)
         for block in spaces.joint_actions()
         for row in block
     ]
-    assert max(worth) <= _most_per_sample(pairs, spaces) + 1e-12
+    assert max(worth) <= most_per_sample(pairs, spaces) + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -37,10 +37,11 @@ def collecting(plan: "Collection") -> Iterator[str]:
         yield "  nobody has a choice: there is nothing to learn"
         return
     yield from ("", "Pairs that tell most")
-    pairs = [("pair", "", "coalition", "seen", "planned", "worth of one more")]
+    sized = plan.needs[0].size is not None
+    pairs = [("pair", "", "coalition", *(["size"] if sized else []), "seen", "planned", "worth of one more")]
     pairs += [
-        (short(need.agent), short(need.partner), short(need.coalition), f"{need.seen:,}", f"{need.planned:,}",
-         f"{need.worth:.2g}")
+        (short(need.agent), short(need.partner), short(need.coalition), *([str(need.size)] if sized else []),
+         f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
         for need in plan.needs[:LISTED]
     ]  # fmt: skip
     yield from aligned(pairs, left=(0, 1, 2))

@@ -152,10 +152,9 @@ def _aim(
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
     certificate = paired(evidence, strategy, spaces, delta).gap
     needed, plan = None, None
-    can_plan = isinstance(evidence, PairEvidence) and statistics.setting.sizes == "ignore"
-    if collect is not None and not can_plan:
-        raise InputError("--collect plans for semi-bandit logs with --sizes ignore only")
-    if isinstance(evidence, PairEvidence) and can_plan:
+    if collect is not None and not isinstance(evidence, PairEvidence):
+        raise InputError("--collect plans for semi-bandit logs only")
+    if isinstance(evidence, PairEvidence):
         if target is not None and certificate > target:
             needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, fresh=fresh, most=MOST)
         if collect is not None:

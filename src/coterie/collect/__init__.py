@@ -1,8 +1,9 @@
 """What to observe next, and the certificate that it is expected to give."""
 
 from coterie.collect.outlook import Outlook
-from coterie.collect.plan import Collection, Need, Planned, observations, plan_collection, predict, samples_needed
+from coterie.collect.plan import Collection, Need, Planned, plan_collection, predict, samples_needed
 from coterie.collect.totals import predict_totals
+from coterie.collect.worth import observations
 
 __all__ = [
     "Collection",

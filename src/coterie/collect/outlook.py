@@ -6,22 +6,25 @@ data leave possible instead, which no choice can bias: the mean of pair e is nor
 
     centre_e = coalition + agent + partner effects,  spread tau^2 around it,  and N_e values of variance s_e^2,
 
-all estimated from the log (empirical Bayes, method of moments); new values are drawn around it.
+all estimated from the log (empirical Bayes, method of moments); new values are drawn around it. Where utilities may
+depend on size, each size of a coalition has its own unknowns around the centre of the pair.
 """
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.certify.evidence import PairEvidence
 from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
 from coterie.certify.holdout import count_deviations
 from coterie.certify.paired import union_log_terms
 from coterie.errors import InputError
-from coterie.estimate.design import Design
+from coterie.estimate.design import Design, SizedDesign
 from coterie.estimate.intervals import Moments
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
@@ -45,9 +48,10 @@ class Outlook:
 
     def __post_init__(self) -> None:
         if not isinstance(self.evidence, PairEvidence) or self.evidence.estimate.structure not in _STRUCTURES:
-            raise InputError("what to collect is worked out for semi-bandit logs whose sizes are ignored")
+            raise InputError("what to collect is worked out for semi-bandit logs, with one unknown per pair (and size)")
         if self.evidence.estimate.noise is not None:
-            raise InputError('what to collect is worked out for noise="pairs"')
+            # Which pairs occur together then matters as well, and the gradient in the counts is not all there is.
+            raise InputError('what to collect is worked out for pairs that are independent (noise="pairs")')
 
     @property
     def moments(self) -> Moments:
@@ -58,6 +62,20 @@ class Outlook:
     def base(self) -> FloatArray:
         """N0: the counts that new observations are added to."""
         return np.zeros_like(self.moments.count) if self.fresh else self.moments.count
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether both orders of a pair are one unknown: then an event was counted for every two cells."""
+        return 2 * self.moments.events == int((self.moments.count > 0).sum())
+
+    @cached_property
+    def matters(self) -> BoolArray:
+        """Which unknowns enter some gain, in the shape of the counts."""
+        there = np.asarray(self.strategy.marginals.T > 0)
+        if len(self.moments.count) < len(there):
+            there = np.asarray(there.any(axis=0, keepdims=True))
+        partners = there[:, None, :] & ~np.eye(there.shape[1], dtype=bool)
+        return np.asarray(np.broadcast_to(as_cells(partners, self.base), self.base.shape))
 
     @cached_property
     def variance(self) -> FloatArray:
@@ -74,7 +92,7 @@ class Outlook:
     def _possible(self) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of what each pair's mean may be."""
         count, mean = self.moments.count, self.moments.mean
-        centre = _centre(count, mean)
+        centre = _centre(count, mean, symmetric=self.symmetric)
         seen = count > 0
         noise = np.where(seen, self.variance / np.maximum(count, 1), 0.0)
         # Weighted by how well a pair is known, or the pairs seen once would decide.
@@ -92,16 +110,25 @@ class Outlook:
         middle, spread = self._possible
         bounds = self.evidence.estimate.bounds
         if rng is not None:
-            middle = np.clip(middle + spread * _symmetric(rng, middle.shape), bounds.low, bounds.high)
-            noise = np.sqrt(self.variance / np.maximum(added, 1)) * _symmetric(rng, middle.shape)
+            middle = np.clip(middle + spread * self._noise(rng), bounds.low, bounds.high)
+            noise = np.sqrt(self.variance / np.maximum(added, 1)) * self._noise(rng)
             middle = np.clip(middle + noise, bounds.low, bounds.high)
         total = np.maximum(count, 1e-300)
         mean = np.where(count > 0, (self.base * self.moments.mean + added * middle) / total, 0.0)
-        seen = int((count > 0).sum())
-        is_symmetric = np.array_equal(count, np.swapaxes(count, 1, 2))
         variance = None if self.moments.variance is None else self.variance
-        changed = Moments(count, mean, variance, max(seen // 2 if is_symmetric else seen, 1))
+        events = int((count > 0).sum()) // (2 if self.symmetric else 1)
+        # Cells that enter no gain count as events, but nobody need work out their intervals.
+        changed = Moments(np.where(self.matters, count, 0.0), mean, variance, max(events, 1))
         return replace(self.evidence, estimate=replace(self.evidence.estimate, moments=changed))
+
+    def _noise(self, rng: np.random.Generator) -> FloatArray:
+        """Draw standard normal numbers, the same for both orders of a pair where these are one unknown."""
+        drawn = rng.normal(size=self.base.shape)
+        if not self.symmetric:
+            return drawn
+        n = drawn.shape[1]
+        upper = as_cells(np.triu(np.ones((1, n, n), dtype=bool), 1), drawn)
+        return np.asarray(np.where(upper, drawn, np.swapaxes(drawn, 1, 2)))
 
     def bound(self, evidence: PairEvidence, design: Design) -> GainBound:
         """Return the bounds that the certificate takes the largest of."""
@@ -126,36 +153,58 @@ class Outlook:
         """Return the certificates that these counts give in some possible outcomes, in increasing order."""
         return np.sort([self._gap(self.with_counts(count, rng)) for _ in range(DRAWS)])
 
-    def predicted_at_random(self, chance: FloatArray, samples: int, rng: np.random.Generator) -> float:
-        """Return the same where each sample brings each pair together with some probability."""
-        found = []
+    def predicted_at_random(self, samples: int, rng: np.random.Generator) -> float:
+        """Return the mean of the same where everybody draws uniformly from her actions."""
+        chance, found = self._chance, []
+        n = chance.shape[1]
+        upper = as_cells(np.triu(np.ones((1, n, n), dtype=bool), 1), chance)
         for _ in range(DRAWS):
-            met = np.triu(rng.binomial(samples, chance), 1)
+            met = np.where(upper, rng.binomial(samples, chance), 0)
             found.append(self._gap(self.with_counts(self.base + met + np.swapaxes(met, 1, 2), rng)))
         return float(np.mean(found))
+
+    @cached_property
+    def _chance(self) -> FloatArray:
+        """The probability that uniformly random actions bring a pair together, in the shape of the counts."""
+        p = self.spaces.uniform_marginals()
+        if self.base.ndim == 4:
+            chance = SizedDesign.of(p).phi * p.T[:, :, None, None]
+        else:
+            chance = np.einsum("il,jl->lij", p, p) * ~np.eye(len(p), dtype=bool)
+        if len(self.base) < len(chance):  # two people who share several teams are rare
+            chance = chance.sum(axis=0, keepdims=True)
+        return np.clip(chance, 0.0, 1.0)
 
     def _gap(self, evidence: PairEvidence) -> float:
         design = evidence.design(self.strategy)
         return max(0.0, float(worst_deviations(self.bound(evidence, design), self.spaces).value.max()))
 
 
-_STRUCTURES = {"size-free", "pooled"}
+_STRUCTURES = {"size-free", "pooled", "aware", "pooled-aware"}
 
 
-def _symmetric(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Draw standard normal numbers, the same for both orders of a pair."""
-    upper = np.triu(rng.normal(size=shape), 1)
-    return np.asarray(upper + np.swapaxes(upper, 1, 2))
+def as_cells(values: NDArray[Any], like: FloatArray) -> NDArray[Any]:
+    """Return values by pair (t, n, n) so that they fit an array of counts, with or without sizes."""
+    return values[..., None] if like.ndim == 4 else values
 
 
-def _centre(count: FloatArray, mean: FloatArray) -> FloatArray:
+def _centre(count: FloatArray, mean: FloatArray, *, symmetric: bool) -> FloatArray:
     """Return mean of the coalition + effects of both agents in it, fitted by backfitting, shrunk by 3 observations."""
+    if count.ndim == 4:  # the same for all sizes
+        pairs = count.sum(axis=3)
+        average = np.divide((count * mean).sum(axis=3), pairs, out=np.zeros_like(pairs), where=pairs > 0)
+        centre = _centre(pairs, average, symmetric=symmetric)
+        return np.asarray(np.broadcast_to(centre[..., None], count.shape))
     total = count.sum(axis=(1, 2), keepdims=True)
     fit = np.where(total > 0, (count * mean).sum(axis=(1, 2), keepdims=True) / np.maximum(total, 1), 0.0)
     fit = np.broadcast_to(fit, count.shape).copy()
-    effect, often = np.zeros(count.shape[:2]), count.sum(axis=2)
+    effects, often = np.zeros((2, *count.shape[:2])), np.stack([count.sum(axis=2), count.sum(axis=1)])
     for _ in range(ROUNDS):
-        step = (((count * (mean - fit)).sum(axis=2) + often * effect) / (often + 3) - effect) / 2
-        effect += step
-        fit += step[:, :, None] + step[:, None, :]
+        missed = count * (mean - fit)
+        missed_by = np.stack([missed.sum(axis=2), missed.sum(axis=1)])  # by who rates, and by who is rated
+        if symmetric:
+            missed_by[1] = missed_by[0]
+        step = ((missed_by + often * effects) / (often + 3) - effects) / 2
+        effects += step
+        fit += step[0, :, :, None] + step[1, :, None, :]
     return fit

@@ -30,21 +30,15 @@ from typing import Any
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.certify.evidence import PairEvidence
-from coterie.certify.gain_bounds import is_enumerated
-from coterie.collect.outlook import Outlook
+from coterie.collect.outlook import Outlook, as_cells
+from coterie.collect.worth import best_joint_action, most_per_sample, observations, worth_of
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
 BLOCKS = 24
 """A plan has at most so many different joint actions."""
-
-STARTS = 4
-"""How many searches for each of them."""
-
-SHARPNESS = 40.0
-"""How sharply the soft maximum prefers the largest bounds: e-fold for every 1/40 of the largest width."""
 
 MOST_SAMPLES = 1_000_000
 """Above so many samples, a target counts as out of reach."""
@@ -57,6 +51,8 @@ class Need:
     agent: str
     partner: str
     coalition: str
+    size: int | None
+    """The size of the coalition, where that matters."""
     seen: int
     planned: int
     worth: float
@@ -129,17 +125,6 @@ def predict(
     return float(outlook.predicted(outlook.base + added, rng).mean())
 
 
-def observations(evidence: PairEvidence, joint_actions: BoolArray, times: Sequence[int] | IntArray) -> FloatArray:
-    """Return how often each pair is observed in joint actions (b, n, k) that are played so many times."""
-    joined = joint_actions.astype(np.float64)
-    met = np.einsum("b,bil,bjl->lij", np.asarray(times, dtype=np.float64), joined, joined)
-    if evidence.estimate.structure == "pooled":
-        met = met.sum(axis=0, keepdims=True)
-    agents = np.arange(met.shape[1])
-    met[:, agents, agents] = 0.0
-    return np.asarray(met)
-
-
 def plan_collection(
     evidence: PairEvidence,
     strategy: Strategy,
@@ -155,7 +140,7 @@ def plan_collection(
     Parameters
     ----------
     evidence
-        What a semi-bandit log shows, sizes ignored.
+        What a semi-bandit log shows, with sizes or without; pairs independent.
     strategy, spaces
         The profile to certify and what agents may do; planned joint actions are of these spaces.
     delta
@@ -223,8 +208,8 @@ def _played(outlook: Outlook, samples: int, rng: np.random.Generator) -> _Played
     step = max(1, -(-samples // BLOCKS))
     found = _Played([], [], outlook.base)
     for start in range(0, samples, step):
-        weights = _weights(outlook, found.count)
-        action = _best_joint_action(outlook, weights.pairs, rng, found.actions)
+        weights = worth_of(outlook, found.count)
+        action = best_joint_action(outlook, weights.pairs, rng, found.actions)
         often = min(step, samples - start)
         count = found.count + observations(outlook.evidence, action[None], [often])
         found = _Played([*found.actions, action], [*found.times, often], count)
@@ -234,141 +219,43 @@ def _played(outlook: Outlook, samples: int, rng: np.random.Generator) -> _Played
 def _collection(outlook: Outlook, played: _Played, rng: np.random.Generator) -> Collection:
     """Say what a plan is good for."""
     spaces, count, samples = outlook.spaces, played.count, sum(played.times)
-    first, last = _weights(outlook, outlook.base), _weights(outlook, count)
-    chance = np.einsum("il,jl->lij", *[spaces.uniform_marginals()] * 2) * ~np.eye(spaces.n_agents, dtype=bool)
-    if outlook.evidence.estimate.structure == "pooled":
-        chance = chance.sum(axis=0, keepdims=True)  # two people who share several teams are rare
+    first, last = worth_of(outlook, outlook.base), worth_of(outlook, count)
     outcomes = outlook.predicted(count, rng)
+    likely = np.quantile(outcomes, (0.1, 0.9), method="weibull")  # another draw is in between 8 times of 10
     spent = float((last.pairs * (count - outlook.base)).sum() / 2)
     return Collection(
         samples,
         outlook.fresh,
         outlook.now(),
         float(outcomes.mean()),
-        (float(np.quantile(outcomes, 0.1)), float(np.quantile(outcomes, 0.9))),
-        outlook.predicted_at_random(np.minimum(chance, 1.0), samples, rng),
-        float(np.clip(last.value + spent - samples * _most_per_sample(last.pairs, spaces), 0.0, outcomes.mean())),
+        (float(likely[0]), float(likely[1])),
+        outlook.predicted_at_random(samples, rng),
+        float(np.clip(last.value + spent - samples * most_per_sample(last.pairs, spaces), 0.0, outcomes.mean())),
         _needs(outlook, first.pairs, count),
         _by_coalition(outlook, first.pairs),
         _merged(outlook, played.actions, played.times),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Weights:
-    """What observations are worth at some counts."""
-
-    pairs: FloatArray
-    """g_e for both orders together, in the shape of the counts, symmetric."""
-    value: float
-    """sum of w_d h_d, the soft maximum's mean bound."""
-
-
-def _weights(outlook: Outlook, count: FloatArray) -> _Weights:
-    """Return minus the gradient of the soft maximum of the bounds, agent by agent and deviation by deviation."""
-    evidence = outlook.with_counts(count)
-    design, moments = evidence.design(outlook.strategy), evidence.estimate.moments
-    bound, rooms, spaces = outlook.bound(evidence, design), evidence.rooms(design), outlook.spaces
-    r = evidence.estimate.bounds.half_range
-    variance = np.where(moments.count > 0, np.maximum(outlook.variance, 0.01 * r**2), r**2)
-    variance = variance * ~np.eye(variance.shape[1], dtype=bool)  # nobody is her own partner
-    counted = np.maximum(count, 0.5)  # what was never seen is worth a lot, but not infinitely much
-    square = design.quadratic(variance / counted)
-    p, pooled = outlook.strategy.marginals, design.shares_unknowns
-    found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
-    for i, space in enumerate(spaces.spaces):
-        sets = space.enumerate() if is_enumerated(space) else _small_moves(outlook, i)
-        x = sets - p[i]
-        values = bound.at(x[None], np.array([i]))[0]  # all actions at once: shares of delta are by action
-        moved = (x != 0).any(axis=1)
-        if moved.any():
-            x, values = x[moved], values[moved]
-            form = np.einsum("al,lm,am->a", x, square[i], x) if pooled else x**2 @ square[i]
-            found.append((i, x, values, np.maximum(form, 1e-300)))
-    if not found:
-        return _Weights(np.zeros_like(count), 0.0)
-    everything = np.concatenate([values for _, _, values, _ in found])
-    widths = np.concatenate([values - x @ rooms[i] for i, x, values, _ in found])
-    scale = max(float(widths[everything.argmax()]), 1e-9) / SHARPNESS
-    soft = np.exp((everything - everything.max()) / scale)
-    soft /= soft.sum()
-    pairs, place = np.zeros_like(count), 0
-    for i, x, values, form in found:
-        share = soft[place : place + len(x)] * np.maximum(values - x @ rooms[i], 0.0) / (2 * form)
-        place += len(x)
-        worth = share @ (x @ p.T) ** 2 if pooled else (share @ x**2)[:, None] * p.T**2
-        pairs[:, i] += worth * variance[:, i] / counted[:, i] ** 2
-    agents = np.arange(pairs.shape[1])
-    pairs[:, agents, agents] = 0.0
-    return _Weights(pairs + np.swapaxes(pairs, 1, 2), float(soft @ everything))
-
-
-def _small_moves(outlook: Outlook, agent: int) -> BoolArray:
-    """Return the actions that differ from the agent's in one coalition or swap one for another."""
-    own = outlook.strategy.sets[outlook.strategy.owner == agent][0]
-    k = len(own)
-    flips = [(l,) for l in range(k)] + [(l, m) for l in np.flatnonzero(own) for m in np.flatnonzero(~own)]
-    moves = np.repeat(own[None], len(flips), axis=0)
-    for row, flipped in zip(moves, flips, strict=True):
-        row[list(flipped)] ^= True
-    return np.asarray(moves[outlook.spaces.spaces[agent].contains(moves)])
-
-
-def _best_joint_action(
-    outlook: Outlook, pairs: FloatArray, rng: np.random.Generator, played: Sequence[BoolArray]
-) -> BoolArray:
-    """Return a joint action with a large sum of weights: best-response dynamics of the game with these utilities.
-
-    The sum of weights is an exact potential of that game, so every step raises it.
-    """
-    spaces = outlook.spaces
-    starts = list(played[:-4:-1])
-    if outlook.strategy.is_pure and spaces.contains(outlook.strategy.sets).all():
-        starts.append(outlook.strategy.sets)
-    starts += [*spaces.sample(rng, STARTS)]
-    best, found = 0.0, starts[0]
-    for start in starts:
-        joined = start.astype(np.float64)
-        for _ in range(50):
-            changed = False
-            for i in rng.permutation(spaces.n_agents).tolist():
-                rooms = np.einsum("tj,jl->tl", pairs[:, i], joined)
-                weight = np.diagonal(rooms) if len(pairs) > 1 else rooms[0]
-                value, action = spaces.spaces[i].best_responses(weight[None])
-                if value[0] > joined[i] @ weight * (1 + 1e-9):
-                    joined[i], changed = action[0], True
-            if not changed:
-                break
-        total = float((np.einsum("il,jl->lij", joined, joined) * pairs).sum())
-        if total > best * (1 + 1e-6):  # what was planned already is kept where nothing is better
-            best, found = total, joined.astype(bool)
-    return np.asarray(found)
-
-
-def _most_per_sample(pairs: FloatArray, spaces: ActionSpaces) -> float:
-    """Return U: no joint action has a larger sum of weights over unordered pairs."""
-    rooms = np.einsum("tij,jl->til", pairs, spaces.can_join.astype(np.float64))
-    own = np.einsum("lil->il", rooms) if len(pairs) > 1 else rooms[0]
-    return float(spaces.best_responses(own)[0].sum() / 2)
-
-
 def _needs(outlook: Outlook, pairs: FloatArray, count: FloatArray) -> tuple[Need, ...]:
     seen, names = outlook.moments.count, outlook.strategy
-    upper = np.triu(np.ones(pairs.shape[1:], dtype=bool), 1)
+    n = pairs.shape[1]
+    upper = as_cells(np.triu(np.ones((1, n, n), dtype=bool), 1), pairs)
     places = np.argwhere((pairs > 0) & upper)
     order = np.argsort(-pairs[tuple(places.T)], kind="stable")
-    pooled = len(pairs) < len(names.coalitions)
+    pooled, added = len(pairs) < len(names.coalitions), count - outlook.base
     return tuple(
         Need(
-            names.agents[i], names.agents[j], "any" if pooled else names.coalitions[l],
-            int(seen[l, i, j]), round(float(count[l, i, j] - outlook.base[l, i, j])), float(pairs[l, i, j]),
+            names.agents[i], names.agents[j], "any" if pooled else names.coalitions[l], size[0] if size else None,
+            int(seen[(l, i, j, *size)]), round(float(added[(l, i, j, *size)])),
+            float(pairs[(l, i, j, *size)]),
         )
-        for l, i, j in places[order].tolist()
+        for l, i, j, *size in places[order].tolist()
     )  # fmt: skip
 
 
 def _by_coalition(outlook: Outlook, pairs: FloatArray) -> tuple[tuple[str, float], ...]:
-    shares = pairs.sum(axis=(1, 2)) / max(float(pairs.sum()), 1e-300)
+    shares = pairs.reshape(len(pairs), -1).sum(axis=1) / max(float(pairs.sum()), 1e-300)
     names = outlook.strategy.coalitions if len(shares) > 1 else ("any",)
     return tuple((names[l], float(shares[l])) for l in np.argsort(-shares, kind="stable").tolist())
 

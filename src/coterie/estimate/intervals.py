@@ -91,7 +91,11 @@ def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "
         width = confidence.hoeffding(count, bounds.half_range, events, delta)
         lower, upper = mean - width, mean + width
     elif method == "kl":
-        lower, upper = confidence.kl_interval(mean, count, bounds.low, bounds.high, events, delta)
+        seen = count > 0  # logs are sparse, and logarithms take their time
+        lower, upper = np.full(mean.shape, bounds.low), np.full(mean.shape, bounds.high)
+        lower[seen], upper[seen] = confidence.kl_interval(
+            mean[seen], count[seen], bounds.low, bounds.high, events, delta
+        )
     elif method == "bernstein":
         assert moments.variance is not None
         width = confidence.empirical_bernstein(count, moments.variance, bounds.half_range, events, delta)

@@ -1,0 +1,160 @@
+"""What one more observation of each pair is worth to a certificate, and the joint action that is worth most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certify.evidence import PairEvidence
+from coterie.certify.gain_bounds import is_enumerated
+from coterie.collect.outlook import Outlook
+from coterie.joint_actions import ActionSpaces
+
+STARTS = 4
+"""How many searches for each of them."""
+
+SHARPNESS = 40.0
+"""How sharply the soft maximum prefers the largest bounds: e-fold for every 1/40 of the largest width."""
+
+
+def observations(evidence: PairEvidence, joint_actions: BoolArray, times: Sequence[int] | IntArray) -> FloatArray:
+    """Return how often each pair is observed (at each size) in joint actions (b, n, k) played so many times."""
+    joined, often = joint_actions.astype(np.float64), np.asarray(times, dtype=np.float64)
+    if evidence.estimate.moments.count.ndim == 4:
+        _, n, k = joined.shape
+        met = np.zeros((k, n, n, n + 1))
+        sizes = joint_actions.sum(axis=1)
+        for s in range(2, n + 1):
+            met[..., s] = np.einsum("bl,bil,bjl->lij", often[:, None] * (sizes == s), joined, joined)
+    else:
+        met = np.einsum("b,bil,bjl->lij", often, joined, joined)
+    if evidence.estimate.structure.startswith("pooled"):
+        met = met.sum(axis=0, keepdims=True)
+    agents = np.arange(met.shape[1])
+    met[:, agents, agents] = 0.0
+    return np.asarray(met)
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """What observations are worth at some counts."""
+
+    pairs: FloatArray
+    """g_e for both orders together, in the shape of the counts, symmetric."""
+    value: float
+    """sum of w_d h_d, the soft maximum's mean bound."""
+
+
+def worth_of(outlook: Outlook, count: FloatArray) -> Worth:
+    """Return minus the gradient of the soft maximum of the bounds, agent by agent and deviation by deviation."""
+    evidence = outlook.with_counts(count)
+    design, moments = evidence.design(outlook.strategy), evidence.estimate.moments
+    bound, rooms, spaces = outlook.bound(evidence, design), evidence.rooms(design), outlook.spaces
+    r = evidence.estimate.bounds.half_range
+    variance = np.where(moments.count > 0, np.maximum(outlook.variance, 0.01 * r**2), r**2) * outlook.matters
+    counted = np.maximum(count, 0.5)  # what was never seen is worth a lot, but not infinitely much
+    square = design.quadratic(variance / counted)
+    p, pooled = outlook.strategy.marginals, design.shares_unknowns
+    found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+    for i, space in enumerate(spaces.spaces):
+        sets = space.enumerate() if is_enumerated(space) else small_moves(outlook, i)
+        x = sets - p[i]
+        values = bound.at(x[None], np.array([i]))[0]  # all actions at once: shares of delta are by action
+        moved = (x != 0).any(axis=1)
+        if moved.any():
+            x, values = x[moved], values[moved]
+            form = np.einsum("al,lm,am->a", x, square[i], x) if pooled else x**2 @ square[i]
+            found.append((i, x, values, np.maximum(form, 1e-300)))
+    if not found:
+        return Worth(np.zeros_like(count), 0.0)
+    everything = np.concatenate([values for _, _, values, _ in found])
+    widths = np.concatenate([values - x @ rooms[i] for i, x, values, _ in found])
+    scale = max(float(widths[everything.argmax()]), 1e-9) / SHARPNESS
+    soft = np.exp((everything - everything.max()) / scale)
+    soft /= soft.sum()
+    pairs, place = np.zeros_like(count), 0
+    for i, x, values, form in found:
+        share = soft[place : place + len(x)] * np.maximum(values - x @ rooms[i], 0.0) / (2 * form)
+        place += len(x)
+        # Each room has coefficients for all tables; they meet in one unknown only where tables are shared.
+        worth = np.tensordot(share, np.tensordot(x, design.coefficients(i), axes=1) ** 2, axes=1)
+        pairs[:, i] += worth * variance[:, i] / counted[:, i] ** 2
+    return Worth(pairs + np.swapaxes(pairs, 1, 2), float(soft @ everything))
+
+
+def small_moves(outlook: Outlook, agent: int) -> BoolArray:
+    """Return the actions that differ from the agent's in one coalition or swap one for another."""
+    own = outlook.strategy.sets[outlook.strategy.owner == agent][0]
+    k = len(own)
+    flips = [(l,) for l in range(k)] + [(l, m) for l in np.flatnonzero(own) for m in np.flatnonzero(~own)]
+    moves = np.repeat(own[None], len(flips), axis=0)
+    for row, flipped in zip(moves, flips, strict=True):
+        row[list(flipped)] ^= True
+    return np.asarray(moves[outlook.spaces.spaces[agent].contains(moves)])
+
+
+def best_joint_action(
+    outlook: Outlook, pairs: FloatArray, rng: np.random.Generator, played: Sequence[BoolArray]
+) -> BoolArray:
+    """Return a joint action with a large sum of weights, by letting one agent after the other choose.
+
+    What an agent adds to the sum is a sum over the coalitions that she joins, so her best action is found exactly
+    and every step raises the sum.
+    """
+    spaces = outlook.spaces
+    starts = list(played[:-4:-1])
+    if outlook.strategy.is_pure and spaces.contains(outlook.strategy.sets).all():
+        starts.append(outlook.strategy.sets)
+    starts += [*spaces.sample(rng, STARTS)]
+    best, found = 0.0, starts[0]
+    for start in starts:
+        joined = start.astype(np.float64)
+        for _ in range(50):
+            changed = False
+            for i in rng.permutation(spaces.n_agents).tolist():
+                weight = _added(pairs, joined, i)
+                value, action = spaces.spaces[i].best_responses(weight[None])
+                if value[0] > joined[i] @ weight * (1 + 1e-9):
+                    joined[i], changed = action[0], True
+            if not changed:
+                break
+        total = float((observations(outlook.evidence, joined[None].astype(bool), [1]) * pairs).sum())
+        if total > best * (1 + 1e-6):  # what was planned already is kept where nothing is better
+            best, found = total, joined.astype(bool)
+    return np.asarray(found)
+
+
+def _added(pairs: FloatArray, joined: FloatArray, agent: int) -> FloatArray:
+    """Return what an agent adds to the sum of weights in each coalition, the others staying, shape (k,)."""
+    tables = range(joined.shape[1]) if len(pairs) > 1 else [0] * joined.shape[1]
+    others = joined.copy()
+    others[agent] = 0.0
+    if pairs.ndim == 3:
+        return np.array([pairs[t, agent] @ others[:, l] for l, t in enumerate(tables)])
+    found = []
+    for l, t in enumerate(tables):
+        there, size = np.flatnonzero(others[:, l]), int(others[:, l].sum())
+        among = pairs[t][np.ix_(there, there)]
+        without, with_her = among[..., size].sum() / 2, among[..., size + 1].sum() / 2
+        found.append(with_her - without + pairs[t, agent, there, size + 1].sum())
+    return np.array(found)
+
+
+def most_per_sample(pairs: FloatArray, spaces: ActionSpaces) -> float:
+    """Return U: no joint action has a larger sum of weights over unordered pairs.
+
+    Half of what each agent's pairs are worth at best: with everybody who can join, or, where sizes count, at the
+    best size s with the s - 1 partners who are worth most.
+    """
+    can_join = spaces.can_join.astype(np.float64)
+    tables = np.arange(spaces.n_coalitions) if len(pairs) > 1 else np.zeros(spaces.n_coalitions, dtype=np.int64)
+    own = np.empty((spaces.n_agents, spaces.n_coalitions))
+    for l, t in enumerate(tables.tolist()):
+        if pairs.ndim == 3:
+            own[:, l] = pairs[t] @ can_join[:, l]
+        else:
+            best = np.cumsum(-np.sort(-pairs[t] * can_join[None, :, l, None], axis=1), axis=1)  # (n, partners, sizes)
+            sizes = np.arange(2, spaces.n_agents + 1)
+            own[:, l] = best[:, sizes - 2, sizes].max(axis=1)
+    return float(spaces.best_responses(own)[0].sum() / 2)
