@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify.evidence import PairEvidence
+from coterie.certify.evidence import LogTerm, PairEvidence
 from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
 from coterie.certify.holdout import count_deviations
 from coterie.certify.paired import union_log_terms
@@ -135,14 +135,19 @@ class Outlook:
         bounds: list[GainBound] = [evidence.range_bound(design)]
         strategy, spaces, delta = self.strategy, self.spaces, self.delta
         if self.fresh:
-            log_term = math.log(max(count_deviations(strategy, spaces), 1)) - math.log(delta)
-            bounds.append(evidence.direction_bound(design, log_term))
+            bounds.append(evidence.direction_bound(design, self._log_term))
         elif strategy.is_pure and spaces.contains(strategy.sets).all():
             bounds.append(evidence.uniform_bound(design, delta / 2))
-            bounds.append(evidence.direction_bound(design, union_log_terms(strategy, spaces, delta / 2)))
+            bounds.append(evidence.direction_bound(design, self._log_term))
         else:
             bounds.append(evidence.uniform_bound(design, delta))
         return SmallerOf(tuple(bounds))
+
+    @cached_property
+    def _log_term(self) -> LogTerm:
+        if self.fresh:
+            return math.log(max(count_deviations(self.strategy, self.spaces), 1)) - math.log(self.delta)
+        return union_log_terms(self.strategy, self.spaces, self.delta / 2)
 
     def now(self) -> float:
         """Return the certificate of what is there: of the log, or (fresh) of the range alone."""

@@ -107,38 +107,43 @@ def best_joint_action(
     if outlook.strategy.is_pure and spaces.contains(outlook.strategy.sets).all():
         starts.append(outlook.strategy.sets)
     starts += [*spaces.sample(rng, STARTS)]
+    joined = np.stack(starts).astype(np.float64)  # all searches side by side
+    for _ in range(50):
+        changed = False
+        for i in rng.permutation(spaces.n_agents).tolist():
+            weight = _added(pairs, joined, i)
+            value, action = spaces.spaces[i].best_responses(weight)
+            better = value > (joined[:, i] * weight).sum(axis=1) * (1 + 1e-9)
+            joined[better, i] = action[better]
+            changed |= bool(better.any())
+        if not changed:
+            break
     best, found = 0.0, starts[0]
-    for start in starts:
-        joined = start.astype(np.float64)
-        for _ in range(50):
-            changed = False
-            for i in rng.permutation(spaces.n_agents).tolist():
-                weight = _added(pairs, joined, i)
-                value, action = spaces.spaces[i].best_responses(weight[None])
-                if value[0] > joined[i] @ weight * (1 + 1e-9):
-                    joined[i], changed = action[0], True
-            if not changed:
-                break
-        total = float((observations(outlook.evidence, joined[None].astype(bool), [1]) * pairs).sum())
+    for one in joined:
+        total = float((observations(outlook.evidence, one[None].astype(bool), [1]) * pairs).sum())
         if total > best * (1 + 1e-6):  # what was planned already is kept where nothing is better
-            best, found = total, joined.astype(bool)
+            best, found = total, one.astype(bool)
     return np.asarray(found)
 
 
 def _added(pairs: FloatArray, joined: FloatArray, agent: int) -> FloatArray:
-    """Return what an agent adds to the sum of weights in each coalition, the others staying, shape (k,)."""
-    tables = range(joined.shape[1]) if len(pairs) > 1 else [0] * joined.shape[1]
+    """Return what an agent adds to the sum of weights in each coalition, the others staying.
+
+    `joined` has a joint action (n, k) per search; the result has a row (k,) per search.
+    """
+    _, _, k = joined.shape
+    tables = np.arange(k) if len(pairs) > 1 else np.zeros(k, dtype=np.int64)
     others = joined.copy()
-    others[agent] = 0.0
+    others[:, agent] = 0.0
     if pairs.ndim == 3:
-        return np.array([pairs[t, agent] @ others[:, l] for l, t in enumerate(tables)])
-    found = []
-    for l, t in enumerate(tables):
-        there, size = np.flatnonzero(others[:, l]), int(others[:, l].sum())
-        among = pairs[t][np.ix_(there, there)]
+        return np.asarray(np.einsum("lj,bjl->bl", pairs[tables, agent], others))
+    found = np.empty((len(joined), k))
+    for b, l in np.ndindex(*found.shape):
+        t, there = tables[l], np.flatnonzero(others[b, :, l])
+        among, size = pairs[t][np.ix_(there, there)], len(there)
         without, with_her = among[..., size].sum() / 2, among[..., size + 1].sum() / 2
-        found.append(with_her - without + pairs[t, agent, there, size + 1].sum())
-    return np.array(found)
+        found[b, l] = with_her - without + pairs[t, agent, there, size + 1].sum()
+    return found
 
 
 def most_per_sample(pairs: FloatArray, spaces: ActionSpaces) -> float:
