@@ -1,6 +1,7 @@
 """What to collect: exact gradients, plans that no other plan beats by much, and predictions that come true."""
 
-from itertools import combinations_with_replacement
+from dataclasses import replace
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ from coterie.certify import evidence_from, fixed, paired
 from coterie.certify.evidence import PairEvidence
 from coterie.collect import Outlook, observations, plan_collection, predict, predict_totals, samples_needed
 from coterie.collect.totals import _features, _grown
-from coterie.collect.worth import most_per_sample, worth_of
+from coterie.collect.worth import best_joint_action, most_per_sample, worth_of
 from coterie.demo import consulting_firm
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import size_aware, size_free
+from coterie.estimate.pairs import SampleNoise, anonymous, size_aware, size_free
 from coterie.simulate import Simulation
 from coterie.simulate.policies import Independent, Policy
 from coterie.solve import estimated_game
@@ -44,17 +45,21 @@ class Replay(Policy):
     meeting_probabilities = size_probabilities
 
 
-def sums(source, policy, samples, rng):
-    found = np.zeros((3, source.game.n_coalitions, source.game.n_agents, source.game.n_agents))
+def sums(source, policy, samples, rng, *, aware=False):
+    n, k = source.game.n_agents, source.game.n_coalitions
+    found = np.zeros((3, k, n, n, n + 1) if aware else (3, k, n, n))
     for batch in Simulation(source.model, policy, source.game, rng).batches(samples):
-        for t, values in enumerate((np.ones_like(batch.utility), batch.utility, batch.utility**2)):
-            np.add.at(found[t], (batch.coalition, batch.agent, batch.partner), values)
+        size = (batch.joined.sum(axis=1)[batch.sample, batch.coalition],) if aware else ()
+        for power in range(3):
+            np.add.at(found[power], (batch.coalition, batch.agent, batch.partner, *size), batch.utility**power)
     return found + np.swapaxes(found, 2, 3)
 
 
 def evidence_of(source, found):
     names = (source.game.agents, source.game.coalitions)
-    return PairEvidence(size_free(*found, Bounds(*source.model.utility_range)), names=names)
+    return PairEvidence(
+        (size_aware if found.ndim == 5 else size_free)(*found, Bounds(*source.model.utility_range)), names=names
+    )
 
 
 def learnt(source, evidence, rng):
@@ -78,17 +83,32 @@ def small(seed=0, n=3, k=2, *, seen=20):
     return PairEvidence(size_free(count, count * mean, squares, Bounds(-1.0, 1.0))), profile, spaces
 
 
-def test_weights_are_the_gradient_of_the_root_forms():
+def sized(seed=0, n=3, k=2, *, seen=20):
+    """The same where utilities may depend on size."""
+    rng = np.random.default_rng(seed)
+    evidence, profile, spaces = small(seed, n, k, seen=seen)
+    count = rng.integers(0, seen, (k, n, n, n + 1)).astype(float)
+    count[..., :2] = 0
+    count = (count + np.swapaxes(count, 1, 2)) * ~np.eye(n, dtype=bool)[None, :, :, None]
+    mean = evidence.estimate.moments.mean[..., None] * np.linspace(0.5, 1, n + 1)
+    return PairEvidence(size_aware(count, count * mean, count * (mean**2 + 0.1), Bounds(-1.0, 1.0))), profile, spaces
+
+
+KINDS = pytest.mark.parametrize("kind", [small, sized])
+
+
+@KINDS
+def test_weights_are_the_gradient_of_the_root_forms(kind):
     """Finite differences of sum of w_d (gain_d + kappa_d sqrt(q_d)), with w and kappa held fixed."""
-    evidence, profile, spaces = small(3)
+    evidence, profile, spaces = kind(3)
     outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
-    base = outlook.base
+    base = outlook.base + observations(evidence, spaces.sample(np.random.default_rng(0), 40), [1] * 40)
     weights = worth_of(outlook, base)
     known = outlook.with_counts(base)
     design = known.design(profile)
     bound, rooms = outlook.bound(known, design), known.rooms(design)
     r2 = known.estimate.bounds.half_range**2
-    variance = np.maximum(outlook.variance, 0.01 * r2)
+    variance = np.where(base > 0, np.maximum(outlook.variance, 0.01 * r2), r2)
     moves = []
     for i, space in enumerate(spaces.spaces):
         x = space.enumerate() - profile.marginals[i]
@@ -100,43 +120,75 @@ def test_weights_are_the_gradient_of_the_root_forms():
     soft /= soft.sum()
 
     def form(i, row, count):
-        return sum(
-            row[l] ** 2 * profile.marginals[j, l] ** 2 * variance[l, i, j] / count[l, i, j]
-            for l in range(len(row))
-            for j in range(spaces.n_agents)
-            if j != i
-        )
+        """Sum over partners who are there, at the size that agent i finds where sizes count."""
+        total = 0.0
+        for l, j in product(range(len(row)), range(spaces.n_agents)):
+            if j != i and profile.marginals[j, l]:
+                size = int(profile.marginals[:, l].sum() - profile.marginals[i, l]) + 1
+                cell = (l, i, j) if count.ndim == 3 else (l, i, j, size)
+                total += row[l] ** 2 * variance[cell] / max(count[cell], 0.5)
+        return total
 
     def value(count):
         total = 0.0
         for share, (i, row, bounded) in zip(soft, moves, strict=True):
-            gain = row @ rooms[i]
-            total += share * (gain + (bounded - gain) * np.sqrt(form(i, row, count) / form(i, row, base)))
+            gain, now = row @ rooms[i], form(i, row, base)
+            total += share * (gain + (bounded - gain) * (np.sqrt(form(i, row, count) / now) if now else 1.0))
         return total
 
-    for l, i, j in [(0, 0, 1), (1, 0, 2), (0, 1, 2), (1, 1, 2)]:
+    tried = [place for place in np.argwhere(base >= 1).tolist() if place[1] < place[2]]
+    assert len(tried) >= 4
+    for l, i, j, *size in tried:
         step = np.zeros_like(base)
-        step[l, i, j] = step[l, j, i] = 1e-4
+        step[(l, i, j, *size)] = step[(l, j, i, *size)] = 1e-4
         slope = (value(base - step) - value(base + step)) / 2e-4
-        assert weights.pairs[l, i, j] == pytest.approx(slope, rel=1e-4, abs=1e-9)
+        assert weights.pairs[(l, i, j, *size)] == pytest.approx(slope, rel=1e-4, abs=1e-9)
     assert weights.value == pytest.approx(float(soft @ values))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_sample_is_worth_more_than_the_bound(seed):
-    evidence, profile, spaces = small(seed, n=4)
-    pairs = worth_of(Outlook(evidence, profile, spaces, DELTA, fresh=False), evidence.estimate.moments.count).pairs
-    worth = [
-        float((observations(evidence, row[None], [1]) * pairs).sum() / 2)
-        for block in spaces.joint_actions()
-        for row in block
-    ]
-    assert max(worth) <= most_per_sample(pairs, spaces) + 1e-12
-
-
+@KINDS
 @pytest.mark.parametrize("seed", range(3))
-def test_a_plan_is_close_to_the_best_of_all_plans(seed):
-    evidence, profile, spaces = small(seed, seen=80)
+def test_the_best_joint_action_is_found_and_bounded(kind, seed):
+    evidence, profile, spaces = kind(seed, n=4)
+    outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
+    pairs = worth_of(outlook, outlook.base).pairs
+
+    def worth(row):
+        return float((observations(evidence, row[None], [1]) * pairs).sum() / 2)
+
+    most = max(worth(row) for block in spaces.joint_actions() for row in block)
+    assert most <= most_per_sample(pairs, spaces) + 1e-12
+    found = best_joint_action(outlook, pairs, np.random.default_rng(0), [])
+    assert worth(found) == pytest.approx(most)
+
+
+def test_observations_are_those_of_a_simulated_log():
+    rng = np.random.default_rng(0)
+    source = Simulation.draw(4, 3, rng, actions_per_agent=4)
+    joint = source.game.actions.sample(rng, 30)
+    for kind in (small, sized):
+        found = observations(kind(0, 4, 3)[0], joint, [1] * 30)
+        aware = found.ndim == 4
+        np.testing.assert_array_equal(found, sums(source, Replay(joint), 30, rng, aware=aware)[0])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_both_orders_of_a_pair_are_one_unknown_or_two(symmetric):
+    evidence, profile, spaces = small(0)
+    moments = evidence.estimate.moments
+    count, mean = moments.count, moments.mean + (0 if symmetric else np.triu(np.full((3, 3), 0.1)))
+    estimate = size_free(count, count * mean, count * (mean**2 + 0.1), Bounds(-1.0, 1.0), symmetric=symmetric)
+    outlook = Outlook(PairEvidence(estimate), profile, spaces, DELTA, fresh=False)
+    assert outlook.symmetric is symmetric
+    found = outlook.with_counts(count, np.random.default_rng(0)).estimate.moments
+    assert found.events == estimate.moments.events
+    assert np.allclose(found.mean, np.swapaxes(found.mean, 1, 2)) is symmetric
+
+
+@KINDS
+@pytest.mark.parametrize("seed", range(2))
+def test_a_plan_is_close_to_the_best_of_all_plans(kind, seed):
+    evidence, profile, spaces = kind(seed, seen=80)
     samples, rng = 3, np.random.default_rng(0)
     plan = plan_collection(evidence, profile, spaces, DELTA, samples, rng)
     joint = np.concatenate(list(spaces.joint_actions()))
@@ -147,7 +199,7 @@ def test_a_plan_is_close_to_the_best_of_all_plans(seed):
         return paired(known, profile, spaces, DELTA).gap
 
     best = min(expected(joint[list(chosen)]) for chosen in combinations_with_replacement(range(len(joint)), samples))
-    assert expected(played(plan)) <= best + 0.1 * (plan.now - best) + 1e-9
+    assert expected(played(plan)) <= best + 0.2 * (plan.now - best) + 1e-9  # greedy gets most of it
     assert plan.now == pytest.approx(paired(evidence, profile, spaces, DELTA).gap)
     assert plan.least <= plan.predicted <= plan.now
     assert spaces.contains(played(plan)[0]).all()
@@ -207,10 +259,13 @@ def test_large_action_spaces_are_not_listed():
 
 
 def test_what_is_not_worked_out_is_refused():
-    _, profile, spaces = small()
-    sized = PairEvidence(size_aware(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 3, 4)), None, Bounds(-1.0, 1.0)))
-    with pytest.raises(InputError, match="sizes are ignored"):
-        plan_collection(sized, profile, spaces, DELTA, 5, np.random.default_rng(0))
+    evidence, profile, spaces = small()
+    dependent = replace(evidence, estimate=replace(evidence.estimate, noise=SampleNoise(None)))
+    with pytest.raises(InputError, match="independent"):
+        plan_collection(dependent, profile, spaces, DELTA, 5, np.random.default_rng(0))
+    shared = anonymous(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 3, 4)), None, Bounds(-1.0, 1.0))
+    with pytest.raises(InputError, match="semi-bandit"):
+        plan_collection(PairEvidence(shared), profile, spaces, DELTA, 5, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
@@ -243,19 +298,20 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
     assert plan.random > plan.predicted
 
 
-def test_predictions_on_drawn_games():
+@pytest.mark.parametrize("aware", [False, True])
+def test_predictions_on_drawn_games(aware):
     """Mean over games, where how lucky each log was averages out."""
     predicted, real = [], []
-    for seed in range(5):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
-        source = Simulation.draw(6, 4, rng, actions_per_agent=6)
-        first = sums(source, source.policy, 300, rng)
+        source = Simulation.draw(4, 3, rng, actions_per_agent=5, model="size-gaussian" if aware else "gaussian")
+        first = sums(source, source.policy, 300, rng, aware=aware)
         known = evidence_of(source, first)
         profile, spaces = learnt(source, known, rng), source.game.actions
         joint = spaces.sample(rng, 300)
         added = observations(known, joint, [1] * len(joint))
         predicted.append(predict(known, profile, spaces, DELTA, added, rng))
-        new = sums(source, Replay(joint), 300, rng)
+        new = sums(source, Replay(joint), 300, rng, aware=aware)
         real.append(paired(evidence_of(source, first + new), profile, spaces, DELTA).gap)
     assert np.mean(predicted) == pytest.approx(np.mean(real), rel=0.1)
 
