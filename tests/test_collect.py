@@ -12,7 +12,7 @@ from coterie.actions import exactly_one
 from coterie.certify import evidence_from, fixed, paired
 from coterie.certify.evidence import PairEvidence
 from coterie.collect import Outlook, observations, plan_collection, predict, predict_totals, samples_needed
-from coterie.collect.totals import _features, _grown
+from coterie.collect.totals import _grown, features_of
 from coterie.collect.worth import best_joint_action, most_per_sample, worth_of
 from coterie.demo import consulting_firm
 from coterie.estimate.intervals import Bounds
@@ -334,7 +334,7 @@ def two_bandit_logs(folder, seed, samples, **options):
 def test_what_totals_will_tell_is_known_exactly(tmp_path, options, fresh):
     source, joint_actions, first, new = two_bandit_logs(tmp_path, 1, 60, **options)
     rows, times = np.unique(joint_actions, axis=0, return_counts=True)
-    features = [_features(rows, i, pooled=False) for i in range(5)]
+    features = [features_of(rows, i, pooled=False) for i in range(5)]
     found = _grown(evidence_from(first), features, times * 1.0, fresh=fresh)
     after = evidence_from(new if fresh else first.merged(new, first.setting)).estimate
     if "joint" in options:

@@ -41,7 +41,7 @@ def collecting(plan: "Collection") -> Iterator[str]:
     pairs = [("pair", "", "coalition", *(["size"] if sized else []), "seen", "planned", "worth of one more")]
     pairs += [
         (short(need.agent), short(need.partner), short(need.coalition), *([str(need.size)] if sized else []),
-         f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
+         "-" if need.seen is None else f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
         for need in plan.needs[:LISTED]
     ]  # fmt: skip
     yield from aligned(pairs, left=(0, 1, 2))

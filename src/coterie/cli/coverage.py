@@ -147,18 +147,21 @@ def _aim(
     """Work out the certificate, and a plan for what was asked: for so many samples, or for the target."""
     from coterie.certify import evidence_from, paired
     from coterie.certify.evidence import PairEvidence
-    from coterie.collect import plan_collection, samples_needed
+    from coterie.certify.total_evidence import TotalEvidence
+    from coterie.collect import noise_variance, plan_collection, plan_totals, samples_needed
+    from coterie.log.total_statistics import TotalStatistics
 
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
     certificate = paired(evidence, strategy, spaces, delta).gap
     needed, plan = None, None
-    if collect is not None and not isinstance(evidence, PairEvidence):
-        raise InputError("--collect plans for semi-bandit logs only")
     if isinstance(evidence, PairEvidence):
         if target is not None and certificate > target:
             needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, fresh=fresh, most=MOST)
         if collect is not None:
             plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, fresh=fresh)
+    elif collect is not None and isinstance(evidence, TotalEvidence) and isinstance(statistics.whole, TotalStatistics):
+        variance = noise_variance(statistics.whole)
+        plan = plan_totals(evidence, strategy, spaces, delta, collect, rng, fresh=fresh, variance=variance)
     return Aim(certificate, target, needed, plan)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify.evidence import LogTerm, PairEvidence
+from coterie.certify.evidence import Evidence, LogTerm, PairEvidence
 from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
 from coterie.certify.holdout import count_deviations
 from coterie.certify.paired import union_log_terms
@@ -132,22 +132,11 @@ class Outlook:
 
     def bound(self, evidence: PairEvidence, design: Design) -> GainBound:
         """Return the bounds that the certificate takes the largest of."""
-        bounds: list[GainBound] = [evidence.range_bound(design)]
-        strategy, spaces, delta = self.strategy, self.spaces, self.delta
-        if self.fresh:
-            bounds.append(evidence.direction_bound(design, self._log_term))
-        elif strategy.is_pure and spaces.contains(strategy.sets).all():
-            bounds.append(evidence.uniform_bound(design, delta / 2))
-            bounds.append(evidence.direction_bound(design, self._log_term))
-        else:
-            bounds.append(evidence.uniform_bound(design, delta))
-        return SmallerOf(tuple(bounds))
+        return certifying_bound(evidence, design, self.strategy, self.spaces, self.delta, self._log_term)
 
     @cached_property
-    def _log_term(self) -> LogTerm:
-        if self.fresh:
-            return math.log(max(count_deviations(self.strategy, self.spaces), 1)) - math.log(self.delta)
-        return union_log_terms(self.strategy, self.spaces, self.delta / 2)
+    def _log_term(self) -> tuple[bool, LogTerm]:
+        return log_terms(self.strategy, self.spaces, self.delta, fresh=self.fresh)
 
     def now(self) -> float:
         """Return the certificate of what is there: of the log, or (fresh) of the range alone."""
@@ -183,6 +172,37 @@ class Outlook:
     def _gap(self, evidence: PairEvidence) -> float:
         design = evidence.design(self.strategy)
         return max(0.0, float(worst_deviations(self.bound(evidence, design), self.spaces).value.max()))
+
+
+def log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float, *, fresh: bool) -> tuple[bool, LogTerm]:
+    """Return `fresh` and what each deviation has of delta: of the held-out certificate, or of the paired union."""
+    if fresh:
+        return True, math.log(max(count_deviations(strategy, spaces), 1)) - math.log(delta)
+    return False, union_log_terms(strategy, spaces, delta / 2) if _has_union(strategy, spaces) else 0.0
+
+
+def certifying_bound(
+    evidence: Evidence,
+    design: Design,
+    strategy: Strategy,
+    spaces: ActionSpaces,
+    delta: float,
+    terms: tuple[bool, LogTerm],
+) -> GainBound:
+    """Return the bounds that `fixed` (fresh) or `paired` take the largest of; the log terms are worked out once."""
+    bounds, (fresh, log_term) = [evidence.range_bound(design)], terms
+    if fresh:
+        bounds.append(evidence.direction_bound(design, log_term))
+    elif _has_union(strategy, spaces):
+        bounds.append(evidence.uniform_bound(design, delta / 2))
+        bounds.append(evidence.direction_bound(design, log_term))
+    else:
+        bounds.append(evidence.uniform_bound(design, delta))
+    return SmallerOf(tuple(bounds))
+
+
+def _has_union(strategy: Strategy, spaces: ActionSpaces) -> bool:
+    return strategy.is_pure and bool(spaces.contains(strategy.sets).all())
 
 
 _STRUCTURES = {"size-free", "pooled", "aware", "pooled-aware"}

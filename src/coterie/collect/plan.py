@@ -53,7 +53,8 @@ class Need:
     coalition: str
     size: int | None
     """The size of the coalition, where that matters."""
-    seen: int
+    seen: int | None
+    """None where totals hide it."""
     planned: int
     worth: float
     """By how much the (soft) largest bound shrinks with one more observation, to first order."""
@@ -232,8 +233,8 @@ def _collection(outlook: Outlook, played: _Played, rng: np.random.Generator) -> 
         outlook.predicted_at_random(samples, rng),
         float(np.clip(last.value + spent - samples * most_per_sample(last.pairs, spaces), 0.0, outcomes.mean())),
         _needs(outlook, first.pairs, count),
-        _by_coalition(outlook, first.pairs),
-        _merged(outlook, played.actions, played.times),
+        coalition_shares(first.pairs, outlook.strategy),
+        merged(outlook.strategy, played.actions, played.times),
     )
 
 
@@ -254,19 +255,20 @@ def _needs(outlook: Outlook, pairs: FloatArray, count: FloatArray) -> tuple[Need
     )  # fmt: skip
 
 
-def _by_coalition(outlook: Outlook, pairs: FloatArray) -> tuple[tuple[str, float], ...]:
+def coalition_shares(pairs: FloatArray, strategy: Strategy) -> tuple[tuple[str, float], ...]:
+    """Return each coalition's share of what all pairs are worth, the largest first."""
     shares = pairs.reshape(len(pairs), -1).sum(axis=1) / max(float(pairs.sum()), 1e-300)
-    names = outlook.strategy.coalitions if len(shares) > 1 else ("any",)
+    names = strategy.coalitions if len(shares) > 1 else ("any",)
     return tuple((names[l], float(shares[l])) for l in np.argsort(-shares, kind="stable").tolist())
 
 
-def _merged(outlook: Outlook, played: Sequence[BoolArray], times: Sequence[int]) -> tuple[Planned, ...]:
+def merged(strategy: Strategy, played: Sequence[BoolArray], times: Sequence[int]) -> tuple[Planned, ...]:
     """Add up the times of equal joint actions; the most frequent first."""
     total: dict[bytes, int] = {}
     action_of: dict[bytes, BoolArray] = {}
     for action, count in zip(played, times, strict=True):
         total[action.tobytes()] = total.get(action.tobytes(), 0) + count
         action_of[action.tobytes()] = action
-    names = (outlook.strategy.agents, outlook.strategy.coalitions)
+    names = (strategy.agents, strategy.coalitions)
     ordered = sorted(total, key=lambda key: -total[key])
     return tuple(Planned(Strategy.pure(action_of[key], *names), total[key]) for key in ordered)

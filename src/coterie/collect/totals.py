@@ -37,25 +37,29 @@ def predict_totals(
     """
     if evidence.structure not in {"size-free", "pooled"}:
         raise InputError("what to collect is worked out for logs whose sizes are ignored")
-    features = [_features(joint_actions, i, pooled=evidence.structure == "pooled") for i in range(spaces.n_agents)]
+    features = [features_of(joint_actions, i, pooled=evidence.structure == "pooled") for i in range(spaces.n_agents)]
     grown = _grown(evidence, features, np.asarray(times, dtype=np.float64), fresh=fresh)
     expected = replace(evidence, estimate=grown.blind(), means=evidence.means or evidence.estimate)
     certificate = fixed(expected, strategy, spaces, delta) if fresh else paired(expected, strategy, spaces, delta)
     return certificate.gap
 
 
-def _features(joint_actions: BoolArray, agent: int, *, pooled: bool) -> FloatArray:
+def features_of(joint_actions: BoolArray, agent: int, *, pooled: bool) -> FloatArray:
     """Return x of one agent in each joint action, shape (b, d)."""
     together = np.delete(joint_actions & joint_actions[:, [agent]], agent, axis=1).transpose(0, 2, 1)
     found = together.sum(axis=1) if pooled else together.reshape(len(together), -1)
     return found.astype(np.float64)
 
 
+def weights_of(evidence: TotalEvidence, features: FloatArray) -> FloatArray:
+    """Return how much each sample counts: 1 / c, or 1 / c^2 where pairs of a sample may depend on each other."""
+    return np.asarray(1 / np.maximum(features.sum(axis=1), 1.0) ** (2 if evidence.within_samples else 1))
+
+
 def _grown(evidence: TotalEvidence, features: list[FloatArray], times: FloatArray, *, fresh: bool) -> LinearEstimate:
     estimate = evidence.estimate
     if isinstance(estimate, AgentRidge):
-        power = 2 if evidence.within_samples else 1
-        added = [x.T @ (x * (times / np.maximum(x.sum(axis=1), 1) ** power)[:, None]) for x in features]
+        added = [x.T @ (x * (times * weights_of(evidence, x))[:, None]) for x in features]
         gram = tuple(new if fresh else old + new for old, new in zip(estimate.gram, added, strict=True))
         return replace(estimate, gram=gram)
     assert isinstance(estimate, JointRidge)

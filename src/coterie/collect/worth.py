@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import PairEvidence
-from coterie.certify.gain_bounds import is_enumerated
+from coterie.certify.gain_bounds import GainBound, is_enumerated
 from coterie.collect.outlook import Outlook
 from coterie.joint_actions import ActionSpaces
+from coterie.strategy import Strategy
 
 STARTS = 4
 """How many searches for each of them."""
@@ -55,43 +57,48 @@ def worth_of(outlook: Outlook, count: FloatArray) -> Worth:
     variance = np.where(moments.count > 0, np.maximum(outlook.variance, 0.01 * r**2), r**2) * outlook.matters
     counted = np.maximum(count, 0.5)  # what was never seen is worth a lot, but not infinitely much
     square = design.quadratic(variance / counted)
-    p, pooled = outlook.strategy.marginals, design.shares_unknowns
-    found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
-    for i, space in enumerate(spaces.spaces):
-        sets = space.enumerate() if is_enumerated(space) else small_moves(outlook, i)
-        x = sets - p[i]
-        values = bound.at(x[None], np.array([i]))[0]  # all actions at once: shares of delta are by action
-        moved = (x != 0).any(axis=1)
-        if moved.any():
-            x, values = x[moved], values[moved]
-            form = np.einsum("al,lm,am->a", x, square[i], x) if pooled else x**2 @ square[i]
-            found.append((i, x, values, np.maximum(form, 1e-300)))
-    if not found:
-        return Worth(np.zeros_like(count), 0.0)
-    everything = np.concatenate([values for _, _, values, _ in found])
-    widths = np.concatenate([values - x @ rooms[i] for i, x, values, _ in found])
-    scale = max(float(widths[everything.argmax()]), 1e-9) / SHARPNESS
-    soft = np.exp((everything - everything.max()) / scale)
-    soft /= soft.sum()
-    pairs, place = np.zeros_like(count), 0
-    for i, x, values, form in found:
-        share = soft[place : place + len(x)] * np.maximum(values - x @ rooms[i], 0.0) / (2 * form)
-        place += len(x)
+    listed, value = close_deviations(bound, rooms, outlook.strategy, spaces)
+    pairs = np.zeros_like(count)
+    for i, x, widths in listed:
+        form = np.einsum("al,lm,am->a", x, square[i], x) if design.shares_unknowns else x**2 @ square[i]
+        share = widths / (2 * np.maximum(form, 1e-300))
         # Each room has coefficients for all tables; they meet in one unknown only where tables are shared.
         worth = np.tensordot(share, np.tensordot(x, design.coefficients(i), axes=1) ** 2, axes=1)
         pairs[:, i] += worth * variance[:, i] / counted[:, i] ** 2
-    return Worth(pairs + np.swapaxes(pairs, 1, 2), float(soft @ everything))
+    return Worth(pairs + np.swapaxes(pairs, 1, 2), value)
 
 
-def small_moves(outlook: Outlook, agent: int) -> BoolArray:
+def close_deviations(
+    bound: GainBound, rooms: FloatArray, strategy: Strategy, spaces: ActionSpaces
+) -> tuple[list[tuple[int, FloatArray, FloatArray]], float]:
+    """Return (agent, deviations x, w_d width_d) of all who have a choice, and the soft maximum sum of w_d h_d."""
+    found = []
+    for i, space in enumerate(spaces.spaces):
+        sets = space.enumerate() if is_enumerated(space) else small_moves(strategy, space, i)
+        x = sets - strategy.marginals[i]
+        values = bound.at(x[None], np.array([i]))[0]  # all actions at once: shares of delta are by action
+        moved = (x != 0).any(axis=1)
+        if moved.any():
+            found.append((i, x[moved], values[moved], values[moved] - x[moved] @ rooms[i]))
+    if not found:
+        return [], 0.0
+    everything, widths = (np.concatenate([one[t] for one in found]) for t in (2, 3))
+    scale = max(float(widths[everything.argmax()]), 1e-9) / SHARPNESS
+    soft = np.exp((everything - everything.max()) / scale)
+    soft /= soft.sum()
+    shares = np.split(soft * np.maximum(widths, 0.0), np.cumsum([len(one[1]) for one in found])[:-1])
+    return [(i, x, share) for (i, x, _, _), share in zip(found, shares, strict=True)], float(soft @ everything)
+
+
+def small_moves(strategy: Strategy, space: ActionSpace, agent: int) -> BoolArray:
     """Return the actions that differ from the agent's in one coalition or swap one for another."""
-    own = outlook.strategy.sets[outlook.strategy.owner == agent][0]
+    own = strategy.sets[strategy.owner == agent][0]
     k = len(own)
     flips = [(l,) for l in range(k)] + [(l, m) for l in np.flatnonzero(own) for m in np.flatnonzero(~own)]
     moves = np.repeat(own[None], len(flips), axis=0)
     for row, flipped in zip(moves, flips, strict=True):
         row[list(flipped)] ^= True
-    return np.asarray(moves[outlook.spaces.spaces[agent].contains(moves)])
+    return np.asarray(moves[space.contains(moves)])
 
 
 def best_joint_action(
