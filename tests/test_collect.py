@@ -8,16 +8,29 @@ import pytest
 
 import coterie
 from coterie import ActionSpaces, InputError, Strategy, UpTo
-from coterie.actions import exactly_one
+from coterie.actions import ExplicitSets, exactly_one
 from coterie.certify import evidence_from, fixed, paired
 from coterie.certify.evidence import PairEvidence
-from coterie.collect import Outlook, observations, plan_collection, predict, predict_totals, samples_needed
+from coterie.collect import (
+    Outlook,
+    noise_variance,
+    observations,
+    plan_collection,
+    plan_totals,
+    predict,
+    predict_totals,
+    samples_needed,
+)
+from coterie.collect.outlook import certifying_bound
+from coterie.collect.total_plan import _TotalOutlook
 from coterie.collect.totals import _grown, features_of
-from coterie.collect.worth import best_joint_action, most_per_sample, worth_of
+from coterie.collect.worth import best_joint_action, close_deviations, most_per_sample, worth_of
 from coterie.demo import consulting_firm
+from coterie.estimate.design import directions
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pairs import SampleNoise, anonymous, size_aware, size_free
 from coterie.simulate import Simulation
+from coterie.simulate.models import Normal
 from coterie.simulate.policies import Independent, Policy
 from coterie.solve import estimated_game
 from coterie.solve.dynamics import best_pure_profile
@@ -366,3 +379,94 @@ def test_totals_by_size_are_refused():
 
     with pytest.raises(InputError, match="sizes are ignored"):
         predict_totals(Sized(), None, ActionSpaces.shared(exactly_one(2), 2), DELTA, np.ones((1, 2, 2), bool), [1])
+
+
+def bandit_case(folder, seed, samples=120):
+    source, _, first, _ = two_bandit_logs(folder, seed, samples)
+    known, rng = evidence_from(first), np.random.default_rng(seed)
+    return source, first, known, learnt(source, known, rng), rng
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_what_a_total_is_worth(tmp_path, fresh):
+    """The gradient by finite differences, the best joint action and the bound by enumeration."""
+    source, _, known, profile, rng = bandit_case(tmp_path, 0)
+    spaces = ActionSpaces.shared(ExplicitSets(source.game.actions.spaces[0].enumerate()[:3]), 5)
+    profile = Strategy.pure(spaces.sample(rng, 1)[0], profile.agents, profile.coalitions)
+    outlook = _TotalOutlook(known, profile, spaces, DELTA, fresh, None)
+    gram = outlook.after(spaces.sample(rng, 30), np.ones(30))
+    rows, _ = outlook.worth(gram)
+    evidence = outlook.expected(gram)
+    design = evidence.design(profile)
+    bound = certifying_bound(evidence, design, profile, spaces, DELTA, outlook._terms)
+    listed, _ = close_deviations(bound, evidence.rooms(design), profile, spaces)
+    penalty = known.estimate.penalty
+
+    def widths(matrices):
+        """Sum of w_d width_d, each width in proportion to the root of c' G^-1 c."""
+        total = 0.0
+        for i, x, width in listed:
+            c = x @ directions(design, i)
+            now, then = (
+                np.einsum("ad,de,ae->a", c, np.linalg.inv(one[i] + penalty * np.eye(len(one[i]))), c)
+                for one in (gram, matrices)
+            )
+            total += float((width * np.sqrt(then / now))[now > 0].sum())
+        return total
+
+    joint = np.concatenate(list(spaces.joint_actions()))
+    worth = outlook.worth_of_samples(rows, joint)
+    for row in (0, 100, int(worth.argmax())):
+        sample = [new - old for new, old in zip(outlook.after(joint[[row]], np.ones(1)), outlook.base, strict=True)]
+        step = [tuple(g + sign * 1e-4 * one for g, one in zip(gram, sample, strict=True)) for sign in (-1, 1)]
+        assert worth[row] == pytest.approx((widths(step[0]) - widths(step[1])) / 2e-4, rel=1e-3, abs=1e-7)
+    found = outlook.best_joint_action(rows, rng, [])
+    assert outlook.worth_of_samples(rows, found[None])[0] >= 0.95 * worth.max()
+    assert worth.max() <= most_per_sample(outlook.pairs(rows), spaces) + 1e-12
+
+
+def test_plans_for_totals(tmp_path):
+    """Better than collecting at random, and about as predicted on average over games."""
+    found = []
+    for seed in range(2):
+        source, first, known, profile, rng = bandit_case(tmp_path, seed, 200)
+        spaces = source.game.actions
+        plan = plan_totals(known, profile, spaces, DELTA, 100, rng, variance=noise_variance(first))
+        assert 0 <= plan.least <= plan.predicted <= plan.now
+        assert sum(one.times for one in plan.plan) == 100
+        certificates = []
+        for name, policy in (("planned", Replay(played(plan))), ("random", Independent(spaces))):
+            folder = tmp_path / f"{name}{seed}"
+            Simulation(source.model, policy, source.game, rng).write_log(folder, 100, feedback="bandit")
+            new = coterie.read_log(folder).statistics(parts=(1.0,)).whole
+            certificates.append(paired(evidence_from(first.merged(new, first.setting)), profile, spaces, DELTA).gap)
+        found.append((plan.predicted, *certificates))
+    predicted, real, random = np.mean(found, axis=0)
+    assert real < 0.9 * random
+    assert predicted == pytest.approx(real, rel=0.25)
+
+
+def test_the_variance_of_a_pair_shows_in_totals(tmp_path):
+    rng = np.random.default_rng(0)
+    source = Simulation.draw(4, 2, rng, actions_per_agent=3)
+    model = Normal(source.model.mu * 0.2, np.full_like(source.model.mu, 0.1))
+    game = model.game(source.game.actions, source.game.agents, source.game.coalitions)
+    Simulation(model, source.policy, game, rng).write_log(tmp_path / "log", 400, feedback="bandit")
+    assert noise_variance(coterie.read_log(tmp_path / "log").statistics(parts=(1.0,)).whole) == pytest.approx(
+        0.01, rel=0.15
+    )
+    source.write_log(tmp_path / "short", 1, feedback="bandit")
+    assert noise_variance(coterie.read_log(tmp_path / "short").statistics(parts=(1.0,)).whole) is None
+
+
+def test_plans_for_other_totals_are_refused(tmp_path):
+    source, _, first, _ = two_bandit_logs(tmp_path, 1, 60, joint=True)
+    profile = Strategy.pure(
+        source.game.actions.sample(np.random.default_rng(0), 1)[0], *[source.game.agents, source.game.coalitions]
+    )
+    for known, message in (
+        (evidence_from(first), "agent by agent"),
+        (replace(evidence_from(first), structure="aware"), "sizes"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plan_totals(known, profile, source.game.actions, DELTA, 5, np.random.default_rng(0))

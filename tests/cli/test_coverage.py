@@ -102,7 +102,7 @@ def test_for_machines(run, log):
     assert content["verdict"] in said(run(*words[:-1])[1])
     plan = content["collect"]
     assert sum(one["times"] for one in plan["plan"]) == plan["samples"] == 5
-    assert {"agent", "partner", "coalition", "seen", "planned", "worth"} == set(plan["pairs"][0])
+    assert {"agent", "partner", "coalition", "size", "seen", "planned", "worth"} == set(plan["pairs"][0])
     assert plan["predicted"] <= plan["certificate_now"] == content["certificate"]
     assert json.loads(run(*words)[1]) == content  # the same seed, the same plan
 
@@ -142,9 +142,13 @@ def test_totals(run, log):
     assert "what totals tell (Assumption 2) NO 0" in said(
         run("coverage", log, "--strategy", log.parent / "teams.csv")[1]
     )
-    code, _, messages = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 3)
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 3]
+    code, shown, _ = run(*words)
+    assert code == 0
+    assert "What to collect next (3 more samples)" in shown
+    code, _, messages = run(*words, "--sizes", "aware")
     assert code == 2
-    assert "semi-bandit" in messages
+    assert "totals whose sizes are ignored" in messages
 
 
 def test_totals_that_hide_a_difference(run, tmp_path):
