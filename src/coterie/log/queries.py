@@ -135,10 +135,12 @@ def pair_sums(
     keys = [*([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
     named = ", ".join([*([] if which == WHOLE else ["part"]), *keys])  # a constant would be hashed for every row
     size = ", CAST(z.size AS INTEGER) AS size" if sized_by else ""  # as short as it can be, being hashed
+    # Whole numbers go through the join, not the utilities that they are made from: that is quicker by a tenth.
+    fixed = f"(SELECT sample, coalition, agent, partner, {fixed_point(limits)} AS q FROM {pairs})"
     return (
         f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, {squares[0]} AS squares, "
         f"{squares[1]} AS square_rests FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner, "
-        f"{fixed_point(limits)} AS q{size} FROM {_sized(pairs, sized_by)}) AS fixed GROUP BY {named}"
+        f"q{size} FROM {_sized(fixed, sized_by)}) AS fixed GROUP BY {named}"
     )
 
 
