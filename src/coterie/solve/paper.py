@@ -125,8 +125,9 @@ def paper(
     ended: Status = control.ended or ("converged" if status == "converged" else "limit")
     note = "" if samples is None else f"Monte Carlo put the value at {smallest:.6g}"
     return Solution(
-        best, surrogate.value(best), "paper", "paper certificate", ended, 1, sweep, control.seconds, note=note
-    )
+        best, surrogate.value(best), "paper", "paper certificate", ended, 1, sweep, control.seconds, note=note,
+        drawn=None if samples is None else smallest,
+    )  # fmt: skip
 
 
 class _Surrogate(ABC):
