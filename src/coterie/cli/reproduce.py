@@ -36,10 +36,10 @@ def command(
     with _progress(quiet=quiet) as advance:
         reproduce(wanted, out, workers=workers, advance=advance)
     if page is not None:
-        write_page(page, out, quick=quick)
+        write_page(page, out)
     if not quiet:
         names = ", ".join(one.name for one in wanted)
-        messages.print(f"Wrote {names} to {out}: pictures (.png), captions (.md), tables (.csv), and summary.json.")
+        messages.print(f"Wrote {names} to {out}: pictures (.png), captions (.txt), tables (.csv), and summary.json.")
 
 
 @contextmanager

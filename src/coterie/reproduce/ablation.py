@@ -16,6 +16,7 @@ Steps 3 to 5 certify the strategy of step 2. Steps 6 to 10 each search for a pro
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def unclipped_box(evidence: PairEvidence, strategy: Strategy, delta: float) -> L
 def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[str, Outcome]]:
     """Yield every step's name and outcome, from a semi-bandit log that ignores sizes."""
     spaces, setting = statistics.setting.actions, statistics.setting
-    names = {"agents": setting.agents, "coalitions": setting.coalitions}
+    names: Any = {"agents": setting.agents, "coalitions": setting.coalitions}
     evidence = evidence_from(statistics.whole)
     assert isinstance(evidence, PairEvidence)
     drawn = paper(evidence, spaces, delta, Control(seed), samples=DRAWS, **names)

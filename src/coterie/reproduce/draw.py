@@ -1,5 +1,6 @@
 """Pictures of the figures. Colours are safe for colour-blind readers, and lines differ in style as well."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,10 @@ POLICY_NAMES = {"random": "random policy", "1rand": "1Rand", "coalition-size": "
 SMALLEST = 0.05
 """Below this the axis of certificates is linear, so that 0 has a place."""
 
-SETTINGS = {
+DOTS = 150
+"""Dots per inch."""
+
+SETTINGS: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,
@@ -51,7 +55,6 @@ SETTINGS = {
     "lines.linewidth": 1.1,
     "lines.markersize": 2.8,
     "legend.frameon": False,
-    "svg.hashsalt": "coterie",
 }
 
 
@@ -71,8 +74,13 @@ def draw(figure: Figure, rows: Sequence[tuple[str, Row]], path: Path) -> None:
 
     with mpl.rc_context(SETTINGS):
         canvas = _ablation(figure, rows, Canvas) if figure.name == "ablation" else _curves(figure, rows, Canvas)
-        with whole_file(path) as temporary:
-            canvas.savefig(temporary, format="png", dpi=130, metadata={"Software": None})
+        drawn = io.BytesIO()
+        canvas.savefig(drawn, format="png", dpi=DOTS)
+    from PIL import Image  # comes with matplotlib
+
+    with whole_file(path) as temporary, Image.open(drawn) as image:
+        # Few colours are drawn: a palette makes the file three times smaller.
+        image.convert("RGB").quantize(128).save(temporary, format="png", optimize=True)
 
 
 def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> Any:
@@ -88,10 +96,19 @@ def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> 
             axis.set_ylabel("gap")
         if place // across == down - 1:
             axis.set_xlabel("samples M")
+    top = 1.6 * max(row.certificate for _, row in rows)
+    axes[0, 0].set_ylim(-0.01, top)
+    axes[0, 0].set_yticks(*_ticks(top))
     for axis in axes.ravel()[len(figure.panels) :]:
         axis.set_visible(False)
     _legend(canvas, figure.methods, has_means=has_means)
     return canvas
+
+
+def _ticks(top: float) -> tuple[list[float], list[str]]:
+    """Return 0 and powers of ten up to the top, with their names."""
+    powers = [power for power in range(-1, 4) if 10.0**power <= top]
+    return [0.0, *(10.0**power for power in powers)], ["0", *(f"{10.0**power:g}" for power in powers)]
 
 
 def _belongs(row: Row, panel: Panel) -> bool:
@@ -107,9 +124,7 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row])
         for method in methods:
             own = [row for row in rows if (row.n, row.k, row.method) == (n, k, method)]
             lengths = np.array(sorted({row.samples for row in own}))
-            certificates, gaps = (
-                _by_length(own, lengths, name) for name in ("certificate", "true_gap")
-            )
+            certificates, gaps = (_by_length(own, lengths, name) for name in ("certificate", "true_gap"))
             mean, spread = certificates.mean(axis=1), certificates.std(axis=1)
             (line,) = axis.plot(lengths, mean, color=colour, **STYLES[method])
             axis.fill_between(lengths, np.maximum(mean - spread, 0), mean + spread, color=colour, alpha=0.15, lw=0)
@@ -122,7 +137,6 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row])
                           markersize=4 if shape != "o" else 3.6, markeredgewidth=0.8, alpha=0.9, **filled)  # fmt: skip
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=SMALLEST, linscale=0.5)
-    axis.set_ylim(bottom=-0.01)
     axis.yaxis.set_minor_formatter(NullFormatter())
     axis.grid(visible=True, axis="y", linewidth=0.3, alpha=0.6)
     axis.set_title(_title(panel), pad=3)
@@ -189,10 +203,12 @@ def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -
             axis.errorbar(mean, height, xerr=[np.minimum(spread, mean), spread], color=COLOURS[place], marker="o",
                           linestyle="-", linewidth=0.8, elinewidth=0.6, label=f"M = {length:,}")  # fmt: skip
         axis.set_xscale("symlog", linthresh=SMALLEST, linscale=0.5)
-        axis.set_xlim(left=-0.01)
         axis.grid(visible=True, linewidth=0.3, alpha=0.6)
         axis.set_title(_title(panel), pad=3)
         axis.set_xlabel("certificate")
+    top = 1.6 * max(row.certificate for _, row in rows)
+    axes[0].set_xlim(-0.01, top)
+    axes[0].set_xticks(*_ticks(top))
     axes[0].set_yticks(range(len(figure.methods)), [STEP_NAMES[step] for step in figure.methods])
     axes[0].invert_yaxis()
     handles, labels = axes[0].get_legend_handles_labels()

@@ -109,9 +109,9 @@ def _pair_sums(batch: Batch, part: IntArray, sizes: IntArray, setting: Setting) 
     cell = np.ravel_multi_index(where, shape)
     square = q * q
     # Sums of whole numbers below 2^31 over a batch are below 2^53, so floats add them up exactly.
-    added = [np.bincount(cell, minlength=int(np.prod(shape)))]
-    for values in (q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1)):
-        added.append(np.bincount(cell, values, minlength=int(np.prod(shape))).astype(np.int64))
+    cells = int(np.prod(shape))
+    summed = (q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1))
+    added = [np.bincount(cell, minlength=cells), *(np.bincount(cell, one, minlength=cells) for one in summed)]
     seen = np.flatnonzero(added[0])
     keys = np.stack(np.unravel_index(seen, shape), axis=1).astype(np.int64)
     values = np.stack([column[seen] for column in added], axis=1).astype(np.int64)

@@ -5,7 +5,7 @@ the panels of Figure 1 are among those of S1 and S2, and sweeps over agents and 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from coterie import checks
@@ -96,10 +96,12 @@ class Figure:
     samples: tuple[int, ...] = SAMPLES
     seeds: int = SEEDS
     methods: tuple[str, ...] = BOTH
-    caption: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "caption", CAPTIONS[self.name])
+    @property
+    def caption(self) -> str:
+        """What is seen, and what is degenerate, without how to read the lines."""
+        games = f"Means over {self.seeds} games." if self.seeds > 1 else "One game for each point."
+        return f"{games} {CAPTIONS[self.name]}"
 
     @cached_property
     def cells(self) -> tuple[tuple[Panel, Cell], ...]:
@@ -107,9 +109,7 @@ class Figure:
         return tuple(
             (
                 panel,
-                Cell(
-                    panel.feedback, panel.model, panel.policy, n, k, panel.actions, seed, self.samples, self.methods
-                ),
+                Cell(panel.feedback, panel.model, panel.policy, n, k, panel.actions, seed, self.samples, self.methods),
             )
             for panel in self.panels
             for n, k in panel.curves
@@ -206,8 +206,7 @@ def _figures(
 
 
 FIGURES = {
-    figure.name: figure
-    for figure in _figures((5, 10, 15, 20, 25), 10, (5, 10, 25), (3, 4, 5, 6), ((5, 5), (10, 5)))
+    figure.name: figure for figure in _figures((5, 10, 15, 20, 25), 10, (5, 10, 25), (3, 4, 5, 6), ((5, 5), (10, 5)))
 }
 """Every figure of the paper (1, S1 to S6), and what goes beyond it."""
 

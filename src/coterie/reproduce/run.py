@@ -13,8 +13,9 @@ from pathlib import Path
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.files import read_json, to_json, whole_file
+from coterie.reproduce.captions import READING
 from coterie.reproduce.cells import run_cell
-from coterie.reproduce.plan import Cell, Figure
+from coterie.reproduce.plan import ABLATION, QUICK, Cell, Figure
 from coterie.reproduce.rows import Row, write_rows
 from coterie.reproduce.summary import Summary, summarise
 
@@ -62,9 +63,13 @@ def reproduce(
         write_rows(folder / f"{figure.name}.csv", figure.name, rows)
         if pictures:
             draw(figure, rows, folder / f"{figure.name}.png")
-        _write(folder / f"{figure.name}.md", f"# {figure.title}\n\n{figure.caption}\n")
+        reading = "" if figure.methods == ABLATION else f" {READING}"
+        _write(folder / f"{figure.name}.txt", f"{figure.title}. {figure.caption}{reading}\n")
     summary = summarise(tables)
-    _write(folder / "summary.json", to_json(summary.to_json()))
+    _write(
+        folder / "summary.json",
+        to_json({"quick": all(one is QUICK.get(one.name) for one in figures), **summary.to_json()}),
+    )
     summary.write_csv(folder / "summary.csv")
     return summary
 

@@ -55,7 +55,7 @@ class Hull:
         """Return the point of one action."""
         if isinstance(self.space, UpTo):
             return action.astype(np.float64)
-        return (self.basis == action).all(axis=1).astype(np.float64)
+        return np.asarray((self.basis == action).all(axis=1), dtype=np.float64)
 
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Draw a point that is neither a corner nor the middle."""
