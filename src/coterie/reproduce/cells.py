@@ -47,13 +47,13 @@ def run_cell(cell: Cell) -> list[Row]:
     rows = []
     described = {key: value for key, value in asdict(cell).items() if key not in {"samples", "methods"}}
     for samples, statistics in growing(simulation, cell.samples, cell.feedback, readings):
-        begin = time.perf_counter()
+        begin = time.process_time()
         for method, found in _outcomes(cell, statistics):
-            end = time.perf_counter()
+            end = time.process_time()
             gap = simulation.game.gap(found.strategy)
             rows.append(Row(**described, samples=samples, method=method, certificate=found.certificate,
                             true_gap=gap, sweeps=found.sweeps, seconds=end - begin))  # fmt: skip
-            begin = time.perf_counter()
+            begin = time.process_time()
     return rows
 
 

@@ -30,11 +30,12 @@ MODEL_NAMES = {
     "gaussian": "Gaussian",
     "size-gaussian": "size-dependent Gaussian",
     "gaussian-redrawn": "Gaussian, means redrawn",
-    "mixed-effects": "mixed effects",
-    "mixed-effects-clipped": "mixed effects, clipped",
 }
 
 POLICY_NAMES = {"random": "random policy", "1rand": "1Rand", "coalition-size": "coalition-size policy"}
+
+ZERO_MEANS = ("uniform", "size-uniform", "gaussian-redrawn")
+"""Models in which every strategy is stable."""
 
 SMALLEST = 0.05
 """Below this the axis of certificates is linear, so that 0 has a place."""
@@ -88,7 +89,7 @@ def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> 
     down = -(-len(figure.panels) // across)
     canvas = canvas_of(figsize=(7.0, 0.75 + 1.95 * down), layout="constrained")
     axes = canvas.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    has_means = any(row.true_gap > 0 for _, row in rows)
+    has_means = any(panel.model not in ZERO_MEANS for panel in figure.panels)
     for place, panel in enumerate(figure.panels):
         axis = axes[place // across, place % across]
         _panel(axis, panel, figure.methods, [row for name, row in rows if name == panel.name and _belongs(row, panel)])
@@ -96,7 +97,8 @@ def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> 
             axis.set_ylabel("gap")
         if place // across == down - 1:
             axis.set_xlabel("samples M")
-    top = 1.6 * max(row.certificate for _, row in rows)
+    # Where panels have legends of their own, there is room for them above the highest line.
+    top = (5 if figure.panels[0].varies else 1.6) * max(row.certificate for _, row in rows)
     axes[0, 0].set_ylim(-0.01, top)
     axes[0, 0].set_yticks(*_ticks(top))
     for axis in axes.ravel()[len(figure.panels) :]:
@@ -116,7 +118,7 @@ def _belongs(row: Row, panel: Panel) -> bool:
 
 
 def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row]) -> None:
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import NullLocator
 
     handles = []
     for place, (n, k) in enumerate(panel.curves):
@@ -130,19 +132,19 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row])
             axis.fill_between(lengths, np.maximum(mean - spread, 0), mean + spread, color=colour, alpha=0.15, lw=0)
             if method == methods[-1]:
                 handles.append((line, f"{panel.varies} = {n if panel.varies == 'n' else k}"))
-            if gaps.max() > 0:
+            if panel.model not in ZERO_MEANS:
                 filled = {"markerfacecolor": "white"} if STYLES[method]["marker"] == "o" else {}
                 shape = {"paper": "x", "auto": "o", "auto mixed": "+"}[method]
                 axis.plot(lengths, gaps.mean(axis=1), color=colour, linestyle="none", marker=shape,
                           markersize=4 if shape != "o" else 3.6, markeredgewidth=0.8, alpha=0.9, **filled)  # fmt: skip
     axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=SMALLEST, linscale=0.5)
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_minor_locator(NullLocator())
     axis.grid(visible=True, axis="y", linewidth=0.3, alpha=0.6)
     axis.set_title(_title(panel), pad=3)
     if panel.varies:
-        axis.legend(*zip(*handles, strict=True), loc="upper right", ncols=2, handlelength=1.2, columnspacing=0.8,
-                    labelspacing=0.2, borderpad=0.1)  # fmt: skip
+        axis.legend(*zip(*handles, strict=True), loc="upper right", ncols=len(handles), handlelength=1.2,
+                    columnspacing=0.8, labelspacing=0.2, borderpad=0.1)  # fmt: skip
 
 
 def _by_length(rows: Sequence[Row], lengths: Any, name: str) -> FloatArray:
@@ -152,10 +154,11 @@ def _by_length(rows: Sequence[Row], lengths: Any, name: str) -> FloatArray:
 
 def _title(panel: Panel) -> str:
     n, k = panel.curves[0]
+    if panel.model.startswith("mixed-effects"):
+        return f"{panel.feedback}, {POLICY_NAMES[panel.policy]}, n = {n}"
     fixed = {"n": f"k = {k}", "k": f"n = {n}", "": f"n = {n}, k = {k}"}[panel.varies]
-    kind = f", {panel.feedback}" if panel.feedback == "bandit" else ""
     more = f", {panel.actions} actions" if panel.actions != 3 else ""
-    return f"{MODEL_NAMES[panel.model]}{kind}, {POLICY_NAMES[panel.policy]}, {fixed}{more}"
+    return f"{MODEL_NAMES[panel.model]}, {POLICY_NAMES[panel.policy]}, {fixed}{more}"
 
 
 def _legend(canvas: Any, methods: Sequence[str], *, has_means: bool) -> None:

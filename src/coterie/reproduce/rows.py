@@ -28,6 +28,7 @@ class Row:
     true_gap: float
     sweeps: int
     seconds: float
+    """Of processor time, which does not depend on what else the machine does."""
 
     @classmethod
     def read(cls, values: dict[str, Any]) -> "Row":
