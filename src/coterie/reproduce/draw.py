@@ -187,7 +187,7 @@ STEP_NAMES = {
     "union form": "+ sum inside the root",
     "held out": "held out instead",
     "variance": "+ variance-aware",
-    "auto": "auto: both side by side",
+    "auto": "auto, as coterie learn",
 }
 
 
