@@ -6,8 +6,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from coterie.certify.from_statistics import paper_evidence_from
-from coterie.log.statistics import Statistics
+from coterie.certify.evidence import Evidence
+from coterie.certify.from_statistics import evidence_from
+from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate.from_statistics import paper_ridge
+from coterie.log.statistics import PartStatistics, Statistics
+from coterie.log.total_statistics import TotalStatistics
 from coterie.reproduce.ablation import Outcome, ablation
 from coterie.reproduce.memory import PAPER, Reading, growing
 from coterie.reproduce.plan import ABLATION, DELTA, Cell
@@ -65,12 +69,21 @@ def _outcomes(cell: Cell, statistics: dict[str, Statistics]) -> Iterator[tuple[s
         yield method, (_paper if method == "paper" else _auto)(method, statistics, cell.seed)
 
 
+def paper_evidence(whole: PartStatistics) -> Evidence:
+    """Return what the paper's estimator makes of a log.
+
+    In the mixed-effects games too, where utilities are unbounded and pairs depend on each other, so that
+    eq. 9 and 11 prove nothing: the paper has figures of them.
+    """
+    if isinstance(whole, TotalStatistics):
+        return TotalEvidence(paper_ridge(whole), names=(whole.setting.agents, whole.setting.coalitions))
+    return evidence_from(whole)
+
+
 def _paper(method: str, statistics: dict[str, Statistics], seed: int) -> Outcome:
     del method
     printed = statistics["paper"]
-    evidence = paper_evidence_from(printed.whole)
-    assert evidence is not None
-    setting = printed.setting
+    evidence, setting = paper_evidence(printed.whole), printed.setting
     found = paper(
         evidence, setting.actions, DELTA, Control(seed), agents=setting.agents, coalitions=setting.coalitions,
         n_samples=printed.n_samples,
