@@ -116,8 +116,13 @@ NUMBERED = {
     },
 }
 
-STATEMENTS = [f"Definition: {name}" for name in DEFINITIONS] + [
-    f"{kind} {number}" for kind, numbers in NUMBERED.items() for number in numbers
+FIGURES = ["1", *(f"S{number}" for number in range(1, 7))]
+"""The main text's figure, and those of the supplement in their order."""
+
+STATEMENTS = [
+    *(f"Definition: {name}" for name in DEFINITIONS),
+    *(f"{kind} {number}" for kind, numbers in NUMBERED.items() for number in numbers),
+    *(f"Figure {name}" for name in FIGURES),
 ]
 
 WITHOUT_FUNCTION = ("none (a step of a proof)", "none (a comment)")

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie import ActionSpaces, Game, InputError, UpTo, any_subset
+from coterie import ActionSpaces, Game, InputError, Strategy, UpTo, any_subset
+from coterie.actions import ExplicitSets
 from coterie.certify.paired import paired
 from coterie.solve.control import Control
 from coterie.solve.hull import Hull, strategy_of
@@ -172,3 +173,12 @@ def test_refusals():
     game, whole, *_ = from_setting("bandit")
     with pytest.raises(InputError, match="paper certificate"):
         smooth_objective(whole, game.actions, 0.1, certificate="paper")
+
+
+@pytest.mark.parametrize("space", [any_subset(4), UpTo(4, 2), ExplicitSets(np.eye(4, dtype=bool))])
+def test_corner_is_the_point_of_a_pure_strategy(space):
+    hull = Hull.of(space)
+    for action in space.sample(np.random.default_rng(0), 5):
+        expected = hull.point(Strategy.pure(action[None]), 0)
+        np.testing.assert_array_equal(hull.corner(action), expected)
+        np.testing.assert_array_equal(hull.corner(action) @ hull.basis, action)

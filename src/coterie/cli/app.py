@@ -18,7 +18,9 @@ from coterie import __version__
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.errors import CoterieError, InputError
 
-COMMANDS: tuple[str, ...] = ("demo", "simulate", "inspect", "learn", "certify", "coverage", "evaluate", "bounds")
+COMMANDS: tuple[str, ...] = (
+    "demo", "simulate", "inspect", "learn", "certify", "coverage", "evaluate", "bounds", "reproduce",
+)  # fmt: skip
 """One module of this package per command; each has a function `command`."""
 
 app = typer.Typer(

@@ -227,7 +227,7 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> Statisti
     n, parts = setting.n_agents, task.n_parts
     both = JointAccumulator(setting, parts) if joint else None
     names = [setting.noise, *(["none"] if unweighted else [])]
-    sums = {name: _Accumulator(parts, n, setting.n_features) for name in names}
+    sums = {name: Accumulator(parts, n, setting.n_features) for name in names}
     low, high = setting.fixed_range
     totals = np.zeros((parts, n), dtype=np.int64)
     n_sizes = setting.n_sizes if setting.sizes == "aware" else 0
@@ -254,7 +254,7 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> Statisti
     )  # fmt: skip
 
 
-class _Accumulator:
+class Accumulator:
     """The sums of one weighting for all parts, which the kernel adds to in place."""
 
     def __init__(self, parts: int, n: int, dimension: int) -> None:

@@ -51,6 +51,12 @@ class Hull:
         same = (self.basis[None] == strategy.sets[rows, None]).all(axis=2)
         return np.asarray(strategy.probability[rows] @ same)
 
+    def corner(self, action: BoolArray) -> FloatArray:
+        """Return the point of one action."""
+        if isinstance(self.space, UpTo):
+            return action.astype(np.float64)
+        return np.asarray((self.basis == action).all(axis=1), dtype=np.float64)
+
     def random(self, rng: np.random.Generator) -> FloatArray:
         """Draw a point that is neither a corner nor the middle."""
         if isinstance(self.space, UpTo):

@@ -36,6 +36,9 @@ from coterie.strategy import Strategy
 CELLS = 400_000
 """How many numbers (profiles x agents x actions x coalitions) are handled at once."""
 
+REMEMBERED = 10_000
+"""The margins of so many profiles are kept where profiles must be taken one by one."""
+
 
 class Objective(ABC):
     """A function of pure profiles that is to be made small."""
@@ -221,6 +224,7 @@ class CertificateObjective(Objective):
         self.evidence, self.delta = evidence, delta
         self.game = estimated_game(evidence, spaces, agents, coalitions)
         self._kept: tuple[bytes, StackedDesign] | None = None
+        self._remembered: dict[bytes, FloatArray] = {}
 
     @cached_property
     def _stack(self) -> Bounding | None:
@@ -235,12 +239,18 @@ class CertificateObjective(Objective):
             design = StackedDesign(self._structure, profiles, agents)
             owners = np.tile(agents, len(profiles))
             return self._largest(self._bound(self._stack, design, owners), owners).reshape(len(profiles), -1)
-        everybody = np.arange(self.game.n_agents)
-        rows = []
-        for profile in profiles:
-            design_of_one = self.evidence.design(self.strategy(profile))
-            rows.append(self._largest(self._bound(self.evidence, design_of_one, everybody), everybody)[agents])
-        return np.array(rows)
+        return np.array([self._one_by_one(profile)[agents] for profile in profiles])
+
+    def _one_by_one(self, profile: BoolArray) -> FloatArray:
+        """Return everybody's margin under one profile; an enumeration asks agent by agent."""
+        key = profile.tobytes()
+        if key not in self._remembered:
+            if len(self._remembered) >= REMEMBERED:
+                self._remembered.clear()
+            everybody = np.arange(self.game.n_agents)
+            bound = self._bound(self.evidence, self.evidence.design(self.strategy(profile)), everybody)
+            self._remembered[key] = self._largest(bound, everybody)
+        return self._remembered[key]
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
         if self._stack is None:

@@ -91,6 +91,7 @@ def paper(
         return replace(found, method="paper (pure)")
     hulls = [Hull.of(space) for space in spaces.spaces]
     points = [hull.uniform() for hull in hulls]
+    marginals = np.array([point @ hull.basis for hull, point in zip(hulls, points, strict=True)])
 
     def current() -> Strategy:
         return strategy_of(surrogate.game, hulls, points)
@@ -105,13 +106,14 @@ def paper(
         for sweep in range(1, SWEEPS + 1):
             for i in range(spaces.n_agents):
                 control.check()
-                response = (
-                    surrogate.response(current(), i)
-                    if samples is None
-                    else surrogate.drawn_response(current(), i, samples.responses, control.rng)[1]
-                )
-                towards = Strategy.pure(np.tile(response, (spaces.n_agents, 1)))
-                points[i] = (1 - STEP) * points[i] + STEP * hulls[i].point(towards, i)
+                if samples is not None:
+                    response = surrogate.drawn_response(current(), i, samples.responses, control.rng)[1]
+                elif isinstance(surrogate, _PairSurrogate):
+                    response = surrogate.response_to(marginals, i)  # much quicker than making a strategy
+                else:
+                    response = surrogate.response(current(), i)
+                points[i] = (1 - STEP) * points[i] + STEP * hulls[i].corner(response)
+                marginals[i] = points[i] @ hulls[i].basis
             now = seen(current())
             if now < smallest:
                 best, smallest = current(), now
@@ -123,8 +125,9 @@ def paper(
     ended: Status = control.ended or ("converged" if status == "converged" else "limit")
     note = "" if samples is None else f"Monte Carlo put the value at {smallest:.6g}"
     return Solution(
-        best, surrogate.value(best), "paper", "paper certificate", ended, 1, sweep, control.seconds, note=note
-    )
+        best, surrogate.value(best), "paper", "paper certificate", ended, 1, sweep, control.seconds, note=note,
+        drawn=None if samples is None else smallest,
+    )  # fmt: skip
 
 
 class _Surrogate(ABC):
@@ -174,7 +177,11 @@ class _PairSurrogate(_Surrogate):
         return self.smooth.value(strategy.marginals)
 
     def response(self, strategy: Strategy, agent: int) -> BoolArray:
-        upper = self.smooth.rooms(strategy.marginals)[0][agent]
+        return self.response_to(strategy.marginals, agent)
+
+    def response_to(self, marginals: FloatArray, agent: int) -> BoolArray:
+        """Return a best response to the optimistic values of marginals (n, k)."""
+        upper = self.smooth.rooms(marginals)[0][agent]
         return np.asarray(self.game.actions.spaces[agent].best_responses(upper[None])[1][0])
 
     def drawn(self, profiles: BoolArray, agent: int) -> tuple[FloatArray, FloatArray]:

@@ -41,6 +41,8 @@ class Solution:
     """The best distinct strategies that were found, the best first."""
     note: str = ""
     """What a reader should know about the search, in one sentence."""
+    drawn: float | None = None
+    """The value as Monte Carlo put it, where a search drew instead of taking expectations."""
 
     @property
     def certificate(self) -> float:

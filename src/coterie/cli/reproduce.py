@@ -1,0 +1,56 @@
+"""`coterie reproduce`: the paper's figures again, with ours beside the paper's."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coterie.cli.output import messages
+
+
+def command(
+    *,
+    figure: Annotated[
+        list[str] | None,
+        typer.Argument(help="Figures by name: 1, S1 to S6, clipped, redrawn, actions, mixed, ablation; or all."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for pictures and tables; what is finished there is kept.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Small games and one seed: about a minute.")] = False,
+    workers: Annotated[int | None, typer.Option(help="Number of processes; by default one per core.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Also write the results, claim by claim, as a Markdown page.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
+) -> None:
+    """Make the paper's figures again, with the paper's certificate and ours, and a table beside each."""
+    from coterie import checks
+    from coterie.reproduce.page import write_page
+    from coterie.reproduce.plan import figures
+    from coterie.reproduce.run import reproduce
+
+    wanted = figures(figure or ["all"], quick=quick)
+    if workers is not None:
+        checks.whole(workers, "workers", 1)
+    with _progress(quiet=quiet) as advance:
+        reproduce(wanted, out, workers=workers, advance=advance)
+    if page is not None:
+        write_page(page, out)
+    if not quiet:
+        names = ", ".join(one.name for one in wanted)
+        messages.print(f"Wrote {names} to {out}: pictures (.png), captions (.txt), tables (.csv), and summary.json.")
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a callback that moves a bar; only a terminal sees one."""
+    if quiet or not messages.is_terminal:
+        yield None
+        return
+    from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=messages, transient=True) as bar:
+        task = bar.add_task("Games", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,97 @@
+"""Computing one cell: draw the game, let its log grow, and see what every method makes of it."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import numpy as np
+
+from coterie.certify.evidence import Evidence
+from coterie.certify.from_statistics import evidence_from
+from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate.from_statistics import paper_ridge
+from coterie.log.statistics import PartStatistics, Statistics
+from coterie.log.total_statistics import TotalStatistics
+from coterie.reproduce.ablation import Outcome, ablation
+from coterie.reproduce.memory import PAPER, Reading, growing
+from coterie.reproduce.plan import ABLATION, DELTA, Cell
+from coterie.reproduce.rows import Row
+from coterie.simulate.logs import Simulation
+from coterie.simulate.models import MODELS
+from coterie.solve.auto import recommend
+from coterie.solve.control import Control
+from coterie.solve.paper import paper
+
+
+def simulation_of(cell: Cell) -> Simulation:
+    """Return the source of the cell's log; the game does not depend on policy or feedback."""
+    seeds = np.random.SeedSequence([cell.seed, cell.n, cell.k, cell.actions, MODELS.index(cell.model)])
+    mixed = cell.model.startswith("mixed-effects")
+    return Simulation.draw(
+        cell.n,
+        cell.k,
+        np.random.default_rng(seeds),
+        model=cell.model,
+        policy=cell.policy,
+        actions_per_agent=None if mixed else cell.actions,
+    )
+
+
+def reading_of(model: str) -> Reading:
+    """Return the assumptions that are true for a model, which our certificates are made under."""
+    sized = model.startswith(("size-", "mixed-effects"))
+    # In the mixed-effects models the pairs of a coalition share a draw.
+    return Reading("aware" if sized else "ignore", "samples" if model.startswith("mixed-effects") else "pairs")
+
+
+def run_cell(cell: Cell) -> list[Row]:
+    """Return one row per number of samples and method."""
+    simulation = simulation_of(cell)
+    readings = {"ours": reading_of(cell.model), "paper": PAPER}
+    rows = []
+    described = {key: value for key, value in asdict(cell).items() if key not in {"samples", "methods"}}
+    for samples, statistics in growing(simulation, cell.samples, cell.feedback, readings):
+        begin = time.process_time()
+        for method, found in _outcomes(cell, statistics):
+            end = time.process_time()
+            gap = simulation.game.gap(found.strategy)
+            rows.append(Row(**described, samples=samples, method=method, certificate=found.certificate,
+                            true_gap=gap, sweeps=found.sweeps, seconds=end - begin))  # fmt: skip
+            begin = time.process_time()
+    return rows
+
+
+def _outcomes(cell: Cell, statistics: dict[str, Statistics]) -> Iterator[tuple[str, Outcome]]:
+    if cell.methods == ABLATION:
+        yield from ablation(statistics["ours"], DELTA, cell.seed)
+        return
+    for method in cell.methods:
+        yield method, (_paper if method == "paper" else _auto)(method, statistics, cell.seed)
+
+
+def paper_evidence(whole: PartStatistics) -> Evidence:
+    """Return what the paper's estimator makes of a log.
+
+    In the mixed-effects games too, where utilities are unbounded and pairs depend on each other, so that
+    eq. 9 and 11 prove nothing: the paper has figures of them.
+    """
+    if isinstance(whole, TotalStatistics):
+        return TotalEvidence(paper_ridge(whole), names=(whole.setting.agents, whole.setting.coalitions))
+    return evidence_from(whole)
+
+
+def _paper(method: str, statistics: dict[str, Statistics], seed: int) -> Outcome:
+    del method
+    printed = statistics["paper"]
+    evidence, setting = paper_evidence(printed.whole), printed.setting
+    found = paper(
+        evidence, setting.actions, DELTA, Control(seed), agents=setting.agents, coalitions=setting.coalitions,
+        n_samples=printed.n_samples,
+    )  # fmt: skip
+    return Outcome(found.certificate, found.strategy, found.sweeps)
+
+
+def _auto(method: str, statistics: dict[str, Statistics], seed: int) -> Outcome:
+    kind = "mixed" if method.endswith("mixed") else "pure"
+    found = recommend(statistics["ours"], DELTA, Control(seed), strategy=kind)  # type: ignore[arg-type]
+    return Outcome(found.certificate.gap, found.strategy, found.solution.sweeps)

@@ -1,0 +1,94 @@
+"""The page of results, made from the tables: claim by claim, the ablation, every picture with its caption."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from coterie.files import read_json, whole_file
+from coterie.reproduce.captions import READING
+from coterie.reproduce.claims import CLAIMS
+from coterie.reproduce.draw import STEP_NAMES
+from coterie.reproduce.plan import FIGURES, QUICK, Figure
+from coterie.reproduce.rows import Row, read_rows
+from coterie.reproduce.summary import summarise
+
+INTRODUCTION = """# Results: the paper's experiments, again
+
+Every figure of the [experiments](experiments.md), with the paper's scheme and certificate and ours side by side, on
+the same simulated logs. This page, its numbers included, is made from the tables by the command that makes the
+figures: `coterie reproduce all --out figures --page results.md` (under half an hour on two cores; `--quick` takes a
+minute; an interrupted run goes on where it stopped). Beside each picture lies its table; `summary.json` holds
+fitted exponents and shares of runs certified exactly stable.
+
+Differences from the paper: expectations are exact (the paper drew 100 joint actions; the ablation shows both); a log
+grows, so the samples of a shorter log are the first of a longer one; Gaussian models have one mean per pair and
+game, as the text has it (the released programs draw it anew, see [redrawn](#figure-redrawn)); the number of games
+behind a point stands with each figure (the paper has five).
+"""
+
+QUICK_NOTE = """!!! note
+    These are the figures of the quick run: small games, one game for each point, fewer samples.
+"""
+
+ABLATION_TEXT = (
+    "The mean certificate on the same logs, one change at a time (Gaussian model, uniformly random policy); in "
+    "brackets how many runs were certified exactly stable. What each step is: `coterie.reproduce.ablation`. "
+    "Drawing instead of expecting makes the number smaller, not better: it is no bound then "
+    "([finding 9](errata.md#finding-9))."
+)
+
+
+def page(folder: Path, link: str) -> str:
+    """Return the page for the figures whose tables are in a folder; `link` leads there."""
+    quick = bool(read_json(folder / "summary.json").get("quick"))
+    known = QUICK if quick else FIGURES
+    tables = {name: read_rows(folder / f"{name}.csv") for name in known if (folder / f"{name}.csv").exists()}
+    summary = summarise(tables)
+    lines = [
+        INTRODUCTION,
+        *([QUICK_NOTE] if quick else []),
+        "## Claim by claim",
+        "",
+        "| the paper says | verdict | what the tables say | figure |",
+    ]
+    lines.append("| --- | --- | --- | --- |")
+    for claim in CLAIMS:
+        if all(name in tables for name in claim.figures):
+            verdict = claim.judge(summary)
+            shown = ", ".join(f"[{name}](#figure-{name.lower()})" for name in claim.figures)
+            lines.append(f"| {claim.text} ({claim.where}) | **{verdict.word}** | {verdict.numbers} | {shown} |")
+    if "ablation" in tables:
+        lines += ["", *_ablation(known["ablation"], tables["ablation"])]
+    lines += ["", "## Figures", "", READING]
+    for name in tables:
+        figure = known[name]
+        lines += ["", f"### Figure {name}", "", f"![{figure.title}]({link}/{name}.png)", ""]
+        lines.append(f"*{figure.title}.* {figure.caption} Table: [{name}.csv]({link}/{name}.csv).")
+    return "\n".join(lines) + "\n"
+
+
+def write_page(path: Path, folder: Path) -> None:
+    """Write the page, with links that lead from it to the folder."""
+    link = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
+    with whole_file(path) as temporary:
+        temporary.write_text(page(folder, link), encoding="utf-8")
+
+
+def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]]) -> list[str]:
+    """Return the table of the mean certificate after each step."""
+    lines = ["## From the paper's certificate to ours", "", ABLATION_TEXT]
+    for panel in figure.panels:
+        n, k = panel.curves[0]
+        lines += ["", f"| {n} agents, {k} coalitions | " + " | ".join(f"M = {m:,}" for m in figure.samples) + " |"]
+        lines.append("| --- |" + " --- |" * len(figure.samples))
+        for step in figure.methods:
+            cells = []
+            for samples in figure.samples:
+                own = [row.certificate for name, row in rows
+                       if (name, row.method, row.samples) == (panel.name, step, samples)]  # fmt: skip
+                stable = sum(value == 0 for value in own)
+                cells.append(f"{np.mean(own):.3g}" + (f" ({stable} of {len(own)})" if stable else ""))
+            lines.append(f"| {STEP_NAMES[step]} | " + " | ".join(cells) + " |")
+    return lines

@@ -1,0 +1,231 @@
+"""Which experiments there are: figures, their panels, and the cells (one game and its log) behind them.
+
+A cell is one drawn game and one log of it, looked at after each of several numbers of samples. Figures share cells:
+the panels of Figure 1 are among those of S1 and S2, and sweeps over agents and coalitions have one cell in common.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from coterie import checks
+from coterie.reproduce.captions import CAPTIONS
+from coterie.simulate.logs import Feedback
+
+DELTA = 0.01
+
+SAMPLES = (100, 5_000, 10_000, 20_000, 30_000)
+MIXED_SAMPLES = (100, 2_000, 4_000, 6_000, 8_000, 10_000, 20_000, 30_000)
+
+MODELS = ("uniform", "size-uniform", "gaussian", "size-gaussian")
+
+SEEDS, MIXED_SEEDS = 3, 5
+"""How many games each point is a mean over. The paper has 5; those of the random models cost most."""
+
+BOTH = ("paper", "auto")
+
+ABLATION = (
+    "monte carlo", "exact", "union bound", "clipped", "paired", "pure search", "union form", "held out",
+    "variance", "auto",
+)  # fmt: skip
+"""From the paper's certificate to ours, one change at a time; see `coterie.reproduce.ablation`."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One game, drawn from its seed, and one log of it."""
+
+    feedback: Feedback
+    model: str
+    policy: str
+    n: int
+    k: int
+    actions: int
+    seed: int
+    samples: tuple[int, ...]
+    methods: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """A file name of its own."""
+        words = "+".join(method.replace(" ", "-") for method in self.methods)
+        if self.methods == ABLATION:
+            words = "ablation"
+        return (
+            f"{self.feedback}_{self.model}_{self.policy}_n{self.n}_k{self.k}_a{self.actions}_s{self.seed}"
+            f"_M{'-'.join(map(str, self.samples))}_{words}"
+        )
+
+    @property
+    def cost(self) -> float:
+        """Roughly how long it takes, for starting the long ones first."""
+        by_size = 2.0 if self.model.startswith("size") else 1.0
+        if self.model.startswith("mixed"):
+            by_size = 3.0**self.n / (20 if self.feedback == "bandit" else 50)
+        return by_size * self.n**2 * self.k * len(self.samples) * len(self.methods) * self.actions
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of a figure: a family of cells of which one number varies."""
+
+    model: str
+    policy: str
+    varies: str
+    """What the curves differ in: "n", "k", or nothing."""
+    curves: tuple[tuple[int, int], ...]
+    """(n, k) of each curve."""
+    feedback: Feedback = "semi-bandit"
+    actions: int = 3
+
+    @property
+    def name(self) -> str:
+        """How the panel is called in tables."""
+        fixed = {"n": f"k={self.curves[0][1]}", "k": f"n={self.curves[0][0]}"}
+        kept = fixed.get(self.varies, f"n={self.curves[0][0]} k={self.curves[0][1]}")
+        return f"{self.model} {self.policy} {kept}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels with common axes."""
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+    samples: tuple[int, ...] = SAMPLES
+    seeds: int = SEEDS
+    methods: tuple[str, ...] = BOTH
+
+    @property
+    def caption(self) -> str:
+        """What is seen, and what is degenerate, without how to read the lines."""
+        games = f"Means over {self.seeds} games." if self.seeds > 1 else "One game for each point."
+        return f"{games} {CAPTIONS[self.name]}"
+
+    @cached_property
+    def cells(self) -> tuple[tuple[Panel, Cell], ...]:
+        """Every cell with the panel that shows it."""
+        return tuple(
+            (
+                panel,
+                Cell(panel.feedback, panel.model, panel.policy, n, k, panel.actions, seed, self.samples, self.methods),
+            )
+            for panel in self.panels
+            for n, k in panel.curves
+            for seed in range(self.seeds)
+        )
+
+
+def _sweeps(models: Iterable[str], policy: str, sizes: tuple[int, ...], agents: int) -> Iterator[Panel]:
+    """Yield for each model the panel of agents (5 coalitions) and that of coalitions (10 agents, or as many)."""
+    for model in models:
+        yield Panel(model, policy, "n", tuple((n, 5) for n in sizes))
+        yield Panel(model, policy, "k", tuple((agents, k) for k in sizes))
+
+
+def _mixed(policy: str, feedback: Feedback, agents: Iterable[int], model: str = "mixed-effects") -> tuple[Panel, ...]:
+    return tuple(Panel(model, policy, "", ((n, 5),), feedback) for n in agents)
+
+
+def _figures(
+    sizes: tuple[int, ...],
+    fixed: int,
+    few: tuple[int, ...],
+    agents: tuple[int, ...],
+    steps: tuple[tuple[int, int], ...],
+) -> tuple[Figure, ...]:
+    some = tuple((n, 5) for n in few)
+    kinds: tuple[Feedback, ...] = ("semi-bandit", "bandit")
+    return (
+        Figure(
+            "1",
+            "Certificates against the number of samples",
+            (
+                *_sweeps(("size-uniform", "size-gaussian"), "random", sizes, fixed),
+                *_sweeps(("uniform", "size-uniform"), "1rand", sizes, fixed),
+            ),
+        ),
+        Figure("S1", "Four models, uniformly random policy", tuple(_sweeps(MODELS, "random", sizes, fixed))),
+        Figure("S2", "Four models, 1Rand", tuple(_sweeps(MODELS, "1rand", sizes, fixed))),
+        *(
+            Figure(
+                name,
+                f"Mixed coalition size effects, {feedback} feedback, {policy} policy",
+                _mixed(policy, feedback, agents),
+                MIXED_SAMPLES,
+                MIXED_SEEDS,
+            )
+            for name, feedback, policy in (
+                ("S3", kinds[0], "random"),
+                ("S4", kinds[0], "coalition-size"),
+                ("S5", kinds[1], "random"),
+                ("S6", kinds[1], "coalition-size"),
+            )
+        ),
+        Figure(
+            "clipped",
+            "Mixed coalition size effects, clipped to [-1, 1], 4 agents",
+            tuple(
+                panel
+                for feedback in kinds
+                for policy in ("random", "coalition-size")
+                for panel in _mixed(policy, feedback, agents[1:2], "mixed-effects-clipped")
+            ),
+            MIXED_SAMPLES,
+            MIXED_SEEDS,
+        ),
+        Figure(
+            "redrawn",
+            "Gaussian models: means drawn once per game, or anew every time",
+            tuple(Panel(model, "random", "n", some) for model in ("gaussian", "gaussian-redrawn")),
+        ),
+        Figure(
+            "actions",
+            "Eight actions instead of three",
+            tuple(
+                Panel(model, "random", "n", some[:2], actions=actions)
+                for model in ("uniform", "gaussian")
+                for actions in (3, 8)
+            ),
+        ),
+        Figure(
+            "mixed",
+            "Mixed strategies beside pure ones",
+            tuple(Panel("gaussian", policy, "", some[:1]) for policy in ("random", "1rand")),
+            methods=("auto", "auto mixed"),
+        ),
+        Figure(
+            "ablation",
+            "From the paper's certificate to ours, one change at a time",
+            tuple(Panel("gaussian", "random", "", (size,)) for size in steps),
+            seeds=MIXED_SEEDS,
+            methods=ABLATION,
+        ),
+    )
+
+
+FIGURES = {
+    figure.name: figure for figure in _figures((5, 10, 15, 20, 25), 10, (5, 10, 25), (3, 4, 5, 6), ((5, 5), (10, 5)))
+}
+"""Every figure of the paper (1, S1 to S6), and what goes beyond it."""
+
+QUICK = {
+    figure.name: replace(
+        figure,
+        samples=(100, 1_000, 5_000) if figure.samples == SAMPLES else (100, 2_000, 10_000),
+        seeds=1,
+    )
+    for figure in _figures((3, 5), 5, (3, 5), (3, 4), ((5, 5),))
+}
+"""The same with small games and one seed: a look at everything within a minute."""
+
+
+def figures(names: Iterable[str], *, quick: bool = False) -> tuple[Figure, ...]:
+    """Return figures by name, "all" or no name for all of them; an unknown name is refused."""
+    known = QUICK if quick else FIGURES
+    wanted = list(names)
+    if not wanted or "all" in wanted:
+        wanted = [*(name for name in wanted if name != "all"), *known]
+    places = dict.fromkeys(checks.index_of(name, tuple(known), "figure") for name in wanted)
+    return tuple(tuple(known.values())[place] for place in sorted(places))

@@ -1,0 +1,143 @@
+"""What the tables say in numbers: decay with samples, growth with agents and coalitions, shares of exact stability."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.files import whole_file
+from coterie.reproduce.rows import Row
+
+Tables = Mapping[str, Sequence[tuple[str, Row]]]
+"""Figure -> (panel, row)."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One method on games of one size: how its certificate falls with the number of samples."""
+
+    figure: str
+    panel: str
+    feedback: str
+    model: str
+    policy: str
+    n: int
+    k: int
+    actions: int
+    method: str
+    runs: int
+    """Games that each point is a mean over."""
+    first: float
+    """The mean certificate with the fewest samples."""
+    last: float
+    """The mean certificate with the most samples."""
+    exponent: float | None
+    """b of the least-squares fit of certificate = a M^b on logarithms of the means; None with fewer than 3 positive
+    means."""
+    stable: float
+    """The share of runs with the most samples whose profile was certified exactly stable: certificate 0."""
+    true_gap: float
+    """The mean true gap with the most samples."""
+    held: float
+    """The share of all runs, at any number of samples, whose certificate was not below the true gap."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a method's mean certificate with the most samples grows along a panel."""
+
+    figure: str
+    panel: str
+    method: str
+    varies: str
+    exponent: float | None
+    """b of the fit of certificate = a n^b (or k^b) on logarithms; None with fewer than 3 positive means."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All curves and how they grow."""
+
+    curves: tuple[Curve, ...]
+    growth: tuple[Growth, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of `summary.json`."""
+        return {
+            "format": "coterie.reproduction/1",
+            "curves": [asdict(curve) for curve in self.curves],
+            "growth": [asdict(growth) for growth in self.growth],
+        }
+
+    def write_csv(self, path: Path) -> None:
+        """Write the curves as a table."""
+        text = io.StringIO(newline="")
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow([one.name for one in fields(Curve)])
+        for curve in self.curves:
+            out.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()])
+        with whole_file(path) as temporary:
+            temporary.write_text(text.getvalue(), encoding="utf-8")
+
+    def of(self, figure: str, **wanted: Any) -> list[Curve]:
+        """Return the curves of a figure with these properties."""
+        return [
+            curve
+            for curve in self.curves
+            if curve.figure == figure and all(getattr(curve, key) == value for key, value in wanted.items())
+        ]
+
+
+def exponent(x: Iterable[float], y: Iterable[float]) -> float | None:
+    """Return b of the least-squares fit of log y = log a + b log x over positive y; None with fewer than 3 points."""
+    at, values = np.asarray(list(x), dtype=np.float64), np.asarray(list(y), dtype=np.float64)
+    kept = (values > 0) & np.isfinite(values)
+    if kept.sum() < 3:
+        return None
+    return float(np.polyfit(np.log(at[kept]), np.log(values[kept]), 1)[0])
+
+
+def summarise(tables: Tables) -> Summary:
+    """Return every curve of every figure, and the growth along panels that vary n or k."""
+    curves, growth = [], []
+    for figure, rows in tables.items():
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for panel, row in rows:
+            key = (panel, row.feedback, row.model, row.policy, row.n, row.k, row.actions, row.method)
+            groups.setdefault(key, []).append(row)
+        found = [_curve(figure, key, group) for key, group in groups.items()]
+        curves += found
+        growth += _growth(figure, found)
+    return Summary(tuple(curves), tuple(growth))
+
+
+def _curve(figure: str, key: tuple[Any, ...], rows: Sequence[Row]) -> Curve:
+    lengths = sorted({row.samples for row in rows})
+    by_length = [[row for row in rows if row.samples == length] for length in lengths]
+    means = [float(np.mean([row.certificate for row in group])) for group in by_length]
+    panel, feedback, model, policy, n, k, actions, method = key
+    last = by_length[-1]
+    return Curve(
+        figure, panel, feedback, model, policy, n, k, actions, method, len(last), means[0], means[-1],
+        exponent(lengths, means),
+        float(np.mean([row.certificate == 0 for row in last])),
+        float(np.mean([row.true_gap for row in last])),
+        float(np.mean([row.certificate >= row.true_gap - 1e-9 for row in rows])),
+    )  # fmt: skip
+
+
+def _growth(figure: str, curves: Sequence[Curve]) -> list[Growth]:
+    found = []
+    for panel in dict.fromkeys(curve.panel for curve in curves):
+        for method in dict.fromkeys(curve.method for curve in curves):
+            own = [curve for curve in curves if (curve.panel, curve.method) == (panel, method)]
+            for varies in ("n", "k"):
+                at = [float(getattr(curve, varies)) for curve in own]
+                if len(set(at)) > 1:
+                    fit = exponent(at, [curve.last for curve in own])
+                    found.append(Growth(figure, panel, method, varies, fit))
+    return found
