@@ -101,6 +101,7 @@ def task(folder, **options):
         engine,
         Setting("semi-bandit", agents, coalitions, True, (-1.0, 1.0), 0.0, None, False, "any", "any", **settings),
         0,
+        (-1.0, 1.0),  # as the checks found out before
     )
 
 

@@ -56,6 +56,10 @@ def test_fixed_point_is_the_clipped_share_of_the_range(engine, limits, shares):
     expected = [math.floor(min(max((u - low) / (high - low), 0.0), 1.0) * 2.0**30 + 0.5) for u in utilities]
     assert engine.table(query)["q"].to_pylist() == expected
     assert expected[:2] == [0, 2**30]
+    quick = queries.fixed_point(limits, clips=False)
+    inside = f"SELECT {quick} AS q FROM {engine.name('utilities')} WHERE utility BETWEEN ? AND ? ORDER BY place"
+    found = engine.table(inside.replace("?", queries.double(low), 1).replace("?", queries.double(high), 1))["q"]
+    assert found.to_pylist() == [q for q, u in zip(expected, utilities, strict=True) if low <= u <= high]
 
 
 def test_wide_sums_are_the_same_in_any_parts(engine):

@@ -193,7 +193,7 @@ class Log:
             checks.whole(seed, "seed", 0), self.options.agents,
             () if self.pool_coalitions else self.options.coalition_names,
         )  # fmt: skip
-        task = Reduction(self.engine, setting, self.rows)
+        task = Reduction(self.engine, setting, self.rows, self.checked.extent)
         if self.feedback == "bandit":
             return reduce_totals(task, unweighted=unweighted, joint=joint)
         return reduce_pairs(task)

@@ -27,16 +27,20 @@ def double(value: float) -> str:
     return f"CAST('{value!r}' AS DOUBLE)"
 
 
-def fixed_point(limits: tuple[float, float]) -> str:
-    """Return q = round((utility - low) / (high - low) 2^30) as SQL, 0 below low and 2^30 above high."""
+def fixed_point(limits: tuple[float, float], *, clips: bool = True) -> str:
+    """Return q = round((utility - low) / (high - low) 2^30) as SQL, 0 below low and 2^30 above high.
+
+    Without `clips` all utilities must lie within the limits, which is quicker.
+    """
     low, high = limits
     step = (high - low) / 2.0**FIXED_BITS
     # To multiply by a power of two is as exact as to divide by one, and quicker; so is CASE than least and greatest.
     scaled = f"* {double(1 / step)}" if math.frexp(step)[0] == 0.5 else f"/ {double(step)}"
-    return (
-        f"CASE WHEN utility < {double(low)} THEN 0 WHEN utility > {double(high)} THEN {1 << FIXED_BITS} "
-        f"ELSE CAST(floor((utility - {double(low)}) {scaled} + {double(0.5)}) AS BIGINT) END"
-    )
+    inside = f"CAST(floor((utility - {double(low)}) {scaled} + {double(0.5)}) AS BIGINT)"
+    if not clips:
+        return inside
+    ends = f"WHEN utility < {double(low)} THEN 0 WHEN utility > {double(high)} THEN {1 << FIXED_BITS}"
+    return f"CASE {ends} ELSE {inside} END"
 
 
 def part(shares: Sequence[float], seed: int, sample: str = "sample") -> str:
@@ -127,16 +131,18 @@ def pair_sums(
     sized_by: str | None = None,
     *,
     pooled: bool = False,
+    clips: bool = True,
+    size_type: str = "INTEGER",
 ) -> str:
     """Return count, sum and sum of squares of q for each part, coalition and pair (and size).
 
-    `squares` says how the engine sums q^2 in two parts.
+    `squares` says how the engine sums q^2 in two parts, `clips` whether utilities may lie beyond the limits.
     """
     keys = [*([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
     named = ", ".join([*([] if which == WHOLE else ["part"]), *keys])  # a constant would be hashed for every row
-    size = ", CAST(z.size AS INTEGER) AS size" if sized_by else ""  # as short as it can be, being hashed
+    size = f", CAST(z.size AS {size_type}) AS size" if sized_by else ""  # as short as it can be, being hashed
     # Whole numbers go through the join, not the utilities that they are made from: that is quicker by a tenth.
-    fixed = f"(SELECT sample, coalition, agent, partner, {fixed_point(limits)} AS q FROM {pairs})"
+    fixed = f"(SELECT sample, coalition, agent, partner, {fixed_point(limits, clips=clips)} AS q FROM {pairs})"
     return (
         f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, {squares[0]} AS squares, "
         f"{squares[1]} AS square_rests FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner, "

@@ -33,6 +33,14 @@ class Reduction:
     engine: Engine
     setting: Setting
     rows: int
+    extent: tuple[float, float] | None = None
+    """The smallest and the largest utility, where they are known."""
+
+    @property
+    def clips(self) -> bool:
+        """Whether some utility may lie beyond the range, if only by rounding."""
+        low, high = self.setting.fixed_range
+        return self.extent is None or not low <= self.extent[0] <= self.extent[1] <= high
 
     @property
     def n_parts(self) -> int:
@@ -145,8 +153,10 @@ def pair_sums(task: Reduction) -> list[Sums]:
     setting = task.setting
     squares = task.engine.wide_sum("q * q", queries.FIXED_BITS)
     query = queries.pair_sums(
-        task.ratings, task.part("p.sample"), setting.fixed_range, squares, task.sized_by, pooled=setting.pool_coalitions
-    )
+        task.ratings, task.part("p.sample"), setting.fixed_range, squares, task.sized_by,
+        pooled=setting.pool_coalitions, clips=task.clips,
+        size_type="SMALLINT" if setting.n_agents < 2**15 else "INTEGER",
+    )  # fmt: skip
     found = task.engine.table(query)
     values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
     if setting.noise == "samples" and setting.pool_coalitions:
