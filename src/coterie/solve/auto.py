@@ -2,7 +2,7 @@
 
 `holdout` learns on the first parts of a log and certifies on the others; `paired` and `paper` learn and
 certify on everything; `auto` tries `holdout` and `paired`, each with its share of delta. All its certificates
-hold together with probability 1 - delta, so it is free to choose among them.
+hold together with probability 1 - delta, so it is free to choose among them, and it stops at the first that is 0.
 
 With few data a certificate is mostly uncertainty, and its minimum is a profile in which few people meet, stable
 or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie.arrays import BoolArray
 from coterie.certify.certificate import Certificate
 from coterie.certify.evidence import Evidence, Form, PairEvidence
 from coterie.certify.from_statistics import evidence_from, paper_from
@@ -34,6 +35,7 @@ from coterie.solve.control import Control
 from coterie.solve.estimated import estimated_game
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, paper_evidence
 from coterie.solve.solution import Solution, Status
+from coterie.solve.starts import diverse, settle
 from coterie.strategy import Strategy
 
 PARTS = (0.1, 0.1, 0.3, 0.5)
@@ -47,6 +49,9 @@ CANDIDATES = 2
 
 PAIRED_SHARE = 0.1
 """This much of delta goes to `paired` under `auto`."""
+
+SETTLED, CERTIFIED = 32, 8
+"""From so many starts best-response dynamics runs at first, and so many of its ends are certified."""
 
 GUESSED = 1_000_000
 """Guesses are made for up to so many unknowns."""
@@ -123,9 +128,11 @@ def recommend(
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []
-    if holds_out:
+    if certificate == "auto" and strategy == "pure" and solver == "auto":
+        found = task.settled(delta * PAIRED_SHARE if shared else delta)
+    if not found and holds_out:
         found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.7 if shared else 1.0)
-    else:
+    elif not found:
         found += task.on_everything("paper" if certificate == "paper" else "paired", delta)
     if certificate == "auto" and control.ended is None and all(one.certificate.gap > 0 for one in found):
         found += task.stable_looking(delta * PAIRED_SHARE if shared else delta)
@@ -190,6 +197,29 @@ class _Task:
             _Found(solution, strategy, found, name, alone(index))
             for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
+
+    def settled(self, delta: float) -> list[_Found]:
+        """Return profiles in which best-response dynamics comes to rest and that are surely stable, if any is."""
+        game, rng = estimated_game(self.whole, self.spaces), self.control.rng
+        inner, found = self.control.nested(), []
+        with inner.running():
+            ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner)
+            profiles = [self._named(profile) for profile in np.unique(ends[stable], axis=0)]
+            for strategy in sorted(profiles, key=lambda one: -height(game, one))[:CERTIFIED]:
+                inner.check()
+                certificate = self._paired(strategy, delta)
+                if certificate.gap == 0:
+                    margin = 0.0 if certificate.worst is None else certificate.worst.bound
+                    solution = Solution(
+                        strategy, margin, "best responses", "paired certificate", "converged", SETTLED, sweeps, 0.0
+                    )
+                    found.append(_Found(solution, strategy, certificate))
+        if inner.ended == "interrupted":
+            self.control.ended = "interrupted"
+        return found
+
+    def _named(self, profile: BoolArray) -> Strategy:
+        return Strategy.pure(profile, self.setting.agents, self.setting.coalitions)
 
     def stable_looking(self, delta: float) -> list[_Found]:
         """Return profiles that look stable, and of small games the one that certifies best, by `paired`."""
