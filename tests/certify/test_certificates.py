@@ -175,7 +175,7 @@ def test_sets_outside_the_action_spaces_are_not_paid_for_by_the_union():
         found = paired(evidence, Strategy.pure(sets), spaces, 0.1)
         truth = Game(np.zeros((2, n, n)), spaces).gap(Strategy.pure(sets))
         false += truth > found.gap
-        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.1, "box").gap
+        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.05, "box").gap
     assert false == 0
 
 
