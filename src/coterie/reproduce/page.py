@@ -18,7 +18,7 @@ INTRODUCTION = """# Results: the paper's experiments, again
 
 Every figure of the [experiments](experiments.md), with the paper's scheme and certificate and ours side by side, on
 the same simulated logs. This page, its numbers included, is made from the tables by the command that makes the
-figures: `coterie reproduce all --out figures --page results.md` (under half an hour on two cores; `--quick` takes a
+figures: `coterie reproduce all --out figures --page results.md` (about half an hour on two cores; `--quick` takes a
 minute; an interrupted run goes on where it stopped). Beside each picture lies its table; `summary.json` holds
 fitted exponents and shares of runs certified exactly stable.
 
