@@ -1,14 +1,12 @@
 """`coterie bounds`: the table, both directions, what it is compared with, and refusals."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
 from coterie.bounds import Problem, all_bounds
 from coterie.certify.certificate import Certificate
-from coterie.cli import main
 from coterie.result import Result
 from coterie.strategy import Strategy
 
@@ -16,15 +14,10 @@ SMALL = ("bounds", "--agents", 4, "--coalitions", 2)
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, words)])
-        monkeypatch.setenv("COLUMNS", "100")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
+def run(run, monkeypatch):
+    """Run the command line on a terminal of a hundred columns."""
+    monkeypatch.setenv("COLUMNS", "100")
+    return run
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """`coterie coverage`: a verdict first, then numbers, the same under --json."""
 
 import json
-import sys
 
 import pytest
-
-from coterie.cli import main
 
 MEMBERS = """sample,agent,coalition
 1,ada,x
@@ -27,19 +24,6 @@ PAIRS = """sample,coalition,agent,partner,utility
 """
 TOTALS = "sample,agent,utility\n" + "".join(f"{m},{agent},0\n" for m in (1, 2, 3) for agent in ("ada", "bob", "cy"))
 TEAMS = "agent,coalition\nada,x\nbob,x\ncy,y\n"
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command line; return exit code, standard output and standard error."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture

@@ -2,28 +2,12 @@
 
 import csv
 import json
-import sys
 
 import pytest
 from rich.cells import cell_len
 
-from coterie.cli import main
-
 PAIRS = "sample,coalition,agent,partner,utility\n1,x,ada,bob,0.5\n1,x,bob,cy,0.25\n2,y,ada,cy,0.5\n"
 MEMBERS = "sample,agent,coalition\n1,ada,x\n1,bob,x\n1,cy,x\n2,ada,y\n2,cy,y\n2,dan,x\n"
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command line; return exit code, standard output and standard error."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture

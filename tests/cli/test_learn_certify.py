@@ -2,28 +2,13 @@
 
 import csv
 import json
-import sys
 
 import numpy as np
 import pytest
 
 import coterie
-from coterie.cli import main
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command line; return exit code, standard output and standard error."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture(scope="module")

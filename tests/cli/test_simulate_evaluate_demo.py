@@ -8,23 +8,14 @@ import sys
 import pytest
 from rich.console import Console
 
-from coterie.cli import main
 from coterie.truth import read_truth
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command in this process; return exit code, stdout, stderr."""
+def run(run, monkeypatch):
+    """Run the command line on a terminal of eighty columns."""
     monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return call
+    return run
 
 
 def options(out, **changes):

@@ -214,8 +214,7 @@ class _Task:
                         strategy, margin, "best responses", "paired certificate", "converged", SETTLED, sweeps, 0.0
                     )
                     found.append(_Found(solution, strategy, certificate))
-        if inner.ended == "interrupted":
-            self.control.ended = "interrupted"
+        self.control.heed(inner)
         return found
 
     def _named(self, profile: BoolArray) -> Strategy:
@@ -252,8 +251,7 @@ class _Task:
             inner = self.control.nested()
             with inner.running():
                 guess = choose_guess(parted, estimate.moments, symmetric=self.setting.symmetric, check=inner.check)
-            if inner.ended == "interrupted":
-                self.control.ended = "interrupted"
+            self.control.heed(inner)
         moments = replace(estimate.moments, mean=guess.values)
         return replace(evidence, estimate=replace(estimate, moments=moments)), guess.name
 

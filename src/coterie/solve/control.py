@@ -96,6 +96,11 @@ class Control:
             self.ended = inner.ended
             raise _Stop
 
+    def heed(self, inner: "Control") -> None:
+        """Remember that a search within this one was interrupted, so that no other begins."""
+        if inner.ended == "interrupted":
+            self.ended = "interrupted"
+
     def report(self, method: str, done: int, total: int, value: float) -> None:
         """Tell the caller how far the search is, and check whether to go on."""
         if self._progress is not None:

@@ -71,8 +71,7 @@ class Searcher:
             found = self._pure(self._objective(evidence, goal, delta), control)
         else:
             found = self._mixed(evidence, goal, delta, control)
-        if control.ended == "interrupted":
-            self.control.ended = "interrupted"
+        self.control.heed(control)
         return found
 
     @property
@@ -102,8 +101,8 @@ class Searcher:
         """Begin from the best pure profile, which a mixed strategy never has to be worse than."""
         inner = control.nested(0.5)
         first = self._pure(self._objective(evidence, goal, delta), inner)
+        control.heed(inner)
         if inner.ended == "interrupted":
-            control.ended = "interrupted"
             return replace(first, candidates=(first.strategy,))
         found = mixed(self._smooth(evidence, goal, delta), control, begin=[first.strategy])
         # A mixed strategy pays for all its deviations and has no union form: the pure one may certify better.
