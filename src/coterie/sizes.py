@@ -96,29 +96,28 @@ def leave_two_out_means(p: FloatArray, values: FloatArray, without_one: FloatArr
 
 
 def leave_two_out(p: FloatArray, without_one: FloatArray) -> FloatArray:
-    """Return Pr[sum over agents other than i, j of Bernoulli(p) = s] for one i and every j.
+    """Return Pr[sum over agents other than i, j of Bernoulli(p) = s] for given i and every j.
+
+    Agent j is divided out by a two-term recursion over sizes. Who mostly joins is treated as
+    mostly staying away from the reversed distribution, so that errors shrink on the way.
 
     Parameters
     ----------
     p
-        Probabilities of joining, shape (n,).
+        Probabilities of joining, shape (..., n).
     without_one
-        Agent i's row of `leave_one_out(p)`, shape (n,).
+        Rows of `leave_one_out(p)`, shape (..., n); leading axes are broadcast against those of p.
 
     Returns
     -------
-    Shape (n, n - 1) over j and s; the row of i itself means nothing.
+    Shape (..., n, n - 1) over j and s; where j is i itself, it means nothing.
     """
-    n = len(p)
-    result = np.zeros((n, n - 1))
-    mostly_in = p > 0.5
-    p_in, p_out = p[mostly_in], p[~mostly_in]
-    previous = np.zeros(len(p_out))
-    for s in range(n - 1):
-        previous = (without_one[s] - p_out * previous) / (1 - p_out)
-        result[~mostly_in, s] = previous
-    previous = np.zeros(len(p_in))
-    for s in range(n - 2, -1, -1):
-        previous = (without_one[s + 1] - (1 - p_in) * previous) / p_in
-        result[mostly_in, s] = previous
-    return np.clip(result, 0.0, 1.0)
+    mostly_in = (p > 0.5)[..., None]
+    q = np.minimum(p, 1 - p)
+    rest = np.where(mostly_in, without_one[..., None, ::-1], without_one[..., None, :])
+    result = np.empty((*rest.shape[:-1], rest.shape[-1] - 1))
+    previous = np.zeros(result.shape[:-1])
+    for s in range(result.shape[-1]):
+        previous = (rest[..., s] - q * previous) / (1 - q)
+        result[..., s] = previous
+    return np.clip(np.where(mostly_in, result[..., ::-1], result), 0.0, 1.0)

@@ -131,12 +131,9 @@ class SizedDesign(Design):
         """Return phi = Pr[j in C_l and |C_l with i| = s] for independent agents."""
         n, k = marginals.shape
         phi = np.zeros((k, n, n, n + 1))
-        for l in range(k):
-            p = marginals[:, l]
-            without_one = leave_one_out(p)
-            for i in range(n):
-                phi[l, i, :, 2:] = p[:, None] * leave_two_out(p, without_one[i])
-                phi[l, i, i] = 0.0
+        p = marginals.T
+        phi[..., 2:] = p[:, None, :, None] * leave_two_out(p[:, None], leave_one_out(p))
+        phi[:, range(n), range(n)] = 0.0
         return cls(marginals, phi)
 
     def linear(self, values: FloatArray) -> FloatArray:

@@ -76,13 +76,15 @@ class Factor:
     @classmethod
     def of(cls, gram: FloatArray, penalty: float) -> "Factor":
         """Factor a Gram matrix, however singular it is."""
-        return cls(np.asarray(np.linalg.cholesky(gram + penalty * np.eye(len(gram))), dtype=np.float64), penalty)
+        lower = np.linalg.cholesky(gram + penalty * np.eye(len(gram)))
+        # By columns, as LAPACK wants it: else every solution begins with a copy of the whole factor.
+        return cls(np.asfortranarray(lower, dtype=np.float64), penalty)
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return G^-1 times the columns."""
         from scipy.linalg import cho_solve
 
-        return np.asarray(cho_solve((self.lower, True), columns))
+        return np.asarray(cho_solve((self.lower, True), columns, check_finite=False))
 
     def spread(self, half_range: float) -> FloatArray:
         """Return r^2 times the diagonal of G^-1, at most the square of the range."""
@@ -124,7 +126,9 @@ class AgentRidge(LinearEstimate):
     penalty: float = PENALTY
 
     def blind(self) -> "AgentRidge":
-        return replace(self, moment=tuple(np.zeros_like(moment) for moment in self.moment))
+        blinded = replace(self, moment=tuple(np.zeros_like(moment) for moment in self.moment))
+        vars(blinded)["_factors"] = self._factors  # the cached property: the same matrices are factored once
+        return blinded
 
     @cached_property
     def _factors(self) -> list[Factor]:
@@ -171,7 +175,9 @@ class JointRidge(LinearEstimate):
     penalty: float = PENALTY
 
     def blind(self) -> "JointRidge":
-        return replace(self, moment=np.zeros_like(self.moment))
+        blinded = replace(self, moment=np.zeros_like(self.moment))
+        vars(blinded)["_factor"] = self._factor  # the cached property: the same matrix is factored once
+        return blinded
 
     @cached_property
     def _factor(self) -> Factor:
