@@ -8,7 +8,7 @@ With few data a certificate is mostly uncertainty, and its minimum is a profile 
 or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
 (`coterie.estimate.guess`), and keeps the strategy with the smallest
 
-    min(certificate, r) + (gap under the best guess)
+    min(certificate, r) + (gap to expect, see `coterie.solve.possible`)
 
 where r is half the range of one pair's utility: promises beyond one colleague's worth are equally empty.
 """
@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coterie.arrays import BoolArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.certify.certificate import Certificate
 from coterie.certify.evidence import Evidence, Form, PairEvidence
 from coterie.certify.from_statistics import evidence_from, paper_from
@@ -33,6 +33,7 @@ from coterie.log.setting import Setting
 from coterie.log.statistics import PartStatistics, Statistics
 from coterie.solve.control import Control
 from coterie.solve.estimated import estimated_game
+from coterie.solve.possible import expected_gaps, possible_games
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, paper_evidence
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse, settle
@@ -73,7 +74,17 @@ class Recommendation:
     guess: str
     """The kind of guess that the search used: "raw" means, or how they were shrunk."""
     candidates: list[dict[str, Any]]
-    """What was certified on the way: method, certificate, and gap if the best guess were true."""
+    """What was certified on the way: method, certificate, and the gap to expect (0 where none is certified)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Guessed:
+    """Evidence with the best guess in place of raw means."""
+
+    evidence: Evidence
+    name: str
+    spread: FloatArray | None = None
+    """How far each mean may be from its guess; None where no guess was made."""
 
 
 @dataclass(frozen=True)
@@ -153,16 +164,20 @@ class _Task:
         return evidence_from(self.statistics.whole)
 
     @cached_property
-    def guessed(self) -> tuple[Evidence, str]:
-        """The whole log with the best guess in place of raw means, and its name."""
+    def guessed(self) -> _Guessed:
+        """The best guess from the whole log."""
         parts = self.statistics.parts
         halves = [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
         return self._guessed(self.whole, halves)
 
     @cached_property
-    def guessed_game(self) -> Game:
-        """The game that the best guess describes."""
-        return estimated_game(self.guessed[0], self.spaces)
+    def possible(self) -> list[Game]:
+        """Games that the data leave possible; the estimated one alone where there is no guess."""
+        guessed = self.guessed
+        if guessed.spread is None or not isinstance(guessed.evidence, PairEvidence):
+            return [estimated_game(guessed.evidence, self.spaces)]
+        rng, symmetric = self.control.rng, self.setting.symmetric
+        return possible_games(guessed.evidence, guessed.spread, self.spaces, rng, symmetric=symmetric)
 
     # --- What is tried ------------------------------------------------------------------------------
 
@@ -176,15 +191,15 @@ class _Task:
         part = _together(parts[:learns], setting)
         learning = evidence_from(part)
         sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
-        guessed, name = self._guessed(learning, parts[:learns])
-        expected = sealed.preview(guessed)
+        guessed = self._guessed(learning, parts[:learns])
+        expected = sealed.preview(guessed.evidence)
         first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
-        game = estimated_game(guessed, self.spaces)
+        game = estimated_game(guessed.evidence, self.spaces)
         looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
         if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
             # The best promise is not about a profile that looks stable: bring one that does.
-            second = searcher.run(guessed, "estimate", delta, part, share)
+            second = searcher.run(guessed.evidence, "estimate", delta, part, share)
             stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
             expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
             candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
@@ -194,7 +209,7 @@ class _Task:
             return lambda: sealed.again(self.delta)[index].gap
 
         return [
-            _Found(solution, strategy, found, name, alone(index))
+            _Found(solution, strategy, found, guessed.name, alone(index))
             for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
@@ -222,9 +237,9 @@ class _Task:
 
     def stable_looking(self, delta: float) -> list[_Found]:
         """Return profiles that look stable, and of small games the one that certifies best, by `paired`."""
-        evidence, name = self.guessed
-        solution = self.searcher.run(evidence, "estimate", delta, self.statistics.whole)
-        found = [_Found(solution, s, self._paired(s, delta), name) for s in candidates_of(solution)]
+        guessed = self.guessed
+        solution = self.searcher.run(guessed.evidence, "estimate", delta, self.statistics.whole)
+        found = [_Found(solution, s, self._paired(s, delta), guessed.name) for s in candidates_of(solution)]
         if self.searcher.kind == "pure" and self.searcher.enumerates and self.control.ended is None:
             found += self.on_everything("paired", delta)
         return found
@@ -240,20 +255,22 @@ class _Task:
             found.append(_Found(solution, strategy, certificate))
         return found
 
-    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics]) -> tuple[Evidence, str]:
-        """Return evidence whose means are the guesses that predict one part best from another, and their name."""
+    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics]) -> _Guessed:
+        """Return evidence whose means are the guesses that predict one part best from another."""
         if not isinstance(evidence, PairEvidence):
-            return evidence, "ridge"
+            return _Guessed(evidence, "ridge")
         estimate = evidence.estimate
-        guess = Guess(estimate.moments.mean, "raw")
-        if estimate.moments.count.size <= GUESSED:
-            parted = [found.estimate.moments for p in parts if isinstance(found := evidence_from(p), PairEvidence)]
-            inner = self.control.nested()
-            with inner.running():
-                guess = choose_guess(parted, estimate.moments, symmetric=self.setting.symmetric, check=inner.check)
-            self.control.heed(inner)
-        moments = replace(estimate.moments, mean=guess.values)
-        return replace(evidence, estimate=replace(estimate, moments=moments)), guess.name
+        moments = estimate.moments
+        if moments.count.size > GUESSED:
+            return _Guessed(evidence, "raw")
+        parted = [found.estimate.moments for p in parts if isinstance(found := evidence_from(p), PairEvidence)]
+        inner = self.control.nested()
+        guess = Guess(moments.mean, "raw")
+        with inner.running():
+            guess = choose_guess(parted, moments, symmetric=self.setting.symmetric, check=inner.check)
+        self.control.heed(inner)
+        better = replace(evidence, estimate=replace(estimate, moments=replace(moments, mean=guess.values)))
+        return _Guessed(better, guess.name, guess.spread(moments, estimate.bounds.half_range))
 
     # --- Certificates -------------------------------------------------------------------------------
 
@@ -267,7 +284,10 @@ class _Task:
         """Return everything about the best strategy: by the rule above, or by certificate alone; ties by potential."""
         worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
         game = estimated_game(self.whole, self.spaces)
-        lost = [max(self.guessed_game.gap(one.strategy), 0.0) if by_guess else 0.0 for one in found]
+        by_guess = by_guess and all(one.certificate.gap > 0 for one in found)
+        lost = (
+            expected_gaps(self.possible, [one.strategy for one in found]).tolist() if by_guess else [0.0] * len(found)
+        )
 
         def score(index: int) -> tuple[bool, float, float, float]:
             gap = found[index].certificate.gap
@@ -290,7 +310,7 @@ class _Task:
             self.whole,
             best.guess,
             [
-                {"method": one.certificate.method, "gap": one.certificate.gap, "guessed_gap": loss}
+                {"method": one.certificate.method, "gap": one.certificate.gap, "expected_gap": loss}
                 for one, loss in zip(found, lost, strict=True)
             ],
         )

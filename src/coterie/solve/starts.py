@@ -32,6 +32,10 @@ def greedy(game: Game, rng: np.random.Generator) -> BoolArray:
     return np.asarray(profile[0])
 
 
+FIRST_SWEEPS = 30
+"""If nobody has come to rest after so many sweeps, hardly anybody ever does: there is no potential, and runs circle."""
+
+
 def settle(
     game: Game, profiles: BoolArray, rng: np.random.Generator, control: Control, max_sweeps: int = 200
 ) -> tuple[BoolArray, BoolArray, int]:
@@ -40,15 +44,16 @@ def settle(
     Returns
     -------
     Where each run ended, whether it came to rest (else it ran in a circle or out of sweeps), and the
-    number of sweeps. As the order stays, a profile that returns proves a circle.
+    number of sweeps. As the order stays, a profile that returns proves a circle; circles may be long,
+    so all is over once twice as many sweeps have passed as the last run to come to rest needed.
     """
     current = profiles.copy()
     order = rng.permutation(game.n_agents)
     stable = np.zeros(len(current), dtype=bool)
     seen: list[set[bytes]] = [set() for _ in current]
     active = np.arange(len(current))
-    sweep = 0
-    while len(active) and sweep < max_sweeps:
+    sweep = last = 0
+    while len(active) and sweep < min(max(FIRST_SWEEPS, 2 * last), max_sweeps):
         control.check()
         sweep += 1
         moving = current[active]
@@ -61,6 +66,7 @@ def settle(
             moved |= gains
         current[active] = moving
         stable[active[~moved]] = True
+        last = last if moved.all() else sweep
         going = []
         for t in active[moved].tolist():
             key = np.packbits(current[t]).tobytes()
