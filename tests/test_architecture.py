@@ -44,6 +44,7 @@ LAYERS = [
     "reproduce",
     "demo",
     "cli",
+    "__main__",
 ]
 """From left to right; a module imports only from its own layer and from the left of it."""
 

@@ -12,7 +12,7 @@ import pytest
 
 from coterie.cli import main
 
-COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
 LONG = ["simulate", "--agents", "30", "--coalitions", "3", "--samples", "3000000", "--out"]
 TRUTH = {
