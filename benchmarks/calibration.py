@@ -483,7 +483,8 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
         "A certificate g promises that the true gap is at most g with probability 1 - delta. Each cell counts, over "
         f"{logs} simulated logs with known truth, how often something stronger was wrong: that no agent's largest "
         "bound, even a negative one, lies below her largest true gain. The profile is the one that a search from "
-        "five starts (three with 12 agents) found to certify best: the luckiest choice that the data allow. The interval is exact (Clopper and Pearson). "
+        "five starts (three with 12 agents) found to certify best: the luckiest choice that the data allow. "
+        "The interval is exact (Clopper and Pearson). "
         "Slack is the certificate minus the true gap."
     )
     total = len(list(settings()))
