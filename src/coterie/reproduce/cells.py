@@ -13,12 +13,12 @@ from coterie.estimate.from_statistics import paper_ridge
 from coterie.log.statistics import PartStatistics, Statistics
 from coterie.log.total_statistics import TotalStatistics
 from coterie.reproduce.ablation import Outcome, ablation
-from coterie.reproduce.memory import PAPER, Reading, growing
 from coterie.reproduce.plan import ABLATION, DELTA, Cell
 from coterie.reproduce.rows import Row
 from coterie.simulate.logs import Simulation
 from coterie.simulate.models import MODELS
-from coterie.solve.auto import recommend
+from coterie.simulate.statistics import Reading, growing
+from coterie.solve.auto import PARTS, recommend
 from coterie.solve.control import Control
 from coterie.solve.paper import paper
 
@@ -47,10 +47,11 @@ def reading_of(model: str) -> Reading:
 def run_cell(cell: Cell) -> list[Row]:
     """Return one row per number of samples and method."""
     simulation = simulation_of(cell)
-    readings = {"ours": reading_of(cell.model), "paper": PAPER}
+    # The paper ignores sizes and takes pairs to be independent; its certificate needs sums without weights.
+    readings = {"ours": reading_of(cell.model), "paper": Reading(unweighted=True)}
     rows = []
     described = {key: value for key, value in asdict(cell).items() if key not in {"samples", "methods"}}
-    for samples, statistics in growing(simulation, cell.samples, cell.feedback, readings):
+    for samples, statistics in growing(simulation, cell.samples, cell.feedback, readings, PARTS):
         begin = time.process_time()
         for method, found in _outcomes(cell, statistics):
             end = time.process_time()

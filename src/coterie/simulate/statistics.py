@@ -19,7 +19,8 @@ from coterie.log.statistics import Statistics
 from coterie.log.sums import Sums, packed_length
 from coterie.log.total_statistics import TotalStatistics
 from coterie.simulate.logs import Batch, Feedback, Simulation
-from coterie.solve.auto import PARTS
+
+Shares = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -32,30 +33,33 @@ class Reading:
     """Whether bandit sums without weights are made too, which the paper's certificate needs."""
 
 
-PAPER = Reading(unweighted=True)
-"""The paper ignores sizes and takes pairs to be independent."""
-
-
-def setting_of(simulation: Simulation, feedback: Feedback, reading: Reading) -> Setting:
+def setting_of(simulation: Simulation, feedback: Feedback, reading: Reading, shares: Shares) -> Setting:
     """Return the setting of a simulated log, as reading its files would find it."""
     game, model = simulation.game, simulation.model
     actions = game.actions.to_json(game.agents, game.coalitions)
     return Setting(
         feedback, game.agents, game.coalitions, model.symmetric, model.utility_range, 0.0, model.sigma, False,
-        actions, actions, reading.sizes, reading.noise, PARTS, 0,
+        actions, actions, reading.sizes, reading.noise, shares, 0,
     )  # fmt: skip
 
 
 def growing(
-    simulation: Simulation, lengths: Sequence[int], feedback: Feedback, readings: Mapping[str, Reading]
+    simulation: Simulation,
+    lengths: Sequence[int],
+    feedback: Feedback,
+    readings: Mapping[str, Reading],
+    shares: Shares = (1.0,),
 ) -> Iterator[tuple[int, dict[str, Statistics]]]:
-    """Yield, for each length in ascending order, the statistics of a log of so many samples under each reading."""
-    distinct = {reading: setting_of(simulation, feedback, reading) for reading in set(readings.values())}
+    """Yield, for each length in ascending order, the statistics of a log of so many samples under each reading.
+
+    Samples are divided at random into parts with these shares, the same under all readings.
+    """
+    distinct = {reading: setting_of(simulation, feedback, reading, shares) for reading in set(readings.values())}
     total: dict[Reading, Statistics] = {}
     done = 0
     for length in lengths:
         for batch in simulation.batches(length - done):
-            part = simulation.rng.choice(len(PARTS), len(batch.joined), p=PARTS)
+            part = simulation.rng.choice(len(shares), len(batch.joined), p=shares)
             for reading, setting in distinct.items():
                 found = reduced(batch, part, setting, unweighted=reading.unweighted)
                 total[reading] = total[reading] + found if reading in total else found

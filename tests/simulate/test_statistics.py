@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from coterie.log.log import read_log
-from coterie.reproduce.memory import Reading, growing, reduced, setting_of
 from coterie.simulate.logs import Simulation
+from coterie.simulate.statistics import Reading, growing, reduced, setting_of
+
+PARTS = (0.1, 0.1, 0.3, 0.5)
 
 
 def both(folder, model, policy, feedback, reading, samples=60, n=4, k=5):
@@ -18,11 +20,9 @@ def both(folder, model, policy, feedback, reading, samples=60, n=4, k=5):
     source = simulation()
     (batch,) = source.batches(samples)
     part = np.random.default_rng(0).choice(4, samples)
-    ours = reduced(batch, part, setting_of(source, feedback, reading), unweighted=reading.unweighted)
+    ours = reduced(batch, part, setting_of(source, feedback, reading, PARTS), unweighted=reading.unweighted)
     more = {"unweighted": reading.unweighted} if feedback == "bandit" else {}
-    theirs = read_log(folder / "log").statistics(
-        sizes=reading.sizes, noise=reading.noise, parts=(0.1, 0.1, 0.3, 0.5), **more
-    )
+    theirs = read_log(folder / "log").statistics(sizes=reading.sizes, noise=reading.noise, parts=PARTS, **more)
     return ours.whole, theirs.whole
 
 
