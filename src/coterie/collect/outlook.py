@@ -2,12 +2,8 @@
 
 A profile is chosen because it looks stable, so its estimated gains are too good to be true, and a
 certificate that takes them as they are is predicted too small. Predictions here are draws from what the
-data leave possible instead, which no choice can bias: the mean of pair e is normal with
-
-    centre_e = coalition + agent + partner effects,  spread tau^2 around it,  and N_e values of variance s_e^2,
-
-all estimated from the log (empirical Bayes, method of moments); new values are drawn around it. Where utilities may
-depend on size, each size of a coalition has its own unknowns around the centre of the pair.
+data leave possible instead, which no choice can bias: means of pairs are drawn from their posterior
+(`coterie.collect.possible`), and the new values around these.
 """
 
 import math
@@ -23,6 +19,7 @@ from coterie.certify.evidence import Evidence, LogTerm, PairEvidence
 from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
 from coterie.certify.holdout import count_deviations
 from coterie.certify.paired import union_log_terms
+from coterie.collect.possible import PossibleMeans, pair_noise
 from coterie.errors import InputError
 from coterie.estimate.design import Design, SizedDesign
 from coterie.estimate.intervals import Moments
@@ -32,7 +29,8 @@ from coterie.strategy import Strategy
 DRAWS = 24
 """How many possible outcomes a prediction is made from."""
 
-ROUNDS = 20
+LEAST_SPREAD = 1e-4
+"""How much means differ at least, as a variance, in squares of half the range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,40 +77,37 @@ class Outlook:
 
     @cached_property
     def variance(self) -> FloatArray:
-        """s_e^2; the average of all for pairs seen less than twice."""
-        count, r = self.moments.count, self.evidence.estimate.bounds.half_range
-        if self.moments.variance is None:
-            return np.full_like(count, r**2)
-        often = count >= 2
-        usual = float(np.average(self.moments.variance[often], weights=count[often])) if often.any() else r**2
-        # A few values say little about their spread: the average counts as two more of them.
-        return np.asarray((count * self.moments.variance * often + 2 * usual) / (count * often + 2))
+        """s_e^2, drawn to the average of all by as much as chance makes them differ.
+
+        Expected under an inverse chi-squared prior that has their mean u and what their variance exceeds that of
+        normal samples by, D: (w u + (N_e - 1) s_e^2) / (w + N_e - 1) with w = 2 + 2 u^2 / D.
+        """
+        r = self.evidence.estimate.bounds.half_range
+        spare = np.maximum(self.moments.count - 1, 0.0)
+        if self.moments.variance is None or not spare.any():
+            return np.full_like(spare, r**2)
+        usual = float(np.average(self.moments.variance, weights=spare))
+        by_chance = 2 * usual**2 * np.count_nonzero(spare) / spare.sum()
+        excess = float(np.average((self.moments.variance - usual) ** 2, weights=spare)) - by_chance
+        weight = 2 + 2 * usual**2 / max(excess, 1e-3 * usual**2, 1e-300)
+        return np.asarray((weight * usual + spare * self.moments.variance) / (weight + spare))
 
     @cached_property
-    def _possible(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of what each pair's mean may be."""
-        count, mean = self.moments.count, self.moments.mean
-        centre = _centre(count, mean, symmetric=self.symmetric)
-        seen = count > 0
-        noise = np.where(seen, self.variance / np.maximum(count, 1), 0.0)
-        # Weighted by how well a pair is known, or the pairs seen once would decide.
-        weight = seen / (noise + float(np.median(noise[seen])) + 1e-12) if seen.any() else np.ones_like(count)
-        spread = float((weight * ((mean - centre) ** 2 - noise)).sum() / weight.sum()) if seen.any() else 0.0
-        r = self.evidence.estimate.bounds.half_range
-        tau = max(spread, 1e-4 * r**2)
-        precision = np.where(seen, 1 / np.maximum(noise, 1e-12), 0.0) + 1 / tau
-        middle = (np.where(seen, mean / np.maximum(noise, 1e-12), 0.0) + centre / tau) / precision
-        return np.asarray(middle), np.asarray(1 / np.sqrt(precision))
+    def possible(self) -> PossibleMeans:
+        """What the pairs' means may be."""
+        count, r = self.moments.count, self.evidence.estimate.bounds.half_range
+        error = np.divide(self.variance, count, out=np.full_like(count, np.inf), where=count > 0)
+        return PossibleMeans.fitted(self.moments.mean, error, LEAST_SPREAD * r**2, symmetric=self.symmetric)
 
     def with_counts(self, count: FloatArray, rng: np.random.Generator | None = None) -> PairEvidence:
         """Return evidence with these counts, at least N0: as expected, or (with a generator) one possible outcome."""
-        added = count - self.base
-        middle, spread = self._possible
-        bounds = self.evidence.estimate.bounds
-        if rng is not None:
-            middle = np.clip(middle + spread * self._noise(rng), bounds.low, bounds.high)
-            noise = np.sqrt(self.variance / np.maximum(added, 1)) * self._noise(rng)
-            middle = np.clip(middle + noise, bounds.low, bounds.high)
+        added, bounds = count - self.base, self.evidence.estimate.bounds
+        if rng is None:
+            middle = self.possible.middle
+        else:
+            middle = np.clip(self.possible.draw(rng), bounds.low, bounds.high)
+            noise = pair_noise(rng, count.shape, symmetric=self.symmetric)
+            middle = np.clip(middle + np.sqrt(self.variance / np.maximum(added, 1)) * noise, bounds.low, bounds.high)
         total = np.maximum(count, 1e-300)
         mean = np.where(count > 0, (self.base * self.moments.mean + added * middle) / total, 0.0)
         variance = None if self.moments.variance is None else self.variance
@@ -120,15 +115,6 @@ class Outlook:
         # Cells that enter no gain count as events, but nobody need work out their intervals.
         changed = Moments(np.where(self.matters, count, 0.0), mean, variance, max(events, 1))
         return replace(self.evidence, estimate=replace(self.evidence.estimate, moments=changed))
-
-    def _noise(self, rng: np.random.Generator) -> FloatArray:
-        """Draw standard normal numbers, the same for both orders of a pair where these are one unknown."""
-        drawn = rng.normal(size=self.base.shape)
-        if not self.symmetric:
-            return drawn
-        n = drawn.shape[1]
-        upper = as_cells(np.triu(np.ones((1, n, n), dtype=bool), 1), drawn)
-        return np.asarray(np.where(upper, drawn, np.swapaxes(drawn, 1, 2)))
 
     def bound(self, evidence: PairEvidence, design: Design) -> GainBound:
         """Return the bounds that the certificate takes the largest of."""
@@ -211,25 +197,3 @@ _STRUCTURES = {"size-free", "pooled", "aware", "pooled-aware"}
 def as_cells(values: NDArray[Any], like: FloatArray) -> NDArray[Any]:
     """Return values by pair (t, n, n) so that they fit an array of counts, with or without sizes."""
     return values[..., None] if like.ndim == 4 else values
-
-
-def _centre(count: FloatArray, mean: FloatArray, *, symmetric: bool) -> FloatArray:
-    """Return mean of the coalition + effects of both agents in it, fitted by backfitting, shrunk by 3 observations."""
-    if count.ndim == 4:  # the same for all sizes
-        pairs = count.sum(axis=3)
-        average = np.divide((count * mean).sum(axis=3), pairs, out=np.zeros_like(pairs), where=pairs > 0)
-        centre = _centre(pairs, average, symmetric=symmetric)
-        return np.asarray(np.broadcast_to(centre[..., None], count.shape))
-    total = count.sum(axis=(1, 2), keepdims=True)
-    fit = np.where(total > 0, (count * mean).sum(axis=(1, 2), keepdims=True) / np.maximum(total, 1), 0.0)
-    fit = np.broadcast_to(fit, count.shape).copy()
-    effects, often = np.zeros((2, *count.shape[:2])), np.stack([count.sum(axis=2), count.sum(axis=1)])
-    for _ in range(ROUNDS):
-        missed = count * (mean - fit)
-        missed_by = np.stack([missed.sum(axis=2), missed.sum(axis=1)])  # by who rates, and by who is rated
-        if symmetric:
-            missed_by[1] = missed_by[0]
-        step = ((missed_by + often * effects) / (often + 3) - effects) / 2
-        effects += step
-        fit += step[0, :, :, None] + step[1, :, None, :]
-    return fit

@@ -1,0 +1,172 @@
+"""Which means of pairs a log leaves possible: draws from a posterior in which agents have effects of their own.
+
+In every coalition the mean of pair (i, j), at each size on its own where sizes count, is taken to be
+
+    mu_ij = m + a_i + b_j + g p_ij + e_ij,     a, b, g ~ N(0, A),   e ~ N(0, E),   p_ij = a^_i b^_j / A,
+
+with a = b where both orders of a pair are one unknown. The product (Tukey's one degree of freedom for
+non-additivity) is there since skills often multiply: a sum then expects too much of whoever joins a team that is
+better than she is, which is what certificates ask about. a^ and b^ are estimated without it.
+
+The observed mean of a pair is normal around mu_ij. A and E are estimated from all coalitions together (EM, that is
+REML but for the weak prior of m). Given them everything is normal: with e integrated out, (m, g, a, b) of a coalition
+have a posterior of dimension 2 + n (or 2 + 2n), and given these the e_ij are independent.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray
+
+ROUNDS = 100
+"""Steps of EM at most; it stops where neither variance moves by more than CLOSE of itself."""
+
+CLOSE = 0.003
+
+
+@dataclass(frozen=True, eq=False)
+class PossibleMeans:
+    """The posterior of all pairs' means, given the variances of its parts."""
+
+    mean: FloatArray
+    """What was observed, shape (t, n, n) or by size (t, n, n, n + 1)."""
+    error: FloatArray
+    """The variance of each observed mean, infinite where there is none."""
+    symmetric: bool
+    level: tuple[float, float]
+    """Mean and variance of m before anything is seen of a coalition."""
+    effects: float
+    """A"""
+    rest: float
+    """E"""
+    product: FloatArray
+    """p, shape (t, n, n)."""
+
+    @classmethod
+    def fitted(cls, mean: FloatArray, error: FloatArray, least: float, *, symmetric: bool) -> "PossibleMeans":
+        """Return the posterior with its variances (at least `least`) estimated from what was observed."""
+        seen, t, n = np.isfinite(error), *mean.shape[:2]
+        middle = float(mean[seen].mean()) if seen.any() else 0.0
+        spread = max(float(mean[seen].var()) if seen.any() else 0.0, least)
+        start = cls(mean, error, symmetric, (middle, spread), spread / 2, spread / 2, np.zeros((t, n, n)))
+        if not seen.any():
+            return start
+        additive = start._settled(least)
+        a, b = np.split(additive._expected[:, 2:] @ start._tie[2:, 2:].T, 2, axis=1)
+        return replace(additive, product=a[:, :, None] * b[:, None, :] / additive.effects)._settled(least)
+
+    def _settled(self, least: float) -> "PossibleMeans":
+        """Return the same with variances that EM no longer moves."""
+        now = self
+        for _ in range(ROUNDS):
+            then, before = now._step(least), now
+            now = replace(now, effects=then[0], rest=then[1])
+            if max(abs(now.effects / before.effects - 1), abs(now.rest / before.rest - 1)) < CLOSE:
+                break
+        return now
+
+    def _step(self, least: float) -> tuple[float, float]:
+        """Return the mean of the squares of all effects, and of all e of pairs that were seen (one step of EM)."""
+        covariance, seen = np.linalg.inv(self._precision), np.isfinite(self.error)
+        squares = self._expected**2 + np.diagonal(covariance, axis1=1, axis2=2)
+        pull = self.rest * self._weight
+        missed = pull * (self.mean - self._like(self._sums(self._expected)))
+        e_squared = missed**2 + pull**2 * self._like(self._uncertainty(covariance)) + self.rest * (1 - pull)
+        return max(float(squares[:, 1:].mean()), least), max(float(e_squared[seen].mean()), least)
+
+    @cached_property
+    def middle(self) -> FloatArray:
+        """The expected mean of every pair."""
+        return self._around(self._sums(self._expected))
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draw the means of all pairs."""
+        # precision = L L', so that L'^-1 turns standard normal numbers into the posterior's.
+        steps = rng.normal(size=self._expected.shape)
+        effects = self._expected + np.linalg.solve(np.swapaxes(self._root, 1, 2), steps[..., None])[..., 0]
+        spread = np.sqrt(self.rest * (1 - self.rest * self._weight))
+        return self._around(self._sums(effects)) + spread * pair_noise(rng, self.mean.shape, symmetric=self.symmetric)
+
+    def _around(self, sums: FloatArray) -> FloatArray:
+        """Return the expected means given m + a_i + b_j + g p_ij."""
+        sums = self._like(sums)
+        return np.asarray(sums + self.rest * self._weight * (self.mean - sums))
+
+    @cached_property
+    def _weight(self) -> FloatArray:
+        """1 / (error + E): 0 where nothing was observed."""
+        return 1 / (self.error + self.rest)
+
+    @cached_property
+    def _tie(self) -> FloatArray:
+        """All of (m, g, a, b) from the unknowns, which are (m, g, a) where a = b."""
+        n = self.mean.shape[1]
+        return np.vstack([np.eye(2 + n), np.eye(n, 2 + n, 2)]) if self.symmetric else np.eye(2 + 2 * n)
+
+    @cached_property
+    def _features(self) -> FloatArray:
+        """What m and g are multiplied by, shape (t, n, n, 2)."""
+        return np.stack([np.ones_like(self.product), self.product], axis=-1)
+
+    @cached_property
+    def _precision(self) -> FloatArray:
+        """The inverse covariance of (m, g, a, b) of every coalition."""
+        weight, n = self._by_pair(self._weight), self.mean.shape[1]
+        joint, x = np.zeros((len(weight), 2 + 2 * n, 2 + 2 * n)), self._features
+        across = np.concatenate([np.einsum("tij,tijf->tfi", weight, x), np.einsum("tij,tijf->tfj", weight, x)], axis=2)
+        joint[:, :2, :2] = np.einsum("tij,tijf,tijg->tfg", weight, x, x)
+        joint[:, :2, 2:], joint[:, 2:, :2] = across, np.swapaxes(across, 1, 2)
+        joint[:, 2 : 2 + n, 2 + n :], joint[:, 2 + n :, 2 : 2 + n] = weight, np.swapaxes(weight, 1, 2)
+        agents = np.arange(2, 2 + 2 * n)
+        joint[:, agents, agents] = across[:, 0]  # the first feature is 1
+        tied = self._tie.T @ joint @ self._tie
+        before = np.full(tied.shape[1], 1 / self.effects)
+        before[0] = 1 / self.level[1]
+        return np.asarray(tied + np.diag(before))
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        return np.linalg.cholesky(self._precision)
+
+    @cached_property
+    def _expected(self) -> FloatArray:
+        """The expected (m, g, a, b) of every coalition."""
+        seen = self._by_pair(self._weight * self.mean)
+        of_features = np.einsum("tij,tijf->tf", seen, self._features)
+        moment = np.concatenate([of_features, seen.sum(axis=2), seen.sum(axis=1)], axis=1) @ self._tie
+        moment[:, 0] += self.level[0] / self.level[1]
+        return np.asarray(np.linalg.solve(self._precision, moment[..., None])[..., 0])
+
+    def _sums(self, effects: FloatArray) -> FloatArray:
+        """Return m + a_i + b_j + g p_ij of every pair."""
+        by_all = effects @ self._tie.T
+        a, b = np.split(by_all[:, 2:], 2, axis=1)
+        return np.asarray(np.einsum("tijf,tf->tij", self._features, by_all[:, :2]) + a[:, :, None] + b[:, None, :])
+
+    def _uncertainty(self, covariance: FloatArray) -> FloatArray:
+        """Return the variance of m + a_i + b_j + g p_ij of every pair."""
+        joint, x, n = self._tie @ covariance @ self._tie.T, self._features, self.mean.shape[1]
+        own = np.diagonal(joint, axis1=1, axis2=2)[:, 2:]
+        agents = own[:, :n, None] + own[:, None, n:] + 2 * joint[:, 2 : 2 + n, 2 + n :]
+        with_a, with_b = joint[:, :2, 2 : 2 + n], joint[:, :2, 2 + n :]
+        across = np.einsum("tijf,tfi->tij", x, with_a) + np.einsum("tijf,tfj->tij", x, with_b)
+        return np.asarray(np.einsum("tijf,tfg,tijg->tij", x, joint[:, :2, :2], x) + 2 * across + agents)
+
+    def _by_pair(self, cells: FloatArray) -> FloatArray:
+        """Return sums over sizes; half of them where every pair stands there in both orders."""
+        sums = cells.sum(axis=3) if cells.ndim == 4 else cells
+        return sums / 2 if self.symmetric else sums
+
+    def _like(self, pairs: FloatArray) -> FloatArray:
+        return pairs[..., None] if self.mean.ndim == 4 else pairs
+
+
+def pair_noise(rng: np.random.Generator, shape: tuple[int, ...], *, symmetric: bool) -> FloatArray:
+    """Draw standard normal numbers for all pairs, the same for both orders where these are one unknown."""
+    drawn = rng.normal(size=shape)
+    if not symmetric:
+        return drawn
+    upper: BoolArray = np.triu(np.ones(shape[1:3], dtype=bool), 1)
+    return np.where(upper[..., None] if len(shape) == 4 else upper, drawn, np.swapaxes(drawn, 1, 2))
