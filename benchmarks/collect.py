@@ -108,15 +108,18 @@ class Case:
 
 
 def cases(times: int) -> Iterator[tuple[str, Iterator[Case], tuple[int, ...]]]:
-    """Yield games with first logs; drawn games need more logs, since each has another gap."""
+    """Yield games with first logs; drawn games need more logs, since each has another gap.
+
+    All rows of a game share its logs, so what these have in common shows in each of them.
+    """
     firm = consulting_firm().simulation
     yield (
         "firm, 24 agents, 240 months",
-        (Case.of(firm, 240, np.random.default_rng(s)) for s in range(4 * times)),
+        (Case.of(firm, 240, np.random.default_rng(s)) for s in range(12 * times)),
         (100, 400),
     )
-    yield "6 agents, 4 coalitions, 300 samples", drawn(20 * times, 6, 4, 300), (100, 400)
-    yield "10 agents, 5 coalitions, 1000 samples", drawn(12 * times, 10, 5, 1000), (300, 1000, 4000)
+    yield "6 agents, 4 coalitions, 300 samples", drawn(40 * times, 6, 4, 300), (100, 400)
+    yield "10 agents, 5 coalitions, 1000 samples", drawn(40 * times, 10, 5, 1000), (300, 1000, 4000)
     yield "5 agents, 3 coalitions, 1000 samples, by size", drawn(20 * times, 5, 3, 1000, "size-gaussian"), (300, 1000)
 
 
@@ -194,7 +197,7 @@ def savings(seeds: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=5, help="multiples of 4 to 20 logs per row")
+    parser.add_argument("--times", type=int, default=5, help="multiples of 12 to 40 logs per row")
     options = parser.parse_args()
     first, second = predictions(options.times), savings(SAVINGS_LOGS)
     text = (

@@ -38,6 +38,11 @@ from coterie.solve.dynamics import best_pure_profile
 DELTA = 0.05
 
 
+def both_orders(values):
+    """Copy every pair's value from (i, j), i < j, to (j, i)."""
+    return np.triu(values, 1) + np.swapaxes(np.triu(values, 1), -1, -2)
+
+
 class Replay(Policy):
     """Plays given joint actions one after the other."""
 
@@ -185,6 +190,25 @@ def test_observations_are_those_of_a_simulated_log():
         np.testing.assert_array_equal(found, sums(source, Replay(joint), 30, rng, aware=aware)[0])
 
 
+def test_variances_differ_by_as_much_as_is_not_chance():
+    rng = np.random.default_rng(0)
+
+    def shown(deviation, count):
+        values = both_orders(deviation * rng.normal(size=(count, 2, 8, 8)))
+        moments = np.full((2, 8, 8), float(count)), values.sum(axis=0), (values**2).sum(axis=0)
+        moments = [one * ~np.eye(8, dtype=bool) for one in moments]
+        known = PairEvidence(size_free(*moments, Bounds(-1.0, 1.0)))
+        spaces = ActionSpaces.shared(exactly_one(2), 8)
+        outlook = Outlook(known, Strategy.pure(spaces.sample(rng, 1)[0]), spaces, DELTA, fresh=False)
+        return outlook.variance[:, ~np.eye(8, dtype=bool)], known.estimate.moments.variance[:, ~np.eye(8, dtype=bool)]
+
+    found, _ = shown(0.3, 6)
+    assert found == pytest.approx(0.09, rel=0.2)
+    unlike = both_orders(rng.choice([0.05, 0.5], (2, 8, 8)))
+    found, raw = shown(unlike, 200)
+    assert found == pytest.approx(raw, rel=0.1, abs=0.005)
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_both_orders_of_a_pair_are_one_unknown_or_two(symmetric):
     evidence, profile, spaces = small(0)
@@ -311,14 +335,14 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
     assert plan.random > plan.predicted
 
 
-@pytest.mark.parametrize("aware", [False, True])
-def test_predictions_on_drawn_games(aware):
-    """Mean over games, where how lucky each log was averages out."""
-    predicted, real = [], []
+@pytest.mark.parametrize(("model", "samples"), [("gaussian", 300), ("size-gaussian", 300), ("uniform", 30)])
+def test_predictions_on_drawn_games(model, samples):
+    """Mean over games, where how lucky each log was averages out; also where all pairs are equal and few were seen."""
+    predicted, real, aware = [], [], model.startswith("size")
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        source = Simulation.draw(4, 3, rng, actions_per_agent=5, model="size-gaussian" if aware else "gaussian")
-        first = sums(source, source.policy, 300, rng, aware=aware)
+        source = Simulation.draw(4, 3, rng, actions_per_agent=5, model=model)
+        first = sums(source, source.policy, samples, rng, aware=aware)
         known = evidence_of(source, first)
         profile, spaces = learnt(source, known, rng), source.game.actions
         joint = spaces.sample(rng, 300)

@@ -19,7 +19,7 @@ from coterie.certify.evidence import Evidence, LogTerm, PairEvidence
 from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
 from coterie.certify.holdout import count_deviations
 from coterie.certify.paired import union_log_terms
-from coterie.collect.possible import PossibleMeans, pair_noise
+from coterie.collect.possible import PossibleMeans, pair_noise, possible_means
 from coterie.errors import InputError
 from coterie.estimate.design import Design, SizedDesign
 from coterie.estimate.intervals import Moments
@@ -97,7 +97,7 @@ class Outlook:
         """What the pairs' means may be."""
         count, r = self.moments.count, self.evidence.estimate.bounds.half_range
         error = np.divide(self.variance, count, out=np.full_like(count, np.inf), where=count > 0)
-        return PossibleMeans.fitted(self.moments.mean, error, LEAST_SPREAD * r**2, symmetric=self.symmetric)
+        return possible_means(self.moments.mean, error, LEAST_SPREAD * r**2, symmetric=self.symmetric)
 
     def with_counts(self, count: FloatArray, rng: np.random.Generator | None = None) -> PairEvidence:
         """Return evidence with these counts, at least N0: as expected, or (with a generator) one possible outcome."""

@@ -2,11 +2,11 @@
 
 In every coalition the mean of pair (i, j), at each size on its own where sizes count, is taken to be
 
-    mu_ij = m + a_i + b_j + g p_ij + e_ij,   m ~ N(centre, L),  a, b, g ~ N(0, A),  e ~ N(0, E),  p_ij = a^_i b^_j / A,
+    mu_ij = m + a_i + b_j + g p_ij + e_ij,   m ~ N(centre, L),  a, b, g ~ N(0, A),  e ~ N(0, E),
 
-with a = b where both orders of a pair are one unknown. The product (Tukey's one degree of freedom for
-non-additivity) is there since skills often multiply: a sum then expects too much of whoever joins a team that is
-better than she is, which is what certificates ask about. a^ and b^ are estimated without it.
+with p_ij = a^_i b^_j / A, and a = b where both orders of a pair are one unknown. The product (Tukey's one degree of
+freedom for non-additivity) is there since skills often multiply: a sum then expects too much of whoever joins a team
+that is better than she is, which is what certificates ask about. a^ and b^ are estimated without it.
 
 The observed mean of a pair is normal around mu_ij. L, A and E are estimated from all coalitions together
 (the most likely ones). Given them everything is normal: with e integrated out, (m, g, a, b) of a coalition
@@ -46,23 +46,8 @@ class PossibleMeans:
     product: FloatArray
     """p, shape (t, n, n)."""
 
-    @classmethod
-    def fitted(cls, mean: FloatArray, error: FloatArray, least: float, *, symmetric: bool) -> "PossibleMeans":
-        """Return the posterior with its variances (at least `least`) estimated from what was observed."""
-        seen = np.isfinite(error)
-        spread = max(float(mean[seen].var()) if seen.any() else 0.0, least)
-        weight = 1 / (error + spread)
-        centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
-        third = spread / 3
-        start = cls(mean, error, symmetric, centre, third, third, third, np.zeros(mean.shape[:3]))
-        if not seen.any():
-            return start
-        additive = start._settled(least)
-        a, b = np.split(additive._expected[:, 2:] @ start._tie[2:, 2:].T, 2, axis=1)
-        return replace(additive, product=a[:, :, None] * b[:, None, :] / additive.effects)._settled(least)
-
-    def _settled(self, least: float) -> "PossibleMeans":
-        """Return the same with the L, A and E that are most likely."""
+    def settled(self, least: float) -> "PossibleMeans":
+        """Return the same with the L, A and E that are most likely, each at least `least`."""
         now = self
         for _ in range(ROUNDS):
             before, now = now, now._step(least)
@@ -71,13 +56,18 @@ class PossibleMeans:
                 break
         return now
 
+    def with_product(self) -> "PossibleMeans":
+        """Return the same with the product of the effects that are expected now."""
+        a, b = np.split((self._expected @ self._tie.T)[:, 2:], 2, axis=1)
+        return replace(self, product=a[:, :, None] * b[:, None, :] / self.effects)
+
     def _step(self, least: float) -> "PossibleMeans":
         """Return it with L, A and E times the root of (squares of what is expected) / (variance that data took away).
 
         The two are equal where the likelihood is largest; steps so long never lower it, and unlike those of EM do
         not tire near 0 (Zhou, Hu, Zhou and Lange 2019, MM algorithms for variance components models).
         """
-        covariance, seen = np.linalg.inv(self._precision), np.isfinite(self.error)
+        covariance, seen = np.swapaxes(self._root, 1, 2) @ self._root, np.isfinite(self.error)
         found, left = self._expected, np.diagonal(covariance, axis1=1, axis2=2)
         pull = self.rest * self._weight
         missed = (pull * (self.mean - self._like(self._sums(found))))[seen]
@@ -96,9 +86,7 @@ class PossibleMeans:
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Draw the means of all pairs."""
-        # precision = L L', so that L'^-1 turns standard normal numbers into the posterior's.
-        steps = rng.normal(size=self._expected.shape)
-        effects = self._expected + np.linalg.solve(np.swapaxes(self._root, 1, 2), steps[..., None])[..., 0]
+        effects = self._expected + np.einsum("tf,tfg->tg", rng.normal(size=self._expected.shape), self._root)
         spread = np.sqrt(self.rest * (1 - self.rest * self._weight))
         return self._around(self._sums(effects)) + spread * pair_noise(rng, self.mean.shape, symmetric=self.symmetric)
 
@@ -141,7 +129,8 @@ class PossibleMeans:
 
     @cached_property
     def _root(self) -> FloatArray:
-        return np.linalg.cholesky(self._precision)
+        """R with R'R the covariance of (m, g, a, b)."""
+        return np.linalg.inv(np.linalg.cholesky(self._precision))
 
     @cached_property
     def _expected(self) -> FloatArray:
@@ -174,6 +163,17 @@ class PossibleMeans:
 
     def _like(self, pairs: FloatArray) -> FloatArray:
         return pairs[..., None] if self.mean.ndim == 4 else pairs
+
+
+def possible_means(mean: FloatArray, error: FloatArray, least: float, *, symmetric: bool) -> PossibleMeans:
+    """Return the posterior of pairs' means that were observed with these variances; its own are at least `least`."""
+    seen = np.isfinite(error)
+    spread = max(float(mean[seen].var()) if seen.any() else 0.0, least)
+    weight = 1 / (error + spread)
+    centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
+    third = spread / 3
+    start = PossibleMeans(mean, error, symmetric, centre, third, third, third, np.zeros(mean.shape[:3]))
+    return start.settled(least).with_product().settled(least) if seen.any() else start
 
 
 def _ratio(expected: FloatArray, taken: FloatArray) -> float:
