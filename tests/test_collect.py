@@ -339,7 +339,7 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
 def test_predictions_on_drawn_games(model, samples):
     """Mean over games, where how lucky each log was averages out; also where all pairs are equal and few were seen."""
     predicted, real, aware = [], [], model.startswith("size")
-    for seed in range(12):
+    for seed in range(24):
         rng = np.random.default_rng(seed)
         source = Simulation.draw(4, 3, rng, actions_per_agent=5, model=model)
         first = sums(source, source.policy, samples, rng, aware=aware)
