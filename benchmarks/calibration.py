@@ -483,7 +483,7 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
         "A certificate g promises that the true gap is at most g with probability 1 - delta. Each cell counts, over "
         f"{logs} simulated logs with known truth, how often something stronger was wrong: that no agent's largest "
         "bound, even a negative one, lies below her largest true gain. The profile is the one that a search from "
-        "five starts (three with 12 agents) found to certify best: the luckiest choice that the data allow. "
+        f"{STARTS[3]} starts ({STARTS[12]} with 12 agents) found to certify best: the luckiest choice that data allow. "
         "The interval is exact (Clopper and Pearson). "
         "Slack is the certificate minus the true gap."
     )
@@ -520,6 +520,11 @@ def report(results: dict[str, list[list[Any]]], logs: int) -> str:
     return "\n".join(lines)
 
 
+def write_page(kept: dict[str, list[list[Any]]], logs: int) -> None:
+    ordered = {key: kept[key] for key in (f"{s.name} {s.n}" for s in settings()) if key in kept}
+    RESULT.write_text(report(ordered, logs), encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--logs", type=int, default=1000, help="logs per setting")
@@ -536,10 +541,10 @@ def main() -> None:
             start = time.perf_counter()
             kept[key] = summarise(setting, list(pool.map(partial(run, setting), range(options.logs), chunksize=20)))
             options.kept.write_text(json.dumps(kept))
-            ordered = {key: kept[key] for key in (f"{s.name} {s.n}" for s in settings()) if key in kept}
-            RESULT.write_text(report(ordered, options.logs), encoding="utf-8")
+            write_page(kept, options.logs)
             failed = [row[2:5] for row in kept[key] if row[-1] == "fails"]
             print(key, f"{time.perf_counter() - start:.0f} s", failed or "holds", flush=True)
+    write_page(kept, options.logs)
 
 
 if __name__ == "__main__":

@@ -193,9 +193,47 @@ def test_few_data_lead_to_what_looks_stable(tmp_path):
     learner = StableLearner().fit(log)
     found = recommend(learner.statistics_, 0.01)
     assert found.certificate.gap > 1
-    lost = [one["expected_gap"] for one in found.candidates if one["gap"] == found.certificate.gap]
-    assert min(lost) == min(one["expected_gap"] for one in found.candidates)
+    lost = [one["expected_gap"] for one in found.candidates]
+    assert min(lost) == lost[[one["gap"] for one in found.candidates].index(found.certificate.gap)]
     assert found.guess != ""
+
+
+def test_among_empty_promises_the_gap_to_expect_decides(tmp_path, monkeypatch):
+    _, log = simulated(tmp_path / "log", 6, n=6)
+    statistics = log.statistics(parts=auto.PARTS)
+    tried = []
+
+    def says(chosen):
+        def gaps(game, strategies):
+            tried[:] = strategies
+            return np.where(np.arange(len(strategies)) == chosen, 0.125, 0.25)
+
+        return gaps
+
+    for chosen in (0, 3, 5):
+        monkeypatch.setattr(auto, "gaps", says(chosen))
+        found = recommend(statistics, 0.01)
+        assert min(one["gap"] for one in found.candidates) > 1
+        assert found.strategy == tried[chosen]
+        assert [one["expected_gap"] for one in found.candidates] == says(chosen)(None, tried).tolist()
+    alone = recommend(statistics, 0.01, certificate="paired")
+    assert [one["expected_gap"] for one in alone.candidates] == [None]
+
+
+def test_expecting_may_be_interrupted(tmp_path, monkeypatch):
+    _, log = simulated(tmp_path / "log", 6, n=6)
+    statistics, games = log.statistics(parts=auto.PARTS), auto.possible_games
+
+    def impatient(*arguments, **options):
+        for number, game in enumerate(games(*arguments, **options)):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield game
+
+    monkeypatch.setattr(auto, "possible_games", impatient)
+    found = recommend(statistics, 0.01)
+    assert found.solution.status == "interrupted"
+    assert all(one["expected_gap"] > 0 for one in found.candidates)
 
 
 def test_tells_when_nothing_can_be_certified(tmp_path):

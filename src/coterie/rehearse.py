@@ -2,8 +2,8 @@
 
 A game is drawn, a log is simulated in memory, reduced to sums, learnt from and certified. The truth
 is known, so the true gap and the true coverage are known as well. Totals are taken agent by agent (the
-joint estimator would be tighter by about the root of two, but slower). The search is a short one: a question
-before any data deserves an answer within seconds.
+joint estimator would be tighter by about the root of two, but slower). The search is a short one, since
+there are no data yet to make the most of.
 """
 
 import math

@@ -3,7 +3,7 @@
 A profile is chosen because it looks stable, so its estimated gains are too good to be true, and a
 certificate that takes them as they are is predicted too small. Predictions here are draws from what the
 data leave possible instead, which no choice can bias: means of pairs are drawn from their posterior
-(`coterie.collect.possible`), and the new values around these.
+(`coterie.estimate.possible`), and the new values around these.
 """
 
 import math
@@ -19,18 +19,15 @@ from coterie.certify.evidence import Evidence, LogTerm, PairEvidence
 from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
 from coterie.certify.holdout import count_deviations
 from coterie.certify.paired import union_log_terms
-from coterie.collect.possible import PossibleMeans, pair_noise, possible_means
 from coterie.errors import InputError
 from coterie.estimate.design import Design, SizedDesign
 from coterie.estimate.intervals import Moments
+from coterie.estimate.possible import PossibleMeans, means_left_possible, pair_noise, variance_of_values
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
 DRAWS = 24
 """How many possible outcomes a prediction is made from."""
-
-LEAST_SPREAD = 1e-4
-"""How much means differ at least, as a variance, in squares of half the range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,27 +74,14 @@ class Outlook:
 
     @cached_property
     def variance(self) -> FloatArray:
-        """s_e^2, drawn to the average of all by as much as chance makes them differ.
-
-        Expected under an inverse chi-squared prior that has their mean u and what their variance exceeds that of
-        normal samples by, D: (w u + (N_e - 1) s_e^2) / (w + N_e - 1) with w = 2 + 2 u^2 / D.
-        """
-        r = self.evidence.estimate.bounds.half_range
-        spare = np.maximum(self.moments.count - 1, 0.0)
-        if self.moments.variance is None or not spare.any():
-            return np.full_like(spare, r**2)
-        usual = float(np.average(self.moments.variance, weights=spare))
-        by_chance = 2 * usual**2 * np.count_nonzero(spare) / spare.sum()
-        excess = float(np.average((self.moments.variance - usual) ** 2, weights=spare)) - by_chance
-        weight = 2 + 2 * usual**2 / max(excess, 1e-3 * usual**2, 1e-300)
-        return np.asarray((weight * usual + spare * self.moments.variance) / (weight + spare))
+        """s_e^2, the variance of a pair's values."""
+        return variance_of_values(self.moments, self.evidence.estimate.bounds.half_range)
 
     @cached_property
     def possible(self) -> PossibleMeans:
         """What the pairs' means may be."""
-        count, r = self.moments.count, self.evidence.estimate.bounds.half_range
-        error = np.divide(self.variance, count, out=np.full_like(count, np.inf), where=count > 0)
-        return possible_means(self.moments.mean, error, LEAST_SPREAD * r**2, symmetric=self.symmetric)
+        half_range = self.evidence.estimate.bounds.half_range
+        return means_left_possible(self.moments, half_range, symmetric=self.symmetric)
 
     def with_counts(self, count: FloatArray, rng: np.random.Generator | None = None) -> PairEvidence:
         """Return evidence with these counts, at least N0: as expected, or (with a generator) one possible outcome."""

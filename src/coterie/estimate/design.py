@@ -131,9 +131,9 @@ class SizedDesign(Design):
         """Return phi = Pr[j in C_l and |C_l with i| = s] for independent agents."""
         n, k = marginals.shape
         phi = np.zeros((k, n, n, n + 1))
-        p = marginals.T
-        phi[..., 2:] = p[:, None, :, None] * leave_two_out(p[:, None], leave_one_out(p))
-        phi[:, range(n), range(n)] = 0.0
+        for l, p in enumerate(marginals.T):
+            phi[l, ..., 2:] = p[:, None] * leave_two_out(p, leave_one_out(p))
+            phi[l, range(n), range(n)] = 0.0
         return cls(marginals, phi)
 
     def linear(self, values: FloatArray) -> FloatArray:

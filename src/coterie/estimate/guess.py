@@ -41,16 +41,6 @@ class Guess:
     values: FloatArray
     name: str
     """"raw", or the highest level of effects with its shrinkage, such as "agents, 10"."""
-    worth: float = 1.0
-    """How many observations the prior of a mean is worth."""
-
-    def spread(self, moments: Moments, half_range: float) -> FloatArray:
-        """Return how far each mean may be from its guess: sigma / sqrt(N + worth), one sigma for all."""
-        often = moments.count >= 2
-        variance = half_range**2 / 3  # of values all over their range, where none was seen twice
-        if moments.variance is not None and often.any():
-            variance = float(np.average(moments.variance[often], weights=moments.count[often] - 1))
-        return np.sqrt(variance / (moments.count + self.worth))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +136,14 @@ def _all_guesses(moments: Moments, cells: _Cells) -> Iterator[Guess]:
     for level in LEVELS:
         for worth in SHRINKAGE[::2] if many else SHRINKAGE:
             fitted = _fitted(mean, count, cells, level, worth, 5 if many else ROUNDS)
-            yield Guess(cells.spread(fitted, shape), f"{level}, {worth:g}", worth)
+            yield Guess(cells.spread(fitted, shape), f"{level}, {worth:g}")
     if cells.mirror is None or len(shape) != 3 or shape[1] > LOW_RANK_AGENTS:
         return
     for worth in SHRINKAGE:
         start = cells.spread(_fitted(mean, count, cells, "agents", worth), shape)
         weight = moments.count / (moments.count + worth)
         for rank in RANKS:
-            yield Guess(_low_rank(moments.mean, weight, start, rank), f"low rank {rank}, {worth:g}", worth)
+            yield Guess(_low_rank(moments.mean, weight, start, rank), f"low rank {rank}, {worth:g}")
 
 
 def choose_guess(

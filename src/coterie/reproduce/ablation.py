@@ -10,7 +10,7 @@
 8. *held out*: the profile is chosen on one part of the log, and certified on the rest
 9. *variance*: held out, with widths that know the variance
 10. *auto*: what `coterie learn` does: step 9 with most of delta, profiles that look stable certified in the
-    manner of step 7 with the rest, and the choice between them by certificate and by best guess
+    manner of step 7 with the rest, and the choice between them by certificate and by the gap to expect
 
 Steps 3 to 5 certify the strategy of step 2. Steps 6 to 10 each search for a profile of their own.
 """

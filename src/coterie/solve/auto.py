@@ -8,7 +8,7 @@ With few data a certificate is mostly uncertainty, and its minimum is a profile 
 or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
 (`coterie.estimate.guess`), and keeps the strategy with the smallest
 
-    min(certificate, r) + (gap to expect, see `coterie.solve.possible`)
+    min(certificate, r) + (gap to expect, see `coterie.solve.expected`)
 
 where r is half the range of one pair's utility: promises beyond one colleague's worth are equally empty.
 """
@@ -33,7 +33,7 @@ from coterie.log.setting import Setting
 from coterie.log.statistics import PartStatistics, Statistics
 from coterie.solve.control import Control
 from coterie.solve.estimated import estimated_game
-from coterie.solve.possible import expected_gaps, possible_games
+from coterie.solve.expected import gaps, possible_games
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, paper_evidence
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse, settle
@@ -74,17 +74,7 @@ class Recommendation:
     guess: str
     """The kind of guess that the search used: "raw" means, or how they were shrunk."""
     candidates: list[dict[str, Any]]
-    """What was certified on the way: method, certificate, and the gap to expect (0 where none is certified)."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Guessed:
-    """Evidence with the best guess in place of raw means."""
-
-    evidence: Evidence
-    name: str
-    spread: FloatArray | None = None
-    """How far each mean may be from its guess; None where no guess was made."""
+    """What was certified on the way: method, certificate, and the gap to expect, None where that did not matter."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +137,7 @@ def recommend(
         found += task.on_everything("paper" if certificate == "paper" else "paired", delta)
     if certificate == "auto" and control.ended is None and all(one.certificate.gap > 0 for one in found):
         found += task.stable_looking(delta * PAIRED_SHARE if shared else delta)
-    return task.recommendation(found, by_guess=certificate == "auto", target_gap=target_gap)
+    return task.recommendation(found, by_expectation=certificate == "auto", target_gap=target_gap)
 
 
 class _Task:
@@ -164,20 +154,11 @@ class _Task:
         return evidence_from(self.statistics.whole)
 
     @cached_property
-    def guessed(self) -> _Guessed:
-        """The best guess from the whole log."""
+    def guessed(self) -> tuple[Evidence, str]:
+        """The whole log with the best guess in place of raw means, and its name."""
         parts = self.statistics.parts
         halves = [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
         return self._guessed(self.whole, halves)
-
-    @cached_property
-    def possible(self) -> list[Game]:
-        """Games that the data leave possible; the estimated one alone where there is no guess."""
-        guessed = self.guessed
-        if guessed.spread is None or not isinstance(guessed.evidence, PairEvidence):
-            return [estimated_game(guessed.evidence, self.spaces)]
-        rng, symmetric = self.control.rng, self.setting.symmetric
-        return possible_games(guessed.evidence, guessed.spread, self.spaces, rng, symmetric=symmetric)
 
     # --- What is tried ------------------------------------------------------------------------------
 
@@ -191,15 +172,15 @@ class _Task:
         part = _together(parts[:learns], setting)
         learning = evidence_from(part)
         sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
-        guessed = self._guessed(learning, parts[:learns])
-        expected = sealed.preview(guessed.evidence)
+        guessed, name = self._guessed(learning, parts[:learns])
+        expected = sealed.preview(guessed)
         first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
-        game = estimated_game(guessed.evidence, self.spaces)
+        game = estimated_game(guessed, self.spaces)
         looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
         if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
             # The best promise is not about a profile that looks stable: bring one that does.
-            second = searcher.run(guessed.evidence, "estimate", delta, part, share)
+            second = searcher.run(guessed, "estimate", delta, part, share)
             stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
             expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
             candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
@@ -209,7 +190,7 @@ class _Task:
             return lambda: sealed.again(self.delta)[index].gap
 
         return [
-            _Found(solution, strategy, found, guessed.name, alone(index))
+            _Found(solution, strategy, found, name, alone(index))
             for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
@@ -237,9 +218,9 @@ class _Task:
 
     def stable_looking(self, delta: float) -> list[_Found]:
         """Return profiles that look stable, and of small games the one that certifies best, by `paired`."""
-        guessed = self.guessed
-        solution = self.searcher.run(guessed.evidence, "estimate", delta, self.statistics.whole)
-        found = [_Found(solution, s, self._paired(s, delta), guessed.name) for s in candidates_of(solution)]
+        evidence, name = self.guessed
+        solution = self.searcher.run(evidence, "estimate", delta, self.statistics.whole)
+        found = [_Found(solution, s, self._paired(s, delta), name) for s in candidates_of(solution)]
         if self.searcher.kind == "pure" and self.searcher.enumerates and self.control.ended is None:
             found += self.on_everything("paired", delta)
         return found
@@ -255,22 +236,38 @@ class _Task:
             found.append(_Found(solution, strategy, certificate))
         return found
 
-    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics]) -> _Guessed:
-        """Return evidence whose means are the guesses that predict one part best from another."""
+    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics]) -> tuple[Evidence, str]:
+        """Return evidence whose means are the guesses that predict one part best from another, and their name."""
         if not isinstance(evidence, PairEvidence):
-            return _Guessed(evidence, "ridge")
+            return evidence, "ridge"
         estimate = evidence.estimate
-        moments = estimate.moments
-        if moments.count.size > GUESSED:
-            return _Guessed(evidence, "raw")
-        parted = [found.estimate.moments for p in parts if isinstance(found := evidence_from(p), PairEvidence)]
-        inner = self.control.nested()
-        guess = Guess(moments.mean, "raw")
-        with inner.running():
-            guess = choose_guess(parted, moments, symmetric=self.setting.symmetric, check=inner.check)
-        self.control.heed(inner)
-        better = replace(evidence, estimate=replace(estimate, moments=replace(moments, mean=guess.values)))
-        return _Guessed(better, guess.name, guess.spread(moments, estimate.bounds.half_range))
+        guess = Guess(estimate.moments.mean, "raw")
+        if estimate.moments.count.size <= GUESSED:
+            parted = [found.estimate.moments for p in parts if isinstance(found := evidence_from(p), PairEvidence)]
+            inner = self.control.nested()
+            with inner.running():
+                guess = choose_guess(parted, estimate.moments, symmetric=self.setting.symmetric, check=inner.check)
+            self.control.heed(inner)
+        moments = replace(estimate.moments, mean=guess.values)
+        return replace(evidence, estimate=replace(estimate, moments=moments)), guess.name
+
+    def _expected_gaps(self, strategies: Sequence[Strategy]) -> FloatArray:
+        """Return the mean gap of each strategy over games that the data leave possible.
+
+        Over the estimated game alone for bandit logs and for too many unknowns, and where there is no time left.
+        """
+        evidence, total, done = self.whole, np.zeros(len(strategies)), 0
+        if isinstance(evidence, PairEvidence) and evidence.estimate.moments.count.size <= GUESSED:
+            inner = self.control.nested()
+            with inner.running():
+                inner.check()
+                rng, symmetric = self.control.rng, self.setting.symmetric
+                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric):
+                    total += gaps(game, strategies)
+                    done += 1
+                    inner.check()
+            self.control.heed(inner)
+        return total / done if done else gaps(estimated_game(evidence, self.spaces), strategies)
 
     # --- Certificates -------------------------------------------------------------------------------
 
@@ -280,19 +277,19 @@ class _Task:
     def _paper(self, strategy: Strategy, delta: float) -> Certificate | None:
         return paper_from(self.statistics.whole, strategy, self.spaces, delta)
 
-    def recommendation(self, found: Sequence[_Found], *, by_guess: bool, target_gap: float | None) -> Recommendation:
+    def recommendation(
+        self, found: Sequence[_Found], *, by_expectation: bool, target_gap: float | None
+    ) -> Recommendation:
         """Return everything about the best strategy: by the rule above, or by certificate alone; ties by potential."""
         worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
         game = estimated_game(self.whole, self.spaces)
-        by_guess = by_guess and all(one.certificate.gap > 0 for one in found)
-        lost = (
-            expected_gaps(self.possible, [one.strategy for one in found]).tolist() if by_guess else [0.0] * len(found)
-        )
+        matters = by_expectation and len(found) > 1 and all(one.certificate.gap > 0 for one in found)
+        expected = self._expected_gaps([one.strategy for one in found]).tolist() if matters else [None] * len(found)
 
         def score(index: int) -> tuple[bool, float, float, float]:
             gap = found[index].certificate.gap
             misses = target_gap is not None and gap > target_gap
-            rule = min(gap, worth) + lost[index] if by_guess else gap
+            rule = min(gap, worth) + expected[index] if matters else gap
             return misses, rule, gap, -height(game, found[index].strategy)
 
         best = found[min(range(len(found)), key=score)]
@@ -311,7 +308,7 @@ class _Task:
             best.guess,
             [
                 {"method": one.certificate.method, "gap": one.certificate.gap, "expected_gap": loss}
-                for one, loss in zip(found, lost, strict=True)
+                for one, loss in zip(found, expected, strict=True)
             ],
         )
 

@@ -84,15 +84,17 @@ def pure(
     rng, game = control.rng, objective.game
     begin = diverse(game, starts, rng)
     search.note(begin[:1], objective.margins(begin[:1]))
-    settled, failed = False, 0
+    settled, tried, failed = False, 0, 0
     with control.running():
-        ends, stable, search.sweeps = settle(game, begin[:FIRST], rng, control)
-        settled = bool(stable.any())
-        if starts > FIRST and stable.mean() > 0.5:  # where most run in circles, more of them lead nowhere
-            others, _, sweeps = settle(game, begin[FIRST:], rng, control)
-            ends, search.sweeps = np.concatenate([ends, others]), search.sweeps + sweeps
+        for some in (begin[:FIRST], begin[FIRST:]):
+            ends, stable, sweeps = settle(game, some, rng, control)
+            search.sweeps, tried = search.sweeps + sweeps, tried + len(some)
+            settled = settled or bool(stable.any())
+            search.look_at(ends)
+            if len(some) == starts or stable.mean() <= 0.5:  # where most run in circles, more of them lead nowhere
+                break
         # The raw starts add what dynamics on the estimate would never visit.
-        search.look_at(np.concatenate([ends, begin[-starts // 8 :]]))
+        search.look_at(begin[-starts // 8 :])
         search.descend_from_best(max(6, 600 // n))
         while failed < patience and not search.nothing_to_win:
             control.report("pure", failed, patience, search.best_value)
@@ -117,7 +119,7 @@ def pure(
         method="pure",
         objective=objective.label,
         status=status,
-        starts=starts,
+        starts=tried,
         sweeps=search.sweeps,
         seconds=control.seconds,
         candidates=tuple(objective.strategy(profile) for profile in ranked[:keep]),

@@ -33,7 +33,7 @@ def greedy(game: Game, rng: np.random.Generator) -> BoolArray:
 
 
 FIRST_SWEEPS = 30
-"""If nobody has come to rest after so many sweeps, hardly anybody ever does: there is no potential, and runs circle."""
+"""Where runs may circle and none has come to rest after so many sweeps, hardly any ever does."""
 
 
 def settle(
@@ -44,16 +44,18 @@ def settle(
     Returns
     -------
     Where each run ended, whether it came to rest (else it ran in a circle or out of sweeps), and the
-    number of sweeps. As the order stays, a profile that returns proves a circle; circles may be long,
-    so all is over once twice as many sweeps have passed as the last run to come to rest needed.
+    number of sweeps. As the order stays, a profile that returns proves a circle. Circles may be long,
+    so in games that may have no potential all is over after twice as many sweeps as the last run to come
+    to rest needed, but not before `FIRST_SWEEPS`.
     """
     current = profiles.copy()
     order = rng.permutation(game.n_agents)
     stable = np.zeros(len(current), dtype=bool)
     seen: list[set[bytes]] = [set() for _ in current]
     active = np.arange(len(current))
-    sweep = last = 0
-    while len(active) and sweep < min(max(FIRST_SWEEPS, 2 * last), max_sweeps):
+    may_circle = game.depends_on_size or not game.is_symmetric
+    sweep, limit = 0, min(FIRST_SWEEPS, max_sweeps) if may_circle else max_sweeps
+    while len(active) and sweep < limit:
         control.check()
         sweep += 1
         moving = current[active]
@@ -66,7 +68,8 @@ def settle(
             moved |= gains
         current[active] = moving
         stable[active[~moved]] = True
-        last = last if moved.all() else sweep
+        if not moved.all():
+            limit = min(max(limit, 2 * sweep), max_sweeps)
         going = []
         for t in active[moved].tolist():
             key = np.packbits(current[t]).tobytes()

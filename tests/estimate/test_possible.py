@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.collect.possible import PossibleMeans, possible_means
+from coterie.estimate.possible import PossibleMeans, possible_means
 
 LEAST = 1e-4
 

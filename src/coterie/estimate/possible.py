@@ -19,11 +19,39 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
+from coterie.estimate.intervals import Moments
 
 ROUNDS = 100
 """Steps to the best L, A and E at most; the last is where none moves by more than CLOSE of itself."""
 
 CLOSE = 0.003
+
+LEAST_SPREAD = 1e-4
+"""How much means differ at least, as a variance, in squares of half the range."""
+
+
+def means_left_possible(moments: Moments, half_range: float, *, symmetric: bool) -> "PossibleMeans":
+    """Return the posterior of all means, given what was observed."""
+    variance, worth = variance_of_values(moments, half_range), moments.effective
+    error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
+    return possible_means(moments.mean, error, LEAST_SPREAD * half_range**2, symmetric=symmetric)
+
+
+def variance_of_values(moments: Moments, half_range: float) -> FloatArray:
+    """Return the variance of every pair's values, drawn to the average of all by as much as chance makes them differ.
+
+    Expected under an inverse chi-squared prior that has their mean u and what their variance exceeds that of
+    normal samples by, D: (w u + (N_e - 1) s_e^2) / (w + N_e - 1) with w = 2 + 2 u^2 / D. The square of half the
+    range where nothing was seen twice.
+    """
+    spare = np.maximum(moments.count - 1, 0.0)
+    if moments.variance is None or not spare.any():
+        return np.full_like(spare, half_range**2)
+    usual = float(np.average(moments.variance, weights=spare))
+    by_chance = 2 * usual**2 * np.count_nonzero(spare) / spare.sum()
+    excess = float(np.average((moments.variance - usual) ** 2, weights=spare)) - by_chance
+    weight = 2 + 2 * usual**2 / max(excess, 1e-3 * usual**2, 1e-300)
+    return np.asarray((weight * usual + spare * moments.variance) / (weight + spare))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +173,7 @@ class PossibleMeans:
         by_all = effects @ self._tie.T
         a, b = np.split(by_all[:, 2:], 2, axis=1)
         common = self.centre + np.einsum("tijf,tf->tij", self._features, by_all[:, :2])
-        return np.asarray(common + a[:, :, None] + b[:, None, :])
+        return np.asarray(common + (a[:, :, None] + b[:, None, :]))  # the same in both orders, to the last digit
 
     def _uncertainty(self, covariance: FloatArray) -> FloatArray:
         """Return the variance of m + a_i + b_j + g p_ij of every pair."""

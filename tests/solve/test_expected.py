@@ -1,0 +1,75 @@
+"""The gap to expect: over games drawn around a guess."""
+
+import numpy as np
+import pytest
+
+from coterie import Strategy
+from coterie.certify.evidence import PairEvidence
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pairs import size_aware, size_free
+from coterie.estimate.possible import means_left_possible
+from coterie.simulate import Simulation
+from coterie.solve.expected import DRAWS, gaps, possible_games
+
+
+def evidence(rng, n, k, *, aware, symmetric=True):
+    shape = (k, n, n, n + 1) if aware else (k, n, n)
+    count = rng.integers(0, 4, shape).astype(float)
+    value = rng.uniform(-1, 1, shape)
+    if symmetric:
+        first, second = np.triu_indices(n, 1)
+        for array in (count, value):
+            array[:, second, first] = array[:, first, second]
+    return PairEvidence((size_aware if aware else size_free)(count, count * value, count * value**2, Bounds(-1.0, 1.0)))
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_gaps_are_exact(aware):
+    """Many pure profiles at once, and mixed ones, against one exact gap after the other."""
+    rng = np.random.default_rng(3)
+    spaces = Simulation.draw(5, 3, rng, actions_per_agent=4).game.actions
+    for game in possible_games(evidence(rng, 5, 3, aware=aware), spaces, rng, symmetric=True):
+        pure = [Strategy.pure(sets, game.agents, game.coalitions) for sets in spaces.sample(rng, 6)]
+        uniform = Strategy.uniform(spaces, game.agents, game.coalitions)
+        for strategies in (pure, [*pure, uniform]):
+            np.testing.assert_allclose(gaps(game, strategies), [game.gap(one) for one in strategies], atol=1e-12)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_games_are_draws_from_the_posterior(symmetric):
+    rng = np.random.default_rng(4)
+    n, k = 6, 2
+    spaces = Simulation.draw(n, k, rng).game.actions
+    found = evidence(rng, n, k, aware=False, symmetric=symmetric)
+    games = list(possible_games(found, spaces, np.random.default_rng(0), symmetric=symmetric))
+    assert len(games) == DRAWS
+    posterior = means_left_possible(found.estimate.moments, 1.0, symmetric=symmetric)
+    again = np.random.default_rng(0)
+    for game in games:
+        drawn = np.clip(posterior.draw(again), -1, 1) * ~np.eye(n, dtype=bool)
+        np.testing.assert_array_equal(np.stack([game.utilities.means.matrix(l) for l in range(k)]), drawn)
+        assert game.is_symmetric == symmetric
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.3])
+def test_means_are_as_far_off_as_the_posterior_says(noise):
+    """Pairs that differ more than their noise does, some never seen: errors against the stated spread."""
+    ratios = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        truth = np.triu(rng.uniform(-0.9, 0.9, (3, 10, 10)), 1)
+        truth = truth + np.swapaxes(truth, 1, 2)
+        count = np.triu(rng.poisson(2.0, truth.shape), 1).astype(float)
+        values = [truth + noise * rng.normal(size=truth.shape) for _ in range(int(count.max()))]
+        total, squares = (
+            sum(np.where(count > t, value**power, 0.0) for t, value in enumerate(values)) for power in (1, 2)
+        )
+        sums = [np.triu(a, 1) + np.swapaxes(np.triu(a, 1), 1, 2) for a in (count, total, squares)]
+        moments = size_free(*sums, Bounds(-1.0, 1.0)).moments
+        posterior = means_left_possible(moments, 1.0, symmetric=True)
+        spread = np.std([posterior.draw(rng) for _ in range(50)], axis=0)
+        for seen in (moments.count == 0, moments.count > 0):
+            cells = seen & ~np.eye(10, dtype=bool)
+            ratios.append(np.sqrt(((posterior.middle - truth)[cells] ** 2).mean() / (spread[cells] ** 2).mean()))
+    assert 0.9 < np.mean(ratios[::2]) < 1.1  # never seen
+    assert 0.8 < np.mean(ratios[1::2]) < 1.2
