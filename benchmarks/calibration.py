@@ -533,6 +533,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, default=KEPT, help="finished settings, for resuming")
     options = parser.parse_args()
     kept: dict[str, list[list[Any]]] = json.loads(options.kept.read_text()) if options.kept.exists() else {}
+    assert all(row[4].endswith(f"/{options.logs}") for rows in kept.values() for row in rows), "--logs: as before"
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for setting in settings():
             key = f"{setting.name} {setting.n}"

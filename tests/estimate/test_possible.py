@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.estimate.possible import PossibleMeans, possible_means
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pairs import size_free
+from coterie.estimate.possible import PossibleMeans, means_left_possible, possible_means
 
 LEAST = 1e-4
+"""What each variance is at least, where half the range is 1."""
 
 
 def both_orders(values):
@@ -108,7 +111,7 @@ def test_draws_have_the_exact_posterior(t, n, symmetric, sizes, seed):
 @settings(max_examples=8, deadline=None)
 @given(**KINDS)
 def test_variances_are_the_most_likely(symmetric, sizes, seed):
-    model = possible_means(*observed(seed, 2, 5, sizes, symmetric=symmetric), LEAST, symmetric=symmetric)
+    model = possible_means(*observed(seed, 2, 5, sizes, symmetric=symmetric), 1.0, symmetric=symmetric)
     best = log_likelihood(model)
     for name in ("levels", "effects", "rest"):
         now = getattr(model, name)
@@ -126,10 +129,8 @@ def test_names_of_agents_and_coalitions_do_not_matter(symmetric, sizes, seed):
     def renamed(values):
         return values[::-1][:, order][:, :, order]
 
-    found = possible_means(renamed(mean), renamed(error), LEAST, symmetric=symmetric).middle
-    np.testing.assert_allclose(
-        found, renamed(possible_means(mean, error, LEAST, symmetric=symmetric).middle), atol=1e-8
-    )
+    found = possible_means(renamed(mean), renamed(error), 1.0, symmetric=symmetric).middle
+    np.testing.assert_allclose(found, renamed(possible_means(mean, error, 1.0, symmetric=symmetric).middle), atol=1e-8)
 
 
 def test_skills_that_multiply():
@@ -141,7 +142,7 @@ def test_skills_that_multiply():
     mean = both_orders(true + 0.05 * rng.normal(size=true.shape))
     hidden = both_orders(rng.random(true.shape)) < 0.3
     error = np.where(hidden | np.eye(n, dtype=bool), np.inf, 0.05**2)
-    full = possible_means(mean, error, LEAST, symmetric=True)
+    full = possible_means(mean, error, 1.0, symmetric=True)
     additive = replace(full, product=np.zeros_like(full.product)).settled(LEAST)
     mixed = hidden & ((np.arange(n) < strong)[:, None] & (np.arange(n) >= strong))
     by_sum, by_product = ((model.middle - true)[mixed].mean() for model in (additive, full))
@@ -156,7 +157,7 @@ def test_variances_are_found_again():
     a, b = rng.normal(0, 0.3, (2, t, n))
     mean = rng.normal(0.2, 0.5, (t, 1, 1)) + a[:, :, None] + b[:, None, :] + rng.normal(0, 0.2, (t, n, n))
     errors = np.where(np.eye(n, dtype=bool), np.inf, np.full((t, n, n), error))
-    model = possible_means(mean + rng.normal(0, error**0.5, mean.shape), errors, LEAST, symmetric=False)
+    model = possible_means(mean + rng.normal(0, error**0.5, mean.shape), errors, 1.0, symmetric=False)
     assert model.rest == pytest.approx(0.2**2, rel=0.1)
     assert model.effects == pytest.approx(0.3**2, rel=0.2)
     assert model.levels == pytest.approx(0.5**2, rel=0.6)
@@ -164,13 +165,56 @@ def test_variances_are_found_again():
 
 def test_little_or_nothing_observed():
     mean, error = np.zeros((2, 3, 3)), np.full((2, 3, 3), np.inf)
-    nothing = possible_means(mean, error, LEAST, symmetric=True)
-    assert np.isfinite(nothing.draw(np.random.default_rng(0))).all()
+    nothing = possible_means(mean, error, 1.0, symmetric=True)
+    spread = np.std([nothing.draw(np.random.default_rng(seed)) for seed in range(200)], axis=0)[0, 0, 1]
+    assert spread == pytest.approx(np.sqrt((1 + 1 + 1 + 1) / 9), rel=0.2)  # m, two effects and a rest: over the range
     error[0, 0, 1] = error[0, 1, 0] = 0.1
     mean[0, 0, 1] = mean[0, 1, 0] = 0.7
-    once = possible_means(mean, error, LEAST, symmetric=True)
+    once = possible_means(mean, error, 1.0, symmetric=True)
     np.testing.assert_allclose(once.middle[1], 0.7)  # what a coalition never seen is expected to be like
     known = possible_means(
-        np.full((1, 3, 3), 0.4), np.where(np.eye(3, dtype=bool), np.inf, 0.0)[None], LEAST, symmetric=False
+        np.full((1, 3, 3), 0.4), np.where(np.eye(3, dtype=bool), np.inf, 0.0)[None], 1.0, symmetric=False
     )
     np.testing.assert_allclose(known.middle, 0.4)
+
+
+def sums(rng, truth, count, draw):
+    """Return counts, sums and sums of squares of `count` values of each pair, both orders."""
+    values = np.stack([draw(truth) for _ in range(int(count.max()))])
+    there = np.arange(len(values))[:, None, None, None] < count
+    found = [count, (values * there).sum(axis=0), (values**2 * there).sum(axis=0)]
+    return [np.triu(a, 1) + np.swapaxes(np.triu(a, 1), 1, 2) for a in found]
+
+
+@pytest.mark.parametrize("often", ["twice on average", "at most once", "once, and one pair twice"])
+@pytest.mark.parametrize("kind", ["little noise", "noise", "yes or no"])
+def test_means_are_as_far_off_as_the_posterior_says(often, kind):
+    """Pairs that differ more than their noise does, some never seen: errors against the stated spread."""
+    errors = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        truth = rng.uniform(-0.9, 0.9, (3, 10, 10))
+        truth = np.triu(truth, 1) + np.swapaxes(np.triu(truth, 1), 1, 2)
+        count = np.triu(rng.poisson(2.0, truth.shape), 1).astype(float)
+        if often != "twice on average":
+            count = np.minimum(count, 1)
+        if often == "once, and one pair twice":
+            count[0, 0, 1] = 2
+
+        def draw(truth, rng=rng):
+            if kind == "yes or no":
+                return np.where(rng.random(truth.shape) < (1 + truth) / 2, 1.0, -1.0)
+            return truth + (0.02 if kind == "little noise" else 0.3) * rng.normal(size=truth.shape)
+
+        moments = size_free(*sums(rng, truth, count, draw), Bounds(-1.0, 1.0)).moments
+        posterior = means_left_possible(moments, 1.0, symmetric=True)
+        spread = np.std([posterior.draw(rng) for _ in range(40)], axis=0)
+        cells = [(moments.count == 0) & ~np.eye(10, dtype=bool), moments.count > 0]
+        errors.append([[((posterior.middle - truth)[c] ** 2).mean(), (spread[c] ** 2).mean()] for c in cells])
+    (unseen, said), (seen, said_of_seen) = np.sqrt(np.mean(errors, axis=0))
+    # Without repeats nobody can tell noise from what pairs are like: then half of it is taken to be noise.
+    within = 1.2 if often == "twice on average" else 1.7
+    assert 1 / within < unseen / said < within
+    if kind != "little noise":
+        assert 1 / within < seen / said_of_seen < within
+    assert said_of_seen < said

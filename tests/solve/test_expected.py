@@ -1,4 +1,4 @@
-"""The gap to expect: over games drawn around a guess."""
+"""The gap to expect: over games drawn from what the data leave possible."""
 
 import numpy as np
 import pytest
@@ -49,27 +49,3 @@ def test_games_are_draws_from_the_posterior(symmetric):
         drawn = np.clip(posterior.draw(again), -1, 1) * ~np.eye(n, dtype=bool)
         np.testing.assert_array_equal(np.stack([game.utilities.means.matrix(l) for l in range(k)]), drawn)
         assert game.is_symmetric == symmetric
-
-
-@pytest.mark.parametrize("noise", [0.02, 0.3])
-def test_means_are_as_far_off_as_the_posterior_says(noise):
-    """Pairs that differ more than their noise does, some never seen: errors against the stated spread."""
-    ratios = []
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        truth = np.triu(rng.uniform(-0.9, 0.9, (3, 10, 10)), 1)
-        truth = truth + np.swapaxes(truth, 1, 2)
-        count = np.triu(rng.poisson(2.0, truth.shape), 1).astype(float)
-        values = [truth + noise * rng.normal(size=truth.shape) for _ in range(int(count.max()))]
-        total, squares = (
-            sum(np.where(count > t, value**power, 0.0) for t, value in enumerate(values)) for power in (1, 2)
-        )
-        sums = [np.triu(a, 1) + np.swapaxes(np.triu(a, 1), 1, 2) for a in (count, total, squares)]
-        moments = size_free(*sums, Bounds(-1.0, 1.0)).moments
-        posterior = means_left_possible(moments, 1.0, symmetric=True)
-        spread = np.std([posterior.draw(rng) for _ in range(50)], axis=0)
-        for seen in (moments.count == 0, moments.count > 0):
-            cells = seen & ~np.eye(10, dtype=bool)
-            ratios.append(np.sqrt(((posterior.middle - truth)[cells] ** 2).mean() / (spread[cells] ** 2).mean()))
-    assert 0.9 < np.mean(ratios[::2]) < 1.1  # never seen
-    assert 0.8 < np.mean(ratios[1::2]) < 1.2

@@ -87,7 +87,7 @@ class Outlook:
         """Return evidence with these counts, at least N0: as expected, or (with a generator) one possible outcome."""
         added, bounds = count - self.base, self.evidence.estimate.bounds
         if rng is None:
-            middle = self.possible.middle
+            middle = np.clip(self.possible.middle, bounds.low, bounds.high)
         else:
             middle = np.clip(self.possible.draw(rng), bounds.low, bounds.high)
             noise = pair_noise(rng, count.shape, symmetric=self.symmetric)

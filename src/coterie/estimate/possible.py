@@ -1,6 +1,6 @@
 """Which means of pairs a log leaves possible: draws from a posterior in which agents have effects of their own.
 
-In every coalition the mean of pair (i, j), at each size on its own where sizes count, is taken to be
+In every coalition the mean of pair (i, j) is taken to be (where sizes count, e_ij is another one at each size)
 
     mu_ij = m + a_i + b_j + g p_ij + e_ij,   m ~ N(centre, L),  a, b, g ~ N(0, A),  e ~ N(0, E),
 
@@ -13,6 +13,7 @@ The observed mean of a pair is normal around mu_ij. L, A and E are estimated fro
 have a posterior of dimension 2 + n (or 2 + 2n), and given these the e_ij are independent.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,31 +28,46 @@ ROUNDS = 100
 CLOSE = 0.003
 
 LEAST_SPREAD = 1e-4
-"""How much means differ at least, as a variance, in squares of half the range."""
+"""L, A and E are at least so large, in squares of half the range."""
+
+FEW = 6
+"""Fewer observed cells (each pair of a symmetric log has two) say nothing about how means differ."""
+
+DOUBT = 4
+"""How many degrees of freedom the first idea of the variance of values is worth."""
 
 
-def means_left_possible(moments: Moments, half_range: float, *, symmetric: bool) -> "PossibleMeans":
-    """Return the posterior of all means, given what was observed."""
+def means_left_possible(
+    moments: Moments, half_range: float, *, symmetric: bool, check: Callable[[], None] | None = None
+) -> "PossibleMeans":
+    """Return the posterior of all means, given what was observed; `check` is called now and then, and may raise.
+
+    Half the range is the declared scale of utilities where they have one.
+    """
     variance, worth = variance_of_values(moments, half_range), moments.effective
     error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
-    return possible_means(moments.mean, error, LEAST_SPREAD * half_range**2, symmetric=symmetric)
+    return possible_means(moments.mean, error, half_range, symmetric=symmetric, check=check)
 
 
 def variance_of_values(moments: Moments, half_range: float) -> FloatArray:
     """Return the variance of every pair's values, drawn to the average of all by as much as chance makes them differ.
 
     Expected under an inverse chi-squared prior that has their mean u and what their variance exceeds that of
-    normal samples by, D: (w u + (N_e - 1) s_e^2) / (w + N_e - 1) with w = 2 + 2 u^2 / D. The square of half the
-    range where nothing was seen twice.
+    normal samples by, D: (w u + (N_e - 1) s_e^2) / (w + N_e - 1) with w = 2 + 2 u^2 / D. As a first idea, which a
+    few repeated values overrule, half of what observed means differ by is noise.
     """
-    spare = np.maximum(moments.count - 1, 0.0)
-    if moments.variance is None or not spare.any():
-        return np.full_like(spare, half_range**2)
-    usual = float(np.average(moments.variance, weights=spare))
-    by_chance = 2 * usual**2 * np.count_nonzero(spare) / spare.sum()
-    excess = float(np.average((moments.variance - usual) ** 2, weights=spare)) - by_chance
-    weight = 2 + 2 * usual**2 / max(excess, 1e-3 * usual**2, 1e-300)
-    return np.asarray((weight * usual + spare * moments.variance) / (weight + spare))
+    seen, within = moments.count > 0, moments.variance
+    if within is None:
+        within = np.zeros_like(moments.count)
+    spare = np.maximum(moments.count - 1, 0.0) * (moments.variance is not None)
+    first = min(float(moments.mean[seen].var()) / 2, half_range**2) if np.count_nonzero(seen) >= FEW else half_range**2
+    usual = (float((spare * within).sum()) + DOUBT * first) / (float(spare.sum()) + DOUBT)
+    if usual == 0 or not spare.any():
+        return np.full_like(spare, usual)
+    by_chance = 2 * np.count_nonzero(spare) / float(spare.sum())
+    excess = float(np.average((within / usual - 1) ** 2, weights=spare)) - by_chance
+    weight = 2 + 2 / max(excess, 1e-3)
+    return np.asarray((weight * usual + spare * within) / (weight + spare))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +90,12 @@ class PossibleMeans:
     product: FloatArray
     """p, shape (t, n, n)."""
 
-    def settled(self, least: float) -> "PossibleMeans":
+    def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
         """Return the same with the L, A and E that are most likely, each at least `least`."""
         now = self
         for _ in range(ROUNDS):
+            if check is not None:
+                check()
             before, now = now, now._step(least)
             ratios = (now.levels / before.levels, now.effects / before.effects, now.rest / before.rest)
             if max(abs(ratio - 1) for ratio in ratios) < CLOSE:
@@ -193,15 +211,26 @@ class PossibleMeans:
         return pairs[..., None] if self.mean.ndim == 4 else pairs
 
 
-def possible_means(mean: FloatArray, error: FloatArray, least: float, *, symmetric: bool) -> PossibleMeans:
-    """Return the posterior of pairs' means that were observed with these variances; its own are at least `least`."""
+def possible_means(
+    mean: FloatArray, error: FloatArray, half_range: float, *, symmetric: bool, check: Callable[[], None] | None = None
+) -> PossibleMeans:
+    """Return the posterior of pairs' means that were observed with these variances.
+
+    The centre is the weighted mean of what was observed, and taken to be known. Where only a few cells
+    were observed, means may be anywhere in the range.
+    """
     seen = np.isfinite(error)
-    spread = max(float(mean[seen].var()) if seen.any() else 0.0, least)
+    few = np.count_nonzero(seen) < FEW
+    spread = half_range**2 / 3 if few else max(float(mean[seen].var()), LEAST_SPREAD * half_range**2)
     weight = 1 / (error + spread)
     centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
     third = spread / 3
     start = PossibleMeans(mean, error, symmetric, centre, third, third, third, np.zeros(mean.shape[:3]))
-    return start.settled(least).with_product().settled(least) if seen.any() else start
+    if few:
+        return start
+    # Rounding must not make the precision of exactly additive means singular.
+    least = max(LEAST_SPREAD * half_range**2, 1e-9 * spread)
+    return start.settled(least, check).with_product().settled(least, check)
 
 
 def _ratio(expected: FloatArray, taken: FloatArray) -> float:

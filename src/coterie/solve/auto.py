@@ -55,7 +55,7 @@ SETTLED, CERTIFIED = 32, 8
 """From so many starts best-response dynamics runs at first, and so many of its ends are certified."""
 
 GUESSED = 1_000_000
-"""Guesses are made for up to so many unknowns."""
+"""Guesses and possible games are made for up to so many cells of the table of means."""
 
 Method = Literal["auto", "holdout", "paired", "paper"]
 
@@ -262,7 +262,7 @@ class _Task:
             with inner.running():
                 inner.check()
                 rng, symmetric = self.control.rng, self.setting.symmetric
-                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric):
+                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, check=inner.check):
                     total += gaps(game, strategies)
                     done += 1
                     inner.check()

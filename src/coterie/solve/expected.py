@@ -5,7 +5,7 @@ is picked for looking stable looks better than it is. Utilities drawn from what 
 (`coterie.estimate.possible`) tell profiles that stay nearly stable from those that were lucky.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,12 +23,17 @@ DRAWS = 24
 
 
 def possible_games(
-    evidence: PairEvidence, spaces: ActionSpaces, rng: np.random.Generator, *, symmetric: bool
+    evidence: PairEvidence,
+    spaces: ActionSpaces,
+    rng: np.random.Generator,
+    *,
+    symmetric: bool,
+    check: Callable[[], None] | None = None,
 ) -> Iterator[Game]:
     """Draw games that the data leave possible, means kept within their range."""
     estimate = evidence.estimate
     bounds, moments = estimate.bounds, estimate.moments
-    possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric)
+    possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, check=check)
     for _ in range(DRAWS):
         mean = np.clip(possible.draw(rng), bounds.low, bounds.high)
         yield estimated_game(replace(evidence, estimate=replace(estimate, moments=replace(moments, mean=mean))), spaces)

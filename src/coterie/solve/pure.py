@@ -87,8 +87,9 @@ def pure(
     settled, tried, failed = False, 0, 0
     with control.running():
         for some in (begin[:FIRST], begin[FIRST:]):
+            tried += len(some)
             ends, stable, sweeps = settle(game, some, rng, control)
-            search.sweeps, tried = search.sweeps + sweeps, tried + len(some)
+            search.sweeps += sweeps
             settled = settled or bool(stable.any())
             search.look_at(ends)
             if len(some) == starts or stable.mean() <= 0.5:  # where most run in circles, more of them lead nowhere
