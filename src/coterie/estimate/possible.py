@@ -27,6 +27,9 @@ ROUNDS = 100
 
 CLOSE = 0.003
 
+WORK = 5e9
+"""With so many agents that the steps' costs (n^3 for each coalition) would come to more than this, fewer are made."""
+
 LEAST_SPREAD = 1e-4
 """L, A and E are at least so large, in squares of half the range."""
 
@@ -92,8 +95,9 @@ class PossibleMeans:
 
     def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
         """Return the same with the L, A and E that are most likely, each at least `least`."""
+        tables, n = self.mean.shape[:2]
         now = self
-        for _ in range(ROUNDS):
+        for _ in range(int(np.clip(WORK / (tables * n**3), 1, ROUNDS))):
             if check is not None:
                 check()
             before, now = now, now._step(least)
