@@ -30,7 +30,7 @@ RANKS = (1, 2)
 LOW_RANK_AGENTS = 60
 """Low-rank guesses, whose cost grows with the cube of the agents, are made for up to so many."""
 
-MANY_CELLS = 50_000
+MANY_CELLS = 10_000
 """Above so many unknowns fewer shrinkages are tried, in fewer rounds."""
 
 

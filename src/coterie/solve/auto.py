@@ -8,9 +8,10 @@ With few data a certificate is mostly uncertainty, and its minimum is a profile 
 or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
 (`coterie.estimate.guess`), and keeps the strategy with the smallest
 
-    min(certificate, r) + (gap to expect, see `coterie.solve.expected`)
+    1 / (1 / certificate + 1 / 2r) + (gap to expect, see `coterie.solve.expected`)
 
-where r is half the range of one pair's utility: promises beyond one colleague's worth are equally empty.
+where r is half the range of one pair's utility: small certificates count in full, and the more a promise exceeds
+what one colleague may be worth, the less it matters by how much.
 """
 
 from collections.abc import Callable, Sequence
@@ -289,7 +290,7 @@ class _Task:
         def score(index: int) -> tuple[bool, float, float, float]:
             gap = found[index].certificate.gap
             misses = target_gap is not None and gap > target_gap
-            rule = min(gap, worth) + expected[index] if matters else gap
+            rule = 1 / (1 / gap + 1 / (2 * worth)) + expected[index] if matters else gap
             return misses, rule, gap, -height(game, found[index].strategy)
 
         best = found[min(range(len(found)), key=score)]

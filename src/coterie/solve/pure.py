@@ -94,8 +94,8 @@ def pure(
             search.look_at(ends)
             if len(some) == starts or stable.mean() <= 0.5:  # where most run in circles, more of them lead nowhere
                 break
-        # The raw starts add what dynamics on the estimate would never visit.
-        search.look_at(begin[-starts // 8 :])
+        # The raw starts add what dynamics on the estimate leaves at once or never visits.
+        search.look_at(np.concatenate([begin[: starts // 8], begin[-starts // 8 :]]))
         search.descend_from_best(max(6, 600 // n))
         while failed < patience and not search.nothing_to_win:
             control.report("pure", failed, patience, search.best_value)
