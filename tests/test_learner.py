@@ -193,8 +193,9 @@ def test_few_data_lead_to_what_looks_stable(tmp_path):
     learner = StableLearner().fit(log)
     found = recommend(learner.statistics_, 0.01)
     assert found.certificate.gap > 1
-    lost = [one["expected_gap"] for one in found.candidates]
-    assert min(lost) == lost[[one["gap"] for one in found.candidates].index(found.certificate.gap)]
+    # Utilities are between -1 and 1, so r is 1.
+    rule = [1 / (1 / one["gap"] + 1 / 2) + one["expected_gap"] for one in found.candidates]
+    assert found.candidates[int(np.argmin(rule))]["gap"] == found.certificate.gap
     assert found.guess != ""
 
 
@@ -206,7 +207,7 @@ def test_among_empty_promises_the_gap_to_expect_decides(tmp_path, monkeypatch):
     def says(chosen):
         def gaps(game, strategies):
             tried[:] = strategies
-            return np.where(np.arange(len(strategies)) == chosen, 0.125, 0.25)
+            return np.where(np.arange(len(strategies)) == chosen, 0.0, 10.0)
 
         return gaps
 
