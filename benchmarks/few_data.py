@@ -125,7 +125,8 @@ def main() -> None:
     text += (
         f"\n\nGap under the truth (UN votes: under the means of all other roll calls), mean of {options.seeds} seeds."
     )
-    record("Few data", f"python benchmarks/few_data.py --seeds {options.seeds}", text)
+    votes = "" if options.votes is None else " --votes FOLDER"
+    record("Few data", f"python benchmarks/few_data.py --seeds {options.seeds}{votes}", text)
 
 
 if __name__ == "__main__":
