@@ -149,18 +149,23 @@ def main() -> None:
     parser.add_argument("--compared", type=int, default=10, help="games for the comparison of mixed strategies")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10, 25, 100])
     options = parser.parse_args()
-    about_oracle = (
-        f"`pure` against enumeration, random games of at most {MOST_PROFILES} pure profiles (negative margins "
-        "compared as well; within 1 % or 1e-6 of the range):"
-    )
-    about_mixed = (
-        f"Mixed strategies: mean certificate over {options.compared} games with k = 5 and 6 actions, at "
-        f"delta = {DELTA}; `paired` in its box form:"
-    )
-    parts = [about_oracle, oracle_table(options.games), about_mixed, scheme_table(options.compared)]
-    parts += ["`pure` by the number of agents, k = 5, 8 actions:", speed_table(tuple(options.sizes))]
-    text = "\n\n".join(parts)
-    record("Solvers", f"python benchmarks/solve.py --games {options.games} --compared {options.compared}", text)
+    command = "python benchmarks/solve.py"
+    if options.games:
+        about = (
+            f"`pure` against enumeration, random games of at most {MOST_PROFILES} pure profiles (negative margins "
+            "compared as well; within 1 % or 1e-6 of the range):"
+        )
+        record("Pure search", f"{command} --games {options.games}", f"{about}\n\n{oracle_table(options.games)}")
+    if options.compared:
+        about = (
+            f"Mean certificate over {options.compared} games with k = 5 and 6 actions, at delta = {DELTA}; `paired` in "
+            "its box form:"
+        )
+        text = f"{about}\n\n{scheme_table(options.compared)}"
+        record("Mixed strategies", f"{command} --compared {options.compared}", text)
+    if options.sizes:
+        about = "`pure` by the number of agents, k = 5, 8 actions:"
+        record("Pure search by size", command, f"{about}\n\n{speed_table(tuple(options.sizes))}")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ FIRST = 512
 CHILDREN = 48
 """So many profiles are made by kicks in a round."""
 
-PATIENCE = 12
+PATIENCE = 24
 """After so many rounds of kicks without success a search ends."""
 
 LEADING = 3
