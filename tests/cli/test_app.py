@@ -10,8 +10,6 @@ import time
 
 import pytest
 
-from coterie.cli import main
-
 COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
 LONG = ["simulate", "--agents", "30", "--coalitions", "3", "--samples", "3000000", "--out"]
@@ -32,13 +30,7 @@ def process(*arguments, **options):
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code or 0, *capsys.readouterr()
-
+def call(run):
     return run
 
 

@@ -155,6 +155,11 @@ class _Task:
         return evidence_from(self.statistics.whole)
 
     @cached_property
+    def estimated(self) -> Game:
+        """The game whose means are those of the whole log."""
+        return estimated_game(self.whole, self.spaces)
+
+    @cached_property
     def guessed(self) -> tuple[Evidence, str]:
         """The whole log with the best guess in place of raw means, and its name."""
         parts = self.statistics.parts
@@ -197,7 +202,7 @@ class _Task:
 
     def settled(self, delta: float) -> list[_Found]:
         """Return profiles in which best-response dynamics comes to rest and that are surely stable, if any is."""
-        game, rng = estimated_game(self.whole, self.spaces), self.control.rng
+        game, rng = self.estimated, self.control.rng
         inner, found = self.control.nested(), []
         with inner.running():
             ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner)
@@ -268,7 +273,7 @@ class _Task:
                     done += 1
                     inner.check()
             self.control.heed(inner)
-        return total / done if done else gaps(estimated_game(evidence, self.spaces), strategies)
+        return total / done if done else gaps(self.estimated, strategies)
 
     # --- Certificates -------------------------------------------------------------------------------
 
@@ -283,7 +288,6 @@ class _Task:
     ) -> Recommendation:
         """Return everything about the best strategy: by the rule above, or by certificate alone; ties by potential."""
         worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
-        game = estimated_game(self.whole, self.spaces)
         matters = by_expectation and len(found) > 1 and all(one.certificate.gap > 0 for one in found)
         expected = self._expected_gaps([one.strategy for one in found]).tolist() if matters else [None] * len(found)
 
@@ -291,7 +295,7 @@ class _Task:
             gap = found[index].certificate.gap
             misses = target_gap is not None and gap > target_gap
             rule = 1 / (1 / gap + 1 / (2 * worth)) + expected[index] if matters else gap
-            return misses, rule, gap, -height(game, found[index].strategy)
+            return misses, rule, gap, -height(self.estimated, found[index].strategy)
 
         best = found[min(range(len(found)), key=score)]
         by_paper = self._paper(best.strategy, self.delta)
