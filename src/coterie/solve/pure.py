@@ -2,15 +2,20 @@
 
 1. Diverse starts, each led by best-response dynamics on the estimate to a profile that looks stable.
    Without a potential the dynamics may run in circles, which is noticed.
-2. From each of them, single-agent moves that lower the largest margin (where several agents share it,
-   their number), until there are none.
-3. Kicks: a few agents of a good profile are moved at random, and the descent starts again.
+2. From the best of them, single-agent moves that lower the largest margin (where several agents share
+   it, their number), until there are none.
+3. Rounds of kicks: profiles made from good ones, by moving a few agents at random or by crossing two, and
+   one quite at random. From each, single-agent moves first lower the soft maximum of the margins, which
+   sees all that are large and not the largest alone; then the largest, as before.
 
 The smallest certificate wins. Where several profiles have it, the one of largest potential does, or of
 largest total utility where there is no potential.
 """
 
+from itertools import cycle
+
 import numpy as np
+from scipy.special import logsumexp
 
 from coterie import checks
 from coterie.actions import ActionSpace
@@ -29,6 +34,9 @@ LISTED = 256
 WHOLE = 6_000
 """Up to so many (moves x agents x actions), all moves are looked at in full."""
 
+SOFT = 20_000
+"""On the soft maximum, moves of so many agents are compared at once that (moves x agents x actions) is about this."""
+
 CHUNK = 24
 """Else the moves that lower the largest margin are looked at in so large groups, the most promising first."""
 
@@ -36,13 +44,10 @@ MOST_TIES = 500
 """So many profiles of the same certificate, those with the largest margins first, are compared by potential."""
 
 ELITE = 12
-"""From so many of the best profiles kicks start."""
+"""From so many of the best profiles kicks start, and twice as many are crossed."""
 
 FIRST = 512
 """So many starts are let settle at first, the others only if most of these come to rest."""
-
-CHILDREN = 48
-"""So many profiles are made by kicks in a round."""
 
 PATIENCE = 24
 """After so many rounds of kicks without success a search ends."""
@@ -96,15 +101,15 @@ def pure(
                 break
         # The raw starts add what dynamics on the estimate leaves at once or never visits.
         search.look_at(np.concatenate([begin[: starts // 8], begin[-starts // 8 :]]))
-        search.descend_from_best(max(6, 600 // n))
+        promising = search.best(max(6, 600 // n))
+        for descend in (search.descend, search.descend_softly) if patience else (search.descend,):
+            for key in promising:
+                descend(search.profiles[key], search.margins[key])
         while failed < patience and not search.nothing_to_win:
             control.report("pure", failed, patience, search.best_value)
             before = search.best_value
-            search.look_at(search.kicked(rng))
-            search.descend_from_best(2)
-            # Some of what is best lies far from everything that looks stable on the estimate.
-            for profile in game.actions.sample(rng, max(1, min(6, 60 // n))):
-                search.descend(profile)
+            for profile in search.children(rng):
+                search.descend_softly(profile)
             failed = 0 if search.best_value < before - TIE else failed + 1
     ranked = search.ranked()
     status: Status = control.ended or ("converged" if settled else "cycled")
@@ -140,7 +145,11 @@ class _Search:
         self.profiles: dict[bytes, BoolArray] = {}
         self.margins: dict[bytes, FloatArray] = {}
         self.visited: set[bytes] = set()
-        self.listed = [space.enumerate() if space.size <= LISTED else None for space, _ in objective.spaces.groups]
+        self.ends: set[bytes] = set()
+        self.listed: list[BoolArray | None] = [None] * self.n_agents
+        for space, members in objective.spaces.groups:
+            for agent in members.tolist() if space.size <= LISTED else []:
+                self.listed[agent] = space.enumerate()
         self.actions = max(min(space.size, 2048) for space in objective.spaces.spaces)
 
     def note(self, profiles: BoolArray, margins: FloatArray) -> None:
@@ -164,11 +173,9 @@ class _Search:
                 some = some[self.objective.margins(some, first).max(axis=1) <= cut]
             self.note(some, self.objective.margins(some))
 
-    def descend_from_best(self, count: int) -> None:
-        """Start a descent from the best profiles that none has visited."""
-        keys = [key for key in self.values if key not in self.visited]
-        for key in sorted(keys, key=lambda key: self.values[key])[:count]:
-            self.descend(self.profiles[key], self.margins[key])
+    def best(self, count: int) -> list[bytes]:
+        """Return the keys of the best profiles."""
+        return sorted(self.values, key=lambda key: self.values[key])[:count]
 
     @property
     def nothing_to_win(self) -> bool:
@@ -185,26 +192,30 @@ class _Search:
         ties.sort(key=lambda key: -self.objective.height(self.profiles[key]))
         return [self.profiles[key] for key in ties + rest]
 
-    def kicked(self, rng: np.random.Generator) -> BoolArray:
-        """Return good profiles with a few agents moved at random, half of them settled on the estimate."""
-        keys = sorted(self.values, key=lambda key: self.values[key])[:ELITE]
-        kicked = np.empty((CHILDREN, self.n_agents, self.objective.game.n_coalitions), dtype=bool)
-        half = CHILDREN // 2
-        for t, child in enumerate(kicked):
-            # The better a profile, the more often it is tried.
-            key = keys[min(int(rng.integers(len(keys))), int(rng.integers(len(keys))))]
-            child[:] = self.profiles[key]
-            # Dynamics undoes much of a kick, so those who settle are kicked harder.
-            count = min(int(rng.integers(1, max(5, min(self.n_agents // 3, 12)) if t < half else 5)), self.n_agents)
-            chosen = rng.choice(self.n_agents, size=count, replace=False)
-            # Those with the largest margins are where something must change.
-            leading = np.argsort(-self.margins[key], kind="stable")[: max(3, self.n_agents // 4)]
-            chosen[0] = leading[int(rng.integers(len(leading)))]
-            for agent in np.unique(chosen).tolist():
-                child[agent] = self.objective.spaces.spaces[agent].sample(rng, 1)[0]
-        ends, _, sweeps = settle(self.objective.game, kicked[:half], rng, self.control, 30)
+    def children(self, rng: np.random.Generator) -> list[BoolArray]:
+        """Return new profiles made from the ends of the best descents, and one at random."""
+        ends = sorted(self.ends, key=lambda key: self.values[key])[: 2 * ELITE]
+        # Dynamics undoes much of a kick, so what settles is kicked harder.
+        kicked = self._kicked(ends[:ELITE], max(4, min(self.n_agents // 3, 12) - 1), rng)
+        settled, _, sweeps = settle(self.objective.game, kicked[None], rng, self.control, 30)
         self.sweeps += sweeps
-        return np.concatenate([ends, kicked[half:]])
+        one, two = (self.profiles[ends[t]] for t in rng.integers(len(ends), size=2).tolist())
+        crossed = np.where(rng.random((self.n_agents, 1)) < 0.5, one, two)
+        # Some of what is best lies far from everything that looks stable on the estimate.
+        anything = self.objective.spaces.sample(rng, 1)[0]
+        return [self._kicked(ends[:ELITE], 4, rng), settled[0], crossed, anything]
+
+    def _kicked(self, keys: list[bytes], most: int, rng: np.random.Generator) -> BoolArray:
+        """Return one of some profiles, more often one of the first, with up to `most` agents moved at random."""
+        key = keys[min(int(rng.integers(len(keys))), int(rng.integers(len(keys))))]
+        kicked = self.profiles[key].copy()
+        chosen = rng.choice(self.n_agents, size=min(int(rng.integers(1, most + 1)), self.n_agents), replace=False)
+        # Those with the largest margins are where something must change.
+        leading = np.argsort(-self.margins[key], kind="stable")[: max(3, self.n_agents // 4)]
+        chosen[0] = leading[int(rng.integers(len(leading)))]
+        for agent in np.unique(chosen).tolist():
+            kicked[agent] = self.objective.spaces.spaces[agent].sample(rng, 1)[0]
+        return kicked
 
     def descend(self, profile: BoolArray, margins: FloatArray | None = None) -> None:
         """Move single agents as long as that lowers the largest margins."""
@@ -216,13 +227,43 @@ class _Search:
             self.sweeps += 1
             found = self._better(profile, margins)
             if found is None:
+                self.ends.add(key)
                 break
             profile, margins = found
         self.note(profile[None], margins[None])
 
+    def descend_softly(self, profile: BoolArray, margins: FloatArray | None = None) -> None:
+        """Move single agents as long as that lowers the soft maximum of margins, then as `descend` does."""
+        margins = self.objective.margins(profile[None])[0] if margins is None else margins
+        self.descend(*self._softly_lowered(profile, margins))
+
+    def _softly_lowered(self, profile: BoolArray, margins: FloatArray) -> tuple[BoolArray, FloatArray]:
+        """Return where moves that lower w log sum exp(margin / w) end; w is the spread of margins at first."""
+        finite = margins[np.isfinite(margins)]
+        width = float(finite.std()) if len(finite) else 0.0
+        if width <= TIE:
+            return profile, margins
+        at_once = max(1, SOFT // (self.n_agents * self.actions**2))
+        order = self.control.rng.permutation(self.n_agents)
+        groups = [order[start : start + at_once] for start in range(0, self.n_agents, at_once)]
+        in_vain = 0
+        for group in cycle(groups):
+            self.control.check()
+            movers, actions = self._moves(profile, group)
+            after = self.objective.margins_of_moves(profile, movers, actions)
+            soft = logsumexp(after / width, axis=1)
+            if len(soft) and soft.min() < logsumexp(margins / width) - TIE:
+                best = int(soft.argmin())
+                profile, margins, in_vain = profile.copy(), after[best], 0
+                profile[movers[best]] = actions[best]
+                self.sweeps += 1
+            elif (in_vain := in_vain + 1) == len(groups):
+                break
+        return profile, margins
+
     def _better(self, profile: BoolArray, margins: FloatArray) -> tuple[BoolArray, FloatArray] | None:
         """Return the best profile that one agent's move away from `profile` leads to, if it is better."""
-        movers, actions = self._moves(profile)
+        movers, actions = self._moves(profile, np.arange(self.n_agents))
         # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
         most = margins.max() - TIE
         helps = self.objective.moved_margins(profile, movers, actions) < most
@@ -253,16 +294,16 @@ class _Search:
                 return moved, some[best]
         return None
 
-    def _moves(self, profile: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Return who may move, shape (m,), and to which sets, shape (m, k)."""
-        agents, actions = [], []
-        for (space, members), sets in zip(self.objective.spaces.groups, self.listed, strict=True):
-            for agent in members.tolist():
-                options = _small_steps(space, profile[agent]) if sets is None else sets
-                options = options[(options != profile[agent]).any(axis=1)]
-                agents.append(np.full(len(options), agent))
-                actions.append(options)
-        return np.concatenate(agents), np.concatenate(actions)
+    def _moves(self, profile: BoolArray, agents: IntArray) -> tuple[IntArray, BoolArray]:
+        """Return who of `agents` may move, shape (m,), and to which sets, shape (m, k)."""
+        movers, actions = [], []
+        for agent in agents.tolist():
+            space, sets = self.objective.spaces.spaces[agent], self.listed[agent]
+            options = _small_steps(space, profile[agent]) if sets is None else sets
+            options = options[(options != profile[agent]).any(axis=1)]
+            movers.append(np.full(len(options), agent))
+            actions.append(options)
+        return np.concatenate(movers), np.concatenate(actions)
 
 
 def _leading(margins: FloatArray) -> FloatArray:

@@ -38,7 +38,7 @@ SOLVERS: dict[str, tuple[SolverName, ...]] = {
 KEPT = 64
 """So many of the best profiles are kept as candidates."""
 
-KICKS = 4
+KICKS = 2
 """A search ends after so many rounds of kicks in vain; more were never seen to pay off here."""
 
 ENUMERATED = 100_000
