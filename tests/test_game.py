@@ -55,7 +55,11 @@ def test_potential_changes_by_the_mover_s_gain(drawn, seed):
         before = game.potential(strategy)
     except NoPotentialError:
         assert drawn.sizes in {"scaled", "table"}
+        assert not game.has_potential
+        assert game.height(strategy) == pytest.approx(game.values(strategy).sum())
         return
+    assert game.has_potential
+    assert game.height(strategy) == before
     rng = np.random.default_rng(seed)
     i = int(rng.integers(game.n_agents))
     action = game.actions.spaces[i].sample(rng, 1)[0]

@@ -17,7 +17,7 @@ from coterie.certify.gain_bounds import is_enumerated, worst_deviations
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
 from coterie.coverage import coverage
-from coterie.errors import InputError, NoPotentialError
+from coterie.errors import InputError
 from coterie.explanation import explanations
 from coterie.game import STABLE_WITHIN
 from coterie.joint_actions import ActionSpaces
@@ -193,10 +193,7 @@ def covered(statistics: Statistics, strategy: Strategy, spaces: ActionSpaces) ->
 
 def _estimate(evidence: Evidence, spaces: ActionSpaces, strategy: Strategy) -> dict[str, Any]:
     game = estimated_game(evidence, spaces)
-    try:
-        potential: float | None = game.potential(strategy)
-    except NoPotentialError:
-        potential = None
+    potential = game.potential(strategy) if game.has_potential else None
     values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
     return {"gap": game.gap(strategy), "potential": potential, "utility": values}
 

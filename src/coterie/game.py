@@ -225,6 +225,17 @@ class Game:
             total += part
         return total
 
+    @cached_property
+    def has_potential(self) -> bool:
+        """Whether `potential` returns a number."""
+        nobody = np.zeros(self.n_agents)
+        known = (self.utilities.potential_in(l, nobody) is not None for l in range(self.n_coalitions))
+        return self.is_symmetric and all(known)
+
+    def height(self, strategy: Strategy) -> float:
+        """Return the potential, or the sum of utilities where there is none: what ranks equally stable strategies."""
+        return self.potential(strategy) if self.has_potential else float(self.values(strategy).sum())
+
     def pure_stable_profiles(self, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
         """Return every Nash stable pure strategy, by enumeration of all joint actions.
 

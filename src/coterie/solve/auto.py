@@ -27,7 +27,7 @@ from coterie.certify.evidence import Evidence, Form, PairEvidence
 from coterie.certify.from_statistics import evidence_from, paper_from
 from coterie.certify.holdout import Sealed, fixed
 from coterie.certify.paired import paired
-from coterie.errors import InputError, NoPotentialError
+from coterie.errors import InputError
 from coterie.estimate.guess import Guess, choose_guess
 from coterie.game import STABLE_WITHIN, Game
 from coterie.log.setting import Setting
@@ -207,7 +207,7 @@ class _Task:
         with inner.running():
             ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner)
             profiles = [self._named(profile) for profile in np.unique(ends[stable], axis=0)]
-            for strategy in sorted(profiles, key=lambda one: -height(game, one))[:CERTIFIED]:
+            for strategy in sorted(profiles, key=lambda one: -game.height(one))[:CERTIFIED]:
                 inner.check()
                 certificate = self._paired(strategy, delta)
                 if certificate.gap == 0:
@@ -295,7 +295,7 @@ class _Task:
             gap = found[index].certificate.gap
             misses = target_gap is not None and gap > target_gap
             rule = 1 / (1 / gap + 1 / (2 * worth)) + expected[index] if matters else gap
-            return misses, rule, gap, -height(self.estimated, found[index].strategy)
+            return misses, rule, gap, -self.estimated.height(found[index].strategy)
 
         best = found[min(range(len(found)), key=score)]
         by_paper = self._paper(best.strategy, self.delta)
@@ -325,14 +325,6 @@ class _Task:
             status: Status = "converged" if solution.status == "optimal" else solution.status
             solution = replace(solution, value=best.certificate.gap, objective="certificate", status=status, bound=None)
         return solution if self.control.ended is None else replace(solution, status=self.control.ended)
-
-
-def height(game: Game, strategy: Strategy) -> float:
-    """Return the potential of a strategy, or the sum of utilities where there is no potential."""
-    try:
-        return game.potential(strategy)
-    except NoPotentialError:
-        return float(game.values(strategy).sum())
 
 
 def _learning_parts(shares: Sequence[float]) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
-from coterie.errors import InputError, NoPotentialError
+from coterie.errors import InputError
 from coterie.game import STABLE_WITHIN, Game
 from coterie.means import DenseMeans
 from coterie.strategy import Strategy
@@ -151,19 +151,12 @@ def best_pure_profile(game: Game, rng: np.random.Generator, starts: int = 32) ->
     profile of smallest gap; among equals the largest sum of utilities, then the first.
     """
     checks.whole(starts, "starts", 1)
-
-    def potential(strategy: Strategy) -> float | None:
-        try:
-            return game.potential(strategy)
-        except NoPotentialError:
-            return None
-
     found: PureSearch | None = None
     best_rank: tuple[bool, float, float] | None = None
     for profile in game.actions.sample(rng, starts):
         start = Strategy.pure(profile, game.agents, game.coalitions)
         end = best_response_dynamics(game, start, rng)
-        height = potential(end.strategy)
+        height = game.potential(end.strategy) if game.has_potential else None
         value = float(game.values(end.strategy).sum())
         rank = (end.status == "converged", -end.gap if height is None else height, value)
         if best_rank is None or rank > best_rank:

@@ -24,7 +24,6 @@ from coterie.certify.gain_bounds import (
     worst_deviations,
 )
 from coterie.certify.paired import PROJECTED, union_log_terms
-from coterie.errors import NoPotentialError
 from coterie.estimate.design import Design
 from coterie.game import Game
 from coterie.joint_actions import ActionSpaces
@@ -98,22 +97,11 @@ class Objective(ABC):
 
     def height(self, profile: BoolArray) -> float:
         """Return the potential of a profile, or the sum of utilities where there is no potential."""
-        strategy = self.strategy(profile)
-        if self._has_potential:
-            return self.game.potential(strategy)
-        return float(self.game.values(strategy).sum())
+        return self.game.height(self.strategy(profile))
 
     def strategy(self, profile: BoolArray) -> Strategy:
         """Return a profile as a strategy with names."""
         return Strategy.pure(profile, self.game.agents, self.game.coalitions)
-
-    @cached_property
-    def _has_potential(self) -> bool:
-        try:
-            self.game.potential(self.strategy(self.spaces.sample(np.random.default_rng(0), 1)[0]))
-        except NoPotentialError:
-            return False
-        return True
 
     @cached_property
     def _group(self) -> IntArray:

@@ -61,7 +61,7 @@ def pure(
     control: Control | None = None,
     *,
     starts: int | None = None,
-    kicks: int = PATIENCE,
+    kicks: int | None = None,
     keep: int = 8,
 ) -> Solution:
     """Search for the pure profile with the smallest value.
@@ -75,7 +75,8 @@ def pure(
     starts
         From how many profiles the search begins; by default 64 to 4096, by the size of the game.
     kicks
-        How many rounds of kicks in a row may fail before the search ends.
+        How many rounds of kicks in a row may fail before the search ends; by default 24, down to 6 where more
+        than 25 agents make rounds long.
     keep
         How many distinct profiles to return as candidates, the best first.
     """
@@ -84,6 +85,8 @@ def pure(
     if starts is None:
         starts = min(4096, max(256, 100_000 // n), max(64, objective.spaces.size))
     checks.whole(starts, "starts", 1)
+    if kicks is None:
+        kicks = max(6, min(PATIENCE, 600 // n))
     patience = checks.whole(kicks, "kicks", 0)
     search = _Search(objective, control)
     rng, game = control.rng, objective.game
