@@ -1,5 +1,8 @@
 """The pure search against enumeration, and its manners: seeds, limits, interruptions, honest endings."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -10,7 +13,7 @@ from coterie import ActionSpaces, Game, InputError, Strategy, any_subset, exactl
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
-from coterie.solve.pure import pure
+from coterie.solve.pure import _Search, pure
 from coterie.solve.starts import FIRST_SWEEPS, settle
 from solver_instances import from_setting, random_evidence, random_spaces, small_game
 
@@ -98,6 +101,30 @@ def test_a_seed_decides():
     assert (one.value, one.sweeps) == (two.value, two.sweeps)
 
 
+TIES = """
+import numpy as np
+from coterie import Game
+from coterie.solve import Control, pure
+from coterie.solve.objective import GapObjective
+
+means = np.random.default_rng(0).uniform(-1, 1, (1, 8, 8)) * ~np.eye(8, dtype=bool)
+game = Game(np.repeat(means, 3, axis=0), "one", symmetric=False)
+found = pure(GapObjective(game), Control(1), starts=16, kicks=6, keep=64)
+print(found.sweeps, *(strategy.sets.tobytes().hex() for strategy in found.candidates))
+"""
+
+
+def test_the_order_of_hashes_does_not_matter():
+    """Interchangeable coalitions: every value occurs several times."""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", TIES], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1
+
+
 def hard_objective():
     rng = np.random.default_rng(0)
     return PairedObjective(random_evidence(rng, 30, 5), random_spaces(rng, 30, 5, 8), 0.01)
@@ -125,6 +152,42 @@ def test_stop_flag_and_progress():
     assert found.status == "interrupted"
     assert seen[0].method == "pure"
     assert seen[0].value >= found.value
+
+
+def test_what_a_descent_reached_is_never_lost(monkeypatch):
+    rng, reached = np.random.default_rng(0), [np.inf]
+    objective = PairedObjective(random_evidence(rng, 10, 4), random_spaces(rng, 10, 4, 6), 0.01)
+    better, softly = _Search._better, _Search._softly_lowered
+
+    def noted(found):
+        if found is not None:
+            reached[0] = min(reached[0], float(found[1].max()))
+        return found
+
+    monkeypatch.setattr(_Search, "_better", lambda *given: noted(better(*given)))
+    monkeypatch.setattr(_Search, "_softly_lowered", lambda *given: noted(softly(*given)))
+    for stop in range(3, 60, 4):
+        reached[0], asked = np.inf, iter(range(stop))
+        found = pure(objective, Control(0, stop=lambda asked=asked: next(asked, None) is None), starts=16)
+        assert found.status == "interrupted"
+        assert found.value <= reached[0] + 1e-12
+
+
+def test_soft_descents_find_more():
+    """Where the largest margin alone leads to poor ends, the soft maximum leads to better ones on average."""
+    rng = np.random.default_rng(5)
+    objective = PairedObjective(random_evidence(rng, 15, 4), random_spaces(rng, 15, 4, 8), 0.01)
+    ends = {"descend": [], "descend_softly": []}
+    for profile in objective.spaces.sample(rng, 12):
+        for name, values in ends.items():
+            search = _Search(objective, Control(0))
+            getattr(search, name)(profile)
+            (end,) = search.ends
+            values.append(search.values[end])
+            assert search.best_value <= objective.value(profile)
+            # No single agent's move lowers the largest margin any further.
+            assert search._better(search.profiles[end], search.margins[end]) is None
+    assert np.mean(ends["descend_softly"]) < 0.9 * np.mean(ends["descend"])
 
 
 def test_keyboard_interrupt_returns_the_best_so_far():

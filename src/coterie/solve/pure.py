@@ -2,11 +2,11 @@
 
 1. Diverse starts, each led by best-response dynamics on the estimate to a profile that looks stable.
    Without a potential the dynamics may run in circles, which is noticed.
-2. From the best of them, single-agent moves that lower the largest margin (where several agents share
-   it, their number), until there are none.
-3. Rounds of kicks: profiles made from good ones, by moving a few agents at random or by crossing two, and
-   one quite at random. From each, single-agent moves first lower the soft maximum of the margins, which
-   sees all that are large and not the largest alone; then the largest, as before.
+2. Descents from the best of them: single-agent moves that lower the largest margin (where several agents
+   share it, their number), until there are none. Then soft descents from the same profiles: moves first
+   lower the soft maximum of the margins, which sees all that are large and not the largest alone.
+3. Rounds of kicks: soft descents from profiles made of the best ends, by moving a few agents at random or
+   by crossing two, and from one profile quite at random.
 
 The smallest certificate wins. Where several profiles have it, the one of largest potential does, or of
 largest total utility where there is no potential.
@@ -29,7 +29,7 @@ TIE = 1e-9
 """Values that differ by less are the same."""
 
 LISTED = 256
-"""Spaces up to this size contribute every action as a move; larger ones small steps and best responses."""
+"""Spaces up to this size contribute every action as a move, larger ones small steps and so many swaps at most."""
 
 WHOLE = 6_000
 """Up to so many (moves x agents x actions), all moves are looked at in full."""
@@ -44,7 +44,7 @@ MOST_TIES = 500
 """So many profiles of the same certificate, those with the largest margins first, are compared by potential."""
 
 ELITE = 12
-"""From so many of the best profiles kicks start, and twice as many are crossed."""
+"""From the ends of so many of the best descents kicks start, and twice as many are crossed."""
 
 FIRST = 512
 """So many starts are let settle at first, the others only if most of these come to rest."""
@@ -105,9 +105,10 @@ def pure(
         # The raw starts add what dynamics on the estimate leaves at once or never visits.
         search.look_at(np.concatenate([begin[: starts // 8], begin[-starts // 8 :]]))
         promising = search.best(max(6, 600 // n))
-        for descend in (search.descend, search.descend_softly) if patience else (search.descend,):
-            for key in promising:
-                descend(search.profiles[key], search.margins[key])
+        for key in promising:
+            search.descend(search.profiles[key], search.margins[key])
+        for key in promising if patience and not search.nothing_to_win else []:
+            search.descend_softly(search.profiles[key], search.margins[key])
         while failed < patience and not search.nothing_to_win:
             control.report("pure", failed, patience, search.best_value)
             before = search.best_value
@@ -148,11 +149,12 @@ class _Search:
         self.profiles: dict[bytes, BoolArray] = {}
         self.margins: dict[bytes, FloatArray] = {}
         self.visited: set[bytes] = set()
-        self.ends: set[bytes] = set()
+        self.ends: dict[bytes, None] = {}  # in the order in which they were found, unlike a set
         self.listed: list[BoolArray | None] = [None] * self.n_agents
         for space, members in objective.spaces.groups:
-            for agent in members.tolist() if space.size <= LISTED else []:
-                self.listed[agent] = space.enumerate()
+            sets = space.enumerate() if space.size <= LISTED else None
+            for agent in members.tolist():
+                self.listed[agent] = sets
         self.actions = max(min(space.size, 2048) for space in objective.spaces.spaces)
 
     def note(self, profiles: BoolArray, margins: FloatArray) -> None:
@@ -197,7 +199,7 @@ class _Search:
 
     def children(self, rng: np.random.Generator) -> list[BoolArray]:
         """Return new profiles made from the ends of the best descents, and one at random."""
-        ends = sorted(self.ends, key=lambda key: self.values[key])[: 2 * ELITE]
+        ends = sorted(self.ends or self.values, key=lambda key: self.values[key])[: 2 * ELITE]
         # Dynamics undoes much of a kick, so what settles is kicked harder.
         kicked = self._kicked(ends[:ELITE], max(4, min(self.n_agents // 3, 12) - 1), rng)
         settled, _, sweeps = settle(self.objective.game, kicked[None], rng, self.control, 30)
@@ -225,15 +227,15 @@ class _Search:
         profile = profile.copy()
         margins = self.objective.margins(profile[None])[0] if margins is None else margins
         while (key := profile.tobytes()) not in self.visited:
+            self.note(profile[None], margins[None])  # at once: a search may be stopped at any time
             self.visited.add(key)
             self.control.check()
             self.sweeps += 1
             found = self._better(profile, margins)
             if found is None:
-                self.ends.add(key)
+                self.ends[key] = None
                 break
             profile, margins = found
-        self.note(profile[None], margins[None])
 
     def descend_softly(self, profile: BoolArray, margins: FloatArray | None = None) -> None:
         """Move single agents as long as that lowers the soft maximum of margins, then as `descend` does."""
@@ -259,6 +261,8 @@ class _Search:
                 best = int(soft.argmin())
                 profile, margins, in_vain = profile.copy(), after[best], 0
                 profile[movers[best]] = actions[best]
+                if margins.max() < self.best_value:
+                    self.note(profile[None], margins[None])
                 self.sweeps += 1
             elif (in_vain := in_vain + 1) == len(groups):
                 break
@@ -325,7 +329,7 @@ def _less(one: FloatArray, two: FloatArray) -> bool:
 
 
 def _small_steps(space: ActionSpace, own: BoolArray) -> BoolArray:
-    """Return the sets that differ from `own` by joining, leaving or swapping one coalition."""
+    """Return the sets that differ from `own` by joining, leaving or swapping one coalition, of swaps the first ones."""
     k = len(own)
     flips = np.eye(k, dtype=bool)
     joined, left = np.flatnonzero(~own), np.flatnonzero(own)
