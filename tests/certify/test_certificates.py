@@ -95,7 +95,19 @@ def test_witnesses_add_up(drawn, seed):
             assert set(found.alternatives) <= set(drawn.strategy.agents)
         data = found.to_json()
         assert data["assumes"][0] == "mean utilities do not depend on coalition size"
+        assert data["assumes"][3] == "every pair utility lies between -1 and 1"
         assert "nobody can gain more than" in str(found)
+
+
+def test_declared_scales_are_assumed():
+    count = np.full((1, 2, 2), 9.0) * ~np.eye(2, dtype=bool)
+    for low, said in (
+        (-np.inf, "scale 2 around their means"),
+        (-3.0, "scale 2 around their means, and these lie between -3"),
+    ):
+        evidence = PairEvidence(size_free(count, 0 * count, count, Bounds(low, -low, sigma=2.0)))
+        assert said in evidence.assumptions()[3]
+        assert np.isfinite(low) == ("between" in evidence.assumptions()[3])
 
 
 def test_the_worst_witness_names_the_pairs_in_doubt():

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibration import Setting, candidates, evidence, signs, simulation
 from coterie import ActionSpaces, UpTo
 from coterie.actions import ExplicitSets
 from coterie.certify import gain_bounds
 from coterie.certify.gain_bounds import LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.certify.holdout import fixed
 from coterie.estimate import confidence
 
 
@@ -102,6 +104,26 @@ def test_the_relaxation_is_tight_to_a_few_per_cent():
             excess.append(bound.relaxed(space, np.arange(4))[0] / exact - 1)
     assert np.mean(excess) < 0.02
     assert np.max(excess) < 0.1
+
+
+@pytest.mark.parametrize(("feedback", "noise", "most"), [("bandit", "pairs", 0.08), ("semi-bandit", "samples", 0.25)])
+def test_the_relaxation_of_full_forms(feedback, noise, most, monkeypatch):
+    """Errors that go together: bandit logs are close to a few per cent, samples that share noise less so."""
+    setting = Setting("", 6, 4, 3000, signs, actions="any", feedback=feedback, noise=noise)
+    exact = relaxed = 0.0
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        source = simulation(setting, rng)
+        (batch,) = source.batches(setting.samples)
+        found, game = evidence(setting, batch, source.game, np.ones(setting.samples, dtype=bool)), source.game
+        for strategy in candidates(found, game, rng)[:3]:
+            gaps = []
+            for enumerated in (4096, 2):
+                monkeypatch.setattr(gain_bounds, "ENUMERATED", enumerated)
+                gaps.append(fixed(found, strategy, game.actions, 0.05).gap)
+            assert gaps[1] >= gaps[0] - 1e-9
+            exact, relaxed = exact + gaps[0], relaxed + gaps[1]
+    assert relaxed < (1 + most) * exact
 
 
 def test_own_actions_do_not_count_for_pure_profiles():

@@ -14,8 +14,9 @@ from coterie import ActionSpaces, Strategy, any_subset
 from coterie.certify import gain_bounds
 from coterie.certify.holdout import fixed
 from coterie.certify.paired import paired
-from coterie.certify.paper import paper_radius, paper_totals
+from coterie.certify.paper import paper_totals
 from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate.confidence import paper_radius
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.totals import AgentRidge, JointRidge
 from random_games import random_space, random_strategy
@@ -170,7 +171,7 @@ def test_jensen_s_bound_is_valid_and_labelled(seed):
     strategy = random_strategy(rng, spaces, pure=False)
     exact = paper_totals(ridge, strategy, spaces, 0.1, 60)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paper_module, "MOST_JOINT_ACTIONS", 0)
+        patch.setattr(paper_module, "MOST_FORMS", 0)
         bounded = paper_totals(ridge, strategy, spaces, 0.1, 60)
         patch.setattr(gain_bounds, "ENUMERATED", 0)
         relaxed = paper_totals(ridge, strategy, spaces, 0.1, 60)

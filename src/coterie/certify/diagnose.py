@@ -103,8 +103,8 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
 
     The samples' excesses have mean 0 if pairs are independent, and hardly depend on each other; their
     sum over the root of the sum of their squares is then about standard normal. False alarms
-    have probability about alpha from 150 samples on, and up to three times that with 60; with
-    fewer than 30 samples the test is silent.
+    have probability about alpha with many samples, and up to three times that with 60 to 150 (more where a
+    few pairs are rare); with fewer than 30 samples the test is silent.
     """
     if excess.samples < 30 or excess.squares <= 0:
         return None

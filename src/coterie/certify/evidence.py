@@ -282,7 +282,8 @@ class PairEvidence(Evidence):
         return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
 
     def assumptions(self) -> list[str]:
-        return [MEANING[self.estimate.structure], independence(self.estimate.noise is not None), ACTIONS_FIXED]
+        estimate = self.estimate
+        return taken_for_granted(estimate.structure, estimate.bounds, within_samples=estimate.noise is not None)
 
 
 def check_names(names: Names | None, strategy: Strategy) -> None:
@@ -301,14 +302,18 @@ MEANING = {
 }
 """What each way to read a log takes for granted."""
 
-ACTIONS_FIXED = "logged actions did not depend on earlier utilities"
 
-
-def independence(within_samples: bool) -> str:  # noqa: FBT001
-    """Word what is taken to be independent."""
+def taken_for_granted(structure: str, bounds: Bounds, *, within_samples: bool) -> list[str]:
+    """Word what is taken for granted: about means, independence, actions, and the size of utilities."""
+    independent = "given the logged actions, all pair utilities are independent"
     if within_samples:
-        return "given the logged actions, samples are independent; pairs of one sample need not be"
-    return "given the logged actions, all pair utilities are independent"
+        independent = "given the logged actions, samples are independent; pairs of one sample need not be"
+    limits = f"every pair utility lies between {bounds.low:g} and {bounds.high:g}"
+    if bounds.sigma is not None:
+        limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
+        if np.isfinite(bounds.high - bounds.low):
+            limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
+    return [MEANING[structure], independent, "logged actions did not depend on earlier utilities", limits]
 
 
 def times(amount: FloatArray, limit: float) -> FloatArray:

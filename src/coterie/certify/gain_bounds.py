@@ -135,10 +135,35 @@ class RootBound(GainBound):
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         assert isinstance(self.log_term, float), "unequal shares of delta need enumerated actions"
         value, action = self._relaxed_by_rooms(space, agents)
-        if self.square.ndim == 3:
-            return value, action
-        other, found = self._relaxed_by_scale(space, agents)
-        return np.minimum(value, other), np.where((other < value)[:, None], found, action)
+        for diagonal in self._diagonals(agents):
+            other, found = self._relaxed_by_scale(space, agents, diagonal)
+            action = np.where((other < value)[:, None], found, action)
+            value = np.minimum(value, other)
+        return value, action
+
+    def _diagonals(self, agents: IntArray) -> list[FloatArray]:
+        """Return diagonals D, shape (g, k), with x' Q x <= x' D x for every deviation.
+
+        For weights s > 0, 2 x_l x_m Q_lm <= P_lm (x_l^2 s_m / s_l + x_m^2 s_l / s_m) if x_l x_m Q_lm <= |x_l x_m| P_lm,
+        so D_l = Q_ll + sum over other m of P_lm s_m / s_l. P is |Q|; where the signs of x_l and x_m are known
+        (somebody who is surely in can only leave), or Q is applied to |x|, it is the positive part of what they make
+        of Q. With s = 1, and with s_l = sqrt(Q_ll).
+        """
+        square = self.square[agents]
+        if square.ndim == 2:
+            return [square]
+        p = self.marginals[agents]
+        sign = np.ones_like(p) if self.absolute else np.where(p == 0, 1.0, np.where(p == 1, -1.0, np.nan))
+        signed = square * sign[:, :, None] * sign[:, None, :]
+        pull = np.where(np.isnan(signed), np.abs(square), np.maximum(signed, 0.0))
+        own = np.maximum(np.einsum("gll->gl", square), 0.0)
+        rooms = np.arange(square.shape[1])
+        pull[:, rooms, rooms] = own
+        root = np.sqrt(own)
+        # A room without any variance has no covariances either, but rounding may leave some.
+        ratio = root[:, None, :] / np.where(root > 0, root, np.inf)[:, :, None]
+        scaled = np.where((root > 0)[:, :, None] & (root > 0)[:, None, :], ratio, 1.0)
+        return [pull.sum(axis=2), (pull * scaled).sum(axis=2)]
 
     def _linear_parts(self, agents: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         p = self.marginals[agents]
@@ -158,14 +183,16 @@ class RootBound(GainBound):
             width = width + 14 * self.half_range * log_term * self.largest[agents] / 3
         return _oracle(space, (1 - p) * (upper + width), -p * (lower - width))
 
-    def _relaxed_by_scale(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        """Use sqrt(S) <= mu S + 1 / (4 mu), which is separable in l, at the best mu for each agent.
+    def _relaxed_by_scale(
+        self, space: ActionSpace, agents: IntArray, square: FloatArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Use sqrt(S) <= mu S + 1 / (4 mu), which is separable in l for a diagonal S, at the best mu for each agent.
 
         A maximum of functions (linear in mu) + 1 / (4 mu) is convex, so the best mu is found by
         golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
         """
         p, upper, lower = self._linear_parts(agents)
-        square, log_term = self.square[agents], float(self.log_term)  # type: ignore[arg-type]
+        log_term = float(self.log_term)  # type: ignore[arg-type]
         root, constant, floor = np.sqrt(2 * log_term), np.zeros(len(agents)), np.zeros(len(agents))
         if self.largest is not None:
             # The variance-aware width with m at its largest: root (u + sqrt(S + u^2)) + 2 r L m / 3.

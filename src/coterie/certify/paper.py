@@ -18,13 +18,14 @@ from coterie.certify.certificate import Certificate, certificate
 from coterie.certify.evidence import Evidence, PairEvidence, paper_box
 from coterie.certify.gain_bounds import SurrogateBound, Worst, is_enumerated, worst_deviations
 from coterie.certify.total_evidence import TotalEvidence
+from coterie.estimate import confidence
 from coterie.estimate.design import directions
 from coterie.estimate.totals import AgentRidge
 from coterie.joint_actions import ActionSpaces
 from coterie.strategy import Strategy
 
-MOST_JOINT_ACTIONS = 100_000
-"""Up to so many joint actions of the others, the expected norm of eq. (11) is enumerated."""
+MOST_FORMS = 10_000_000
+"""Up to so many numbers (k^2 for each joint action of the others), the expected norm of eq. (11) is enumerated."""
 
 
 def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delta: float) -> Certificate:
@@ -44,13 +45,6 @@ def _assumes(evidence: Evidence) -> tuple[str, ...]:
     return (*evidence.assumptions(), printed)
 
 
-def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
-    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta))."""
-    dimension = n_agents**2 * n_coalitions
-    price = 2 * math.log(4 * (n_agents + 1) * n_coalitions / delta)
-    return 2 * math.sqrt(dimension) + math.sqrt(dimension * math.log1p(n_samples / n_agents) + price)
-
-
 def paper_totals(
     ridge: AgentRidge, strategy: Strategy, spaces: ActionSpaces, delta: float, n_samples: int
 ) -> Certificate:
@@ -63,7 +57,7 @@ def paper_totals(
     evidence = TotalEvidence(ridge)
     design = evidence.design(strategy)
     n, k = strategy.marginals.shape
-    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * paper_radius(n, k, n_samples, delta)
+    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * confidence.paper_radius(n, k, n_samples, delta)
     value, action = np.empty(n), np.empty((n, k), dtype=bool)
     is_exact = True
     for i, space in enumerate(spaces.spaces):
@@ -93,18 +87,22 @@ class ExpectedNorms:
         n, k = strategy.marginals.shape
         others = [np.flatnonzero(strategy.owner == j) for j in range(n) if j != agent]
         joint = math.prod(len(rows) for rows in others)
-        self.is_exact = joint <= MOST_JOINT_ACTIONS
+        self.is_exact = joint * k**2 <= MOST_FORMS
         if self.is_exact:
             # Every joint action of the others: z_l is 1 for partner j in coalition l if j is there.
             digits = mixed_radix(np.arange(joint), [len(rows) for rows in others])
             rows = np.stack([rows[digits[:, t]] for t, rows in enumerate(others)], axis=1)
             self.shares = strategy.probability[rows].prod(axis=1)
-            present = strategy.sets[rows].astype(np.float64)  # (joint, n - 1, k)
-            blocks = np.zeros((joint, k, k, n - 1))
-            blocks[:, np.arange(k), np.arange(k)] = present.transpose(0, 2, 1)
-            flat = blocks.reshape(joint * k, k * (n - 1))
-            solved = ridge.factor(agent).solve(flat.T).T.reshape(joint, k, -1)
-            self.forms = np.einsum("jlf,jmf->jlm", flat.reshape(joint, k, -1), solved, optimize=True)
+            self.forms = np.empty((joint, k, k))
+            step = max(1, MOST_FORMS // (k**2 * (n - 1)))
+            for start in range(0, joint, step):
+                some = slice(start, start + step)
+                present = strategy.sets[rows[some]].transpose(0, 2, 1)  # (joint, k, n - 1)
+                blocks = np.zeros((len(present), k, k, n - 1))
+                blocks[:, np.arange(k), np.arange(k)] = present
+                flat = blocks.reshape(len(present) * k, k * (n - 1))
+                solved = ridge.factor(agent).solve(flat.T).T.reshape(len(present), k, -1)
+                self.forms[some] = flat.reshape(len(present), k, -1) @ solved.transpose(0, 2, 1)
             return
         # E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships.
         self.shares = np.ones(1)

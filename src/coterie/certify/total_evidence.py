@@ -6,14 +6,12 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.certify.evidence import (
-    ACTIONS_FIXED,
-    MEANING,
     Evidence,
     Form,
     LogTerm,
     Names,
     check_names,
-    independence,
+    taken_for_granted,
     times,
 )
 from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound
@@ -102,4 +100,4 @@ class TotalEvidence(Evidence):
         return replace(self, estimate=self.estimate.blind(), means=learning.means or learning.estimate)
 
     def assumptions(self) -> list[str]:
-        return [MEANING[self.structure], independence(self.within_samples), ACTIONS_FIXED]
+        return taken_for_granted(self.structure, self.estimate.bounds, within_samples=self.within_samples)

@@ -84,6 +84,30 @@ def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: floa
     return np.sqrt(2 * log_events(4 * (n_agents + 1) * n_coalitions, delta) / np.maximum(count, 1))
 
 
+def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
+    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta)).
+
+    The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
+    """
+    dimension = n_agents**2 * n_coalitions
+    price = 2 * log_events(4 * (n_agents + 1) * n_coalitions, delta)
+    return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
+
+
+def ridge_radius(
+    volume: float, dimension: int, penalty: float, half_range: float, half_width: float, events: int, delta: float
+) -> float:
+    """Return sqrt(lambda) |theta|_2 + r sqrt(2 log(events / delta) + log det(G / lambda)).
+
+    The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011), once per event: with G = lambda I +
+    sum of w x x' and r-sub-Gaussian noise after weighting, |theta^ - theta|_G exceeds this with probability at most
+    delta / events. `volume` is log det(G / lambda), and |theta|_2 <= half_width sqrt(d). It also holds where actions
+    depend on earlier utilities.
+    """
+    noise = half_range * np.sqrt(2 * log_events(events, delta) + volume)
+    return float(np.sqrt(penalty * dimension) * half_width + noise)
+
+
 def direction_hoeffding(squares: FloatArray, log_term: FloatArray | float) -> FloatArray:
     """Return sqrt(2 L S): how far a fixed combination sum c_e (estimate_e - mean_e) can be off.
 

@@ -1,8 +1,9 @@
 """Estimates from semi-bandit logs: means of pair utilities and how the unknowns enter room values.
 
-Five ways to read a log (`structure`), see `coterie.estimate.design`: size-free (one mean per pair
+Six ways to read a log (`structure`), see `coterie.estimate.design`: size-free (one mean per pair
 and coalition), pooled (one per pair, coalitions interchangeable), aware (one per pair, coalition
-and size), factor (size-free times a known g_l(s)), anonymous (one per coalition and size).
+and size), pooled-aware (one per pair and size), factor (size-free times a known g_l(s)), anonymous
+(one per coalition and size).
 """
 
 from collections.abc import Callable

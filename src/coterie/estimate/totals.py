@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
+from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds
 
 
@@ -98,15 +99,10 @@ class Factor:
         return Projection(ellipsoid - self.penalty * solved.T @ solved, self.penalty * half_width * solved.T, ellipsoid)
 
     def radius(self, half_range: float, half_width: float, events: int, delta: float) -> float:
-        """Return sqrt(lambda) |theta|_2 + r sqrt(2 log(events / delta) + log det(G / lambda)).
-
-        The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011), once per event;
-        |theta|_2 <= half_width sqrt(d). It also holds where actions depend on earlier utilities.
-        """
+        """Return rho with |theta^ - theta|_G <= rho, see `confidence.ridge_radius`."""
         dimension = len(self.lower)
-        volume = 2 * float(np.log(np.diag(self.lower)).sum()) - dimension * np.log(self.penalty)
-        noise = half_range * np.sqrt(2 * np.log(events / delta) + volume)
-        return float(np.sqrt(self.penalty * dimension) * half_width + noise)
+        volume = 2 * float(np.log(np.diag(self.lower)).sum()) - dimension * float(np.log(self.penalty))
+        return confidence.ridge_radius(volume, dimension, self.penalty, half_range, half_width, events, delta)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,10 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certify.evidence import Evidence, PairEvidence, paper_box
 from coterie.certify.gain_bounds import ENUMERATED, GainBound, SurrogateBound, is_enumerated
-from coterie.certify.paper import ExpectedNorms, paper_radius, paper_totals
+from coterie.certify.paper import ExpectedNorms, paper_totals
 from coterie.certify.total_evidence import TotalEvidence
 from coterie.errors import InputError, TooLargeError
+from coterie.estimate.confidence import paper_radius
 from coterie.estimate.design import Design, directions
 from coterie.estimate.totals import AgentRidge
 from coterie.game import Game
