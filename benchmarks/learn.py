@@ -23,8 +23,7 @@ import coterie
 from coterie import Strategy
 from coterie.certify.from_statistics import evidence_from, paper_evidence_from, paper_from
 from coterie.certify.paired import paired
-from coterie.certify.paper import paper_radius
-from coterie.estimate.confidence import paper_bonus
+from coterie.estimate.confidence import paper_bonus, paper_radius
 from coterie.simulate import Simulation
 from coterie.solve import Control, paper
 from coterie.solve.auto import PARTS, recommend

@@ -20,7 +20,7 @@ sets of five coalitions, 25 agents.
 
 import numpy as np
 
-from coterie.certify.paper import paper_radius
+from coterie.estimate.confidence import paper_radius
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.totals import AgentRidge
 from coterie.joint_actions import ActionSpaces
