@@ -5,6 +5,7 @@ import pytest
 
 import coterie
 from coterie import InputError, Result, StableLearner, explain
+from coterie.explanation import Explanation, Room
 from coterie.simulate import Simulation
 
 
@@ -37,12 +38,39 @@ def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
     assert [str(explain(again, agent)) for agent in game.agents] == [str(learner.explain(a)) for a in game.agents]
 
 
+def test_interval_of_the_best_alternative(learnt):
+    game, learner = learnt
+    true, strategy = game.room_values(learner.strategy_), learner.strategy_
+    for i, agent in enumerate(game.agents):
+        lower, upper = learner.result_.to_json()["gain_intervals"][agent]
+        found = learner.explain(agent)
+        deviation = found.alternative.deviation
+        gain = (np.isin(game.coalitions, list(deviation)) - strategy.marginals[i]) @ true[i]
+        assert lower - 1e-9 <= gain <= upper + 1e-9
+        assert (lower, upper) == (found.least, found.alternative.bound)
+        # The intervals of the coalitions prove a lower end too, and no better one.
+        ends = [
+            room.lower if room.coalition in deviation else -room.upper
+            for room in found.rooms
+            if (room.coalition in deviation) != bool(room.joined)
+        ]
+        assert lower >= sum(ends) - 1e-9
+
+
 def test_says_it_in_sentences(learnt):
     _, learner = learnt
     said = str(learner.explain(learner.strategy_.agents[0]))
     assert "is expected to get" in said
     assert "Her best alternative" in said
     assert "surely" in said
+    assert "at least and" in said
+
+
+def test_nothing_has_no_sign():
+    said = str(Explanation("a", -0.0, (Room("x", 1.0, 0.0, -0.001, 0.001, ()),), None))
+    assert "+0.00" not in said
+    assert "-0.00" not in said
+    assert "surely 0.00 to 0.00" in said
 
 
 def test_how_often_pairs_were_observed(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 import coterie
 from coterie import InputError, NotFittedError, StableLearner
 from coterie.certify import paired
+from coterie.certify.holdout import Sealed
 from coterie.simulate import Simulation
 from coterie.solve import auto, search
 from coterie.solve.auto import recommend
@@ -82,6 +83,15 @@ def test_scikit_learn_clones_it():
     assert base.clone(StableLearner(delta=0.2)).delta == 0.2
 
 
+def test_scikit_learn_knows_whether_it_is_fitted(game_and_log):
+    validation = pytest.importorskip("sklearn.utils.validation", reason="scikit-learn is not installed")
+    exceptions = pytest.importorskip("sklearn.exceptions")
+    learner = StableLearner()
+    with pytest.raises(exceptions.NotFittedError):
+        validation.check_is_fitted(learner)
+    validation.check_is_fitted(learner.fit(game_and_log[1]))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -102,16 +112,22 @@ def test_parameters_are_checked_when_fitting(game_and_log, parameters, message):
         StableLearner().fit([1, 2])
 
 
-def test_logs_that_arrive_later(tmp_path):
+@pytest.fixture(scope="module")
+def two_logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("later")
     source = Simulation.draw(4, 3, np.random.default_rng(1), actions_per_agent=4)
     for name in ("one", "two"):
-        source.write_log(tmp_path / name, 300)
+        source.write_log(folder / name, 300)
         # Sample names must differ between logs.
         for table in ("pairs", "memberships"):
-            file = tmp_path / name / f"{table}.csv"
+            file = folder / name / f"{table}.csv"
             header, *rows = file.read_text().splitlines()
             file.write_text("\n".join([header, *(f"{name}-{row}" for row in rows)]) + "\n")
-    one, two = (coterie.read_log(tmp_path / name) for name in ("one", "two"))
+    return tuple(coterie.read_log(folder / name) for name in ("one", "two"))
+
+
+def test_logs_that_arrive_later(two_logs):
+    one, two = two_logs
     parts = [log.statistics(parts=auto.PARTS) for log in (one, two)]
     both = timeless(StableLearner().fit(parts[0] + parts[1]).result_)
     assert timeless(StableLearner().fit(parts[0]).partial_fit(parts[1]).result_) == both
@@ -120,9 +136,31 @@ def test_logs_that_arrive_later(tmp_path):
     assert merged.statistics_.sha256 == (parts[0] + parts[1]).sha256
 
 
-def test_search_never_sees_certifying_utilities(tmp_path):
+def test_no_sample_counts_twice(two_logs):
+    one, two = two_logs
+    first, second, both = StableLearner().fit(one), StableLearner().fit(two), StableLearner().fit(one).partial_fit(two)
+    for learner, other in ((first, both), (both, first), (both, second), (first, first), (both, both)):
+        before = learner.statistics_
+        with pytest.raises(InputError, match="both learners have seen the same log"):
+            learner.merge(other)
+        assert learner.statistics_ is before
+    for again in (one, two, both.statistics_):
+        with pytest.raises(InputError, match="this log was added before"):
+            both.partial_fit(again)
+    with pytest.raises(InputError, match="this log was added before"):
+        first.set_params(random_state=5).partial_fit(one)
+    with pytest.raises(NotFittedError):
+        first.merge(StableLearner())
+    merged = StableLearner().merge(both)
+    assert merged.statistics_.n_samples == 600
+    with pytest.raises(InputError, match="both learners have seen the same log"):
+        merged.merge(second)
+
+
+@pytest.mark.parametrize("certificate", ["holdout", "auto"])
+def test_search_never_sees_certifying_utilities(tmp_path, monkeypatch, certificate):
     """Other utilities in the certifying samples leave the candidates as they are, and change the certificate."""
-    _, log = simulated(tmp_path / "log", 400)
+    _, log = simulated(tmp_path / "log", 200)
     statistics = log.statistics(parts=auto.PARTS)
     changed = []
     for index, part in enumerate(statistics.parts):
@@ -131,10 +169,19 @@ def test_search_never_sees_certifying_utilities(tmp_path):
             values[:, 1] = values[:, 1] // 2
         changed.append(replace(part, entries=replace(part.entries, values=values)))
     other = replace(statistics, parts=tuple(changed))
-    found = [recommend(one, 0.01, certificate="holdout") for one in (statistics, other)]
-    first, second = ([strategy.actions for strategy in one.solution.candidates] for one in found)
+    certify, seen = Sealed.certify, []
+
+    def spy(self, candidates, *rest):
+        certificates = certify(self, candidates, *rest)
+        seen.append(([one.actions for one in candidates], [one.gap for one in certificates]))
+        return certificates
+
+    monkeypatch.setattr(Sealed, "certify", spy)
+    for one in (statistics, other):
+        recommend(one, 0.01, certificate=certificate)
+    (first, gaps), (second, other_gaps) = seen
     assert first == second
-    assert found[0].certificate.gap != found[1].certificate.gap
+    assert gaps != other_gaps
 
 
 @pytest.mark.parametrize("certificate", ["auto", "holdout", "paired", "paper"])

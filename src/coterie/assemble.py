@@ -126,6 +126,8 @@ def certified(
              (("paper", by_paper), ("paired", by_pairs), ("holdout", by_holdout))}  # fmt: skip
     if fresh:
         notes.append("--fresh: the strategy is taken to have been fixed without looking at these utilities")
+        if certificate != "holdout":
+            notes.append("a fresh strategy may have the holdout certificate, as a rule tighter: --certificate holdout")
     solver = {"method": "given", "status": "given", "starts": 0, "sweeps": 0, "seconds": 0.0}
     return _result(strategy, chosen, alone, evidence, statistics, spaces, log, solver, notes, None)
 
@@ -178,7 +180,7 @@ def _result(
         tuple(warnings),
         __version__,
         seed,
-        {"range_gap": range_gap, "explanations": explanations(evidence, strategy, certificate.delta)},
+        {"range_gap": range_gap, **explanations(evidence, strategy, certificate)},
     )
 
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import FloatArray
-from coterie.certify.certificate import Witness
+from coterie.certify.certificate import Certificate, Witness
 from coterie.certify.evidence import Evidence, PairEvidence
+from coterie.certify.gain_bounds import GainBound, SmallerOf
 from coterie.errors import InputError
+from coterie.estimate.design import Design
+from coterie.log.findings import signed
 from coterie.result import Result
 from coterie.strategy import Strategy
 
@@ -54,41 +57,67 @@ class Explanation:
     """The coalitions she is in first, then the others, the most valuable first."""
     alternative: Witness | None
     """The move that comes closest to paying off; None where she has no choice."""
+    least: float | None = None
+    """What that move changes at least, with probability 1 - delta for all agents at once; None where not known."""
 
     def __str__(self) -> str:
         """Say it in sentences."""
         return "\n".join([self._verdict(), *(self._line(room) for room in self.rooms)])
 
     def _verdict(self) -> str:
-        said = f"{self.agent} is expected to get {self.value:+.2f}."
+        said = f"{self.agent} is expected to get {signed(self.value)}."
         if self.alternative is None:
             return f"{said} She has no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
-        move, bound = self.alternative.estimated_gain, self.alternative.bound
-        return f"{said} Her best alternative, {to}, would change that by about {move:+.2f}, by {bound:+.2f} at most."
+        move, most = signed(self.alternative.estimated_gain), signed(self.alternative.bound)
+        least = "" if self.least is None else f"{signed(self.least)} at least and "
+        return f"{said} Her best alternative, {to}, would change that by about {move}, by {least}{most} at most."
 
     def _line(self, room: Room) -> str:
         where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
-        made_by = ", ".join(f"{partner.name} {partner.value:+.2f}" for partner in room.partners)
+        made_by = ", ".join(f"{partner.name} {signed(partner.value)}" for partner in room.partners)
         return (
-            f"  {where} {room.coalition}: worth {room.value:+.2f} (surely {room.lower:+.2f} to {room.upper:+.2f})"
-            + (f"; {made_by}" if made_by else "; nobody there")
+            f"  {where} {room.coalition}: worth {signed(room.value)} "
+            f"(surely {signed(room.lower)} to {signed(room.upper)})" + (f"; {made_by}" if made_by else "; nobody there")
         )
 
 
-def explanations(evidence: Evidence, strategy: Strategy, delta: float) -> dict[str, list[dict[str, Any]]]:
-    """Return every agent's rooms as plain values, for the result file.
+def explanations(evidence: Evidence, strategy: Strategy, certificate: Certificate) -> dict[str, Any]:
+    """Return every agent's rooms and what her best alternative changes, as plain values for the result file.
 
-    The intervals come from `Evidence.uniform_bound`, which holds for all profiles at once: W_i(l) is at
-    most the bound in direction e_l, and at least minus the bound in direction -e_l.
+    The intervals come from `Evidence.uniform_bound`, which holds for all profiles and directions at once, so it
+    does not matter that the data chose them.
     """
     design = evidence.design(strategy)
+    sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
+    return {
+        "gain_intervals": _gain_intervals(sure, strategy, certificate),
+        "explanations": _rooms(evidence, design, sure, strategy),
+    }
+
+
+def _gain_intervals(sure: GainBound, strategy: Strategy, certificate: Certificate) -> dict[str, list[float]]:
+    """Return what every agent's best alternative changes, at least and at most.
+
+    At most what the certificate says, at least minus the sure bound in direction -x. All upper ends hold
+    together with probability 1 - delta, and so do all lower ends.
+    """
+    alternatives = certificate.alternatives
+    moves = [i for i, agent in enumerate(strategy.agents) if agent in alternatives]
+    x = -strategy.marginals[moves]
+    for row, i in zip(x, moves, strict=True):
+        row += [name in alternatives[strategy.agents[i]].deviation for name in strategy.coalitions]
+    least = 0.0 - sure.at(-x[:, None], np.array(moves, dtype=np.intp))[:, 0]
+    names = [strategy.agents[i] for i in moves]
+    return {agent: [low, alternatives[agent].bound] for agent, low in zip(names, least.tolist(), strict=True)}
+
+
+def _rooms(evidence: Evidence, design: Design, sure: GainBound, strategy: Strategy) -> dict[str, list[dict[str, Any]]]:
+    """Return every agent's rooms: W_i(l) is at most the bound at e_l, and at least minus the bound at -e_l."""
     values = evidence.rooms(design)
     n, k = values.shape
     everybody, unit = np.arange(n), np.broadcast_to(np.eye(k), (n, k, k))
-    bounds = (evidence.range_bound(design), evidence.uniform_bound(design, delta))
-    upper = np.minimum.reduce([bound.at(unit, everybody) for bound in bounds])
-    lower = -np.minimum.reduce([bound.at(-unit, everybody) for bound in bounds])
+    upper, lower = sure.at(unit, everybody), -sure.at(-unit, everybody)
     counts = _counts(evidence, k)
     found: dict[str, list[dict[str, Any]]] = {}
     for i, agent in enumerate(strategy.agents):
@@ -138,4 +167,6 @@ def explain(result: Result, agent: str) -> Explanation:
         numbers = {key: float(room[key]) for key in ("joined", "value", "lower", "upper")}  # "inf" is a string
         rooms.append(Room(coalition=room["coalition"], partners=partners, **numbers))
     value = sum(room.joined * room.value for room in rooms)
-    return Explanation(agent, value, tuple(rooms), result.certificate.alternatives.get(agent))
+    interval = result.extras.get("gain_intervals", {}).get(agent)
+    least = None if interval is None else float(interval[0])
+    return Explanation(agent, value, tuple(rooms), result.certificate.alternatives.get(agent), least)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from coterie import checks
-from coterie.assemble import learnt, reduced
+from coterie.assemble import digest, learnt, reduced
 from coterie.errors import InputError, NotFittedError
 from coterie.explanation import Explanation, explain
 from coterie.log.log import Log, read_log
@@ -102,6 +102,12 @@ class StableLearner:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "result_")
 
+    def __sklearn_tags__(self) -> Any:
+        # Only scikit-learn asks for these, so it is installed then; this package does not need it.
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
     def __getattr__(self, name: str) -> Any:
         if name.endswith("_") and not name.startswith("_") and name.rstrip("_") in _FITTED:
             raise NotFittedError(f"{name}: this learner has learnt nothing yet; call fit(log) first")
@@ -117,7 +123,7 @@ class StableLearner:
     def fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
         """Learn from a log, from saved statistics of one, or from the folder or file that a log is in."""
         statistics, source = self._statistics(log)
-        return self._learn(statistics, source, (statistics.sha256,))
+        return self._learn(statistics, source, frozenset())
 
     def partial_fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
@@ -129,13 +135,19 @@ class StableLearner:
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
         more, _ = self._statistics(log)
-        if more.sha256 in self._seen:
+        if _identity(more) in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
-        return self._learn(self.statistics_ + more, None, (*self._seen, more.sha256))
+        return self._learn(self.statistics_ + more, None, self._seen | {_identity(more)})
 
     def merge(self, other: "StableLearner") -> Self:
-        """Add what another learner has seen, and learn from both."""
-        return self.partial_fit(other.statistics_)
+        """Add what another learner has seen, and learn from both; they must not have seen the same log."""
+        more, _ = self._statistics(other.statistics_)
+        theirs = other._seen  # noqa: SLF001  (of this class too)
+        if not self.__sklearn_is_fitted__():
+            return self._learn(more, None, theirs)
+        if self._seen & theirs:
+            raise InputError("both learners have seen the same log; its samples must not count twice")
+        return self._learn(self.statistics_ + more, None, self._seen | theirs)
 
     def _statistics(self, log: Any) -> tuple[Statistics, Log | None]:
         """Return the statistics of whatever was given, and the log itself where there is one."""
@@ -172,7 +184,7 @@ class StableLearner:
     def _uses_paper(self) -> bool:
         return "paper" in {self.certificate, self.solver}
 
-    def _learn(self, statistics: Statistics, log: Log | None, seen: tuple[str, ...]) -> Self:
+    def _learn(self, statistics: Statistics, log: Log | None, seen: frozenset[str]) -> Self:
         control = Control(self.random_state, self.time_limit, self.progress)
         found = recommend(
             statistics,
@@ -183,13 +195,20 @@ class StableLearner:
             solver=self.solver,  # type: ignore[arg-type]
             target_gap=self.target_gap,
         )
-        self._seen = seen
+        # The logs added so far, and their sum, which somebody may hand in as one log.
+        self._seen = seen | {_identity(statistics)}
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate
         self.result_ = learnt(found, statistics, log, self.random_state)
         self.coverage_ = self.result_.coverage
         return self
+
+
+def _identity(statistics: Statistics) -> str:
+    """Return what tells a log from others, whatever the seed that divided its samples."""
+    setting = statistics.setting
+    return repr((setting.agents, setting.coalitions, digest(statistics)))
 
 
 _FITTED = ("statistics", "strategy", "certificate", "result", "coverage")

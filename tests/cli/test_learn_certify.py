@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.cli.certify import EFFECTS, _mixture
+from coterie.estimate.guess import LEVELS
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
 
@@ -27,7 +29,7 @@ def test_learn_for_people(run, log):
     assert code == 0
     assert said(shown).startswith("With 99 % confidence, nobody can gain")
     assert "the tightest case is p" in said(shown)
-    for part in ("Who goes where", "best alternative", "at most", "Coalitions", "500 samples"):
+    for part in ("Who goes where", "best alternative", "least", "at most", "Coalitions", "500 samples"):
         assert part in shown
 
 
@@ -41,6 +43,7 @@ def test_learn_writes_the_contract(run, log, tmp_path):
     assert kept["version"] == coterie.__version__
     assert kept["certificate"]["delta"] == 0.05
     assert kept["certificate"]["gap"] == max(kept["certificate"]["per_agent"].values())
+    assert set(kept["gain_intervals"]) == set(kept["certificate"]["alternatives"])
     assert set(kept["certificates"]) == {"paper", "paired", "holdout"}
     assert set(kept["estimate"]) == {"gap", "potential", "utility"}
     wanted = {
@@ -98,6 +101,33 @@ def test_mixed(run, log):
     if content["strategy"]["kind"] == "mixed":
         assert content["coalition_members"] is None
         assert set(content["marginals"]) == set(content["agents"])
+
+
+def test_rare_sets_of_a_mixture_are_not_listed():
+    options = [{"coalitions": ["x"], "probability": 0.9998}, {"coalitions": ["y"], "probability": 0.0002}]
+    assert _mixture(options) == "x 100 %"
+    many = [{"coalitions": [str(t)], "probability": 1 / 4000} for t in range(4000)]
+    assert _mixture(many) == "4,000 sets, each under 0.1 %"
+
+
+def test_names_the_guess(run, tmp_path):
+    Simulation.draw(6, 3, np.random.default_rng(5), actions_per_agent=4).write_log(tmp_path / "log", 30)
+    guess = json.loads(run("learn", tmp_path / "log", "--certificate", "holdout", "--json")[1])["solver"]["guess"]
+    shown = said(run("learn", tmp_path / "log", "--certificate", "holdout")[1])
+    assert guess != "raw"
+    assert "(searched with means shrunk towards" in shown
+    assert f": {guess})" in shown
+    assert "searched with" not in run("learn", tmp_path / "log", "--certificate", "paired")[1]
+
+
+def test_every_guess_has_its_words():
+    assert set(EFFECTS) == set(LEVELS)
+
+
+def test_out_of_time(run, log):
+    shown = said(run("learn", log, "--solver", "pure", "--time-limit", 1e-9)[1])
+    assert "search stopped by the time limit" in shown
+    assert "0.0 s" not in shown
 
 
 def test_too_few_data(run, tmp_path):
@@ -173,6 +203,10 @@ def test_certify_todays_teams(run, log, tmp_path):
     assert fresh["certificate"]["method"] == "holdout"
     assert fresh["certificate"]["gap"] <= content["certificate"]["gap"] + 1e-12
     assert any("--fresh" in warning for warning in fresh["warnings"])
+    assert "--certificate holdout" not in " ".join(fresh["warnings"])
+    code, shown, _ = run("certify", log, teams, "--fresh")
+    assert "paired certificate" in shown
+    assert "--certificate holdout" in said(shown)
     assert run("certify", log, teams, "--certificate", "paper", "--target-gap", 0.001)[0] == 3
 
 

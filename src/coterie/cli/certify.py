@@ -11,7 +11,7 @@ from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
 from coterie.errors import InputError
 from coterie.log import Log
-from coterie.log.findings import counted
+from coterie.log.findings import counted, signed
 
 if TYPE_CHECKING:
     from coterie.certify.certificate import Witness
@@ -61,7 +61,7 @@ def command(
         Noise, typer.Option(help="samples: the pairs of one sample may depend on each other.")
     ] = Noise.pairs,
     target_gap: Annotated[
-        float | None, typer.Option(metavar="EPS", help="Exit with code 3 if no more than this can be certified.")
+        float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the result here, as JSON.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -181,23 +181,51 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     about = f"{result.certificate.method} certificate, {counted(result.coverage['samples'], 'sample')}"
     how = result.solver
     if how.get("method") != "given":
-        about += f", {how['method']} search {how['status']}" + (f", {how['seconds']:.1f} s" if timed else "")
+        ended = "stopped by the time limit" if how["status"] == "time" else how["status"]
+        about += f", {how['method']} search {ended}" + (f", {_seconds(how['seconds'])}" if timed else "")
     yield f"({about})"
+    guess = how.get("guess", "raw")
+    if guess != "raw":
+        yield from wrapped(f"(searched with {_searched_with(guess)})", "", "")
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
 
 
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 0.05 else "under 0.1 s"
+
+
+EFFECTS = {
+    "mean": "the overall mean",
+    "coalition": "coalitions' averages",
+    "agents": "the effects of coalitions and agents",
+    "agents in coalitions": "the effects of coalitions, agents and agents in coalitions",
+    "pairs": "the effects of coalitions, agents and pairs",
+}
+"""What each level of `coterie.estimate.guess` shrinks means towards."""
+
+
+def _searched_with(guess: str) -> str:
+    """Word the name of a guess."""
+    level = guess.partition(",")[0]
+    if level == "ridge":
+        return "ridge estimates"
+    return f"means shrunk towards {EFFECTS.get(level, 'a table of low rank')}: {guess}"
+
+
 def _people(result: "Result") -> Iterator[str]:
     strategy, utility = result.strategy, result.estimate["utility"]
-    rows = [["agent", "goes to", "value", "best alternative", "change", "at most"]]
+    intervals = result.extras.get("gain_intervals", {})
+    rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
     for agent in strategy.agents:
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
         other = result.certificate.alternatives.get(agent)
-        last = ["-", "", ""]
+        last = ["-", "", "", ""]
         if other is not None:
-            last = [_shown(other.deviation), f"{other.estimated_gain:+.2f}", f"{other.bound:+.2f}"]
-        rows.append([short(agent), goes, f"{utility[agent]:+.2f}", *last])
+            least = signed(float(intervals[agent][0])) if agent in intervals else ""
+            last = [_shown(other.deviation), signed(other.estimated_gain), least, signed(other.bound)]
+        rows.append([short(agent), goes, signed(utility[agent]), *last])
     yield "Who goes where"
     yield from aligned(rows, left=(0, 1, 3))
 
@@ -207,8 +235,11 @@ def _shown(coalitions: Sequence[str]) -> str:
 
 
 def _mixture(options: Sequence[dict[str, object]]) -> str:
-    ordered = sorted(options, key=lambda option: -float(str(option["probability"])))
-    return "; ".join(f"{_shown(o['coalitions'])} {percent(round(float(str(o['probability'])), 3))}" for o in ordered)  # type: ignore[arg-type]
+    chances = [(round(float(str(option["probability"])), 3), option["coalitions"]) for option in options]
+    listed = sorted((one for one in chances if one[0] > 0), key=lambda one: -one[0])
+    if not listed:
+        return f"{counted(len(options), 'set')}, each under 0.1 %"
+    return "; ".join(f"{_shown(coalitions)} {percent(chance)}" for chance, coalitions in listed)  # type: ignore[arg-type]
 
 
 def _teams(result: "Result") -> Iterator[str]:

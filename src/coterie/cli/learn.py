@@ -59,7 +59,7 @@ def command(
     ] = Noise.pairs,
     solver: Annotated[Solver, typer.Option(help="How to search; auto chooses by the size of the game.")] = Solver.auto,
     target_gap: Annotated[
-        float | None, typer.Option(metavar="EPS", help="Exit with code 3 if no more than this can be certified.")
+        float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For the search.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,

@@ -41,6 +41,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def signed(value: float) -> str:
+    """Return a change of utility with its sign, which nothing does not have.
+
+    >>> signed(0.128), signed(-2), signed(-0.001)
+    ('+0.13', '-2.00', '0.00')
+    """
+    shown = f"{value:+.2f}"
+    return "0.00" if float(shown) == 0 else shown
+
+
 def findings_of(seen: Inspection) -> Iterator[Finding]:
     """Yield each thing that is missing or suspicious."""
     log = seen.log
