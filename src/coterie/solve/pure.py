@@ -6,7 +6,7 @@
    share it, their number), until there are none. Then soft descents from the same profiles: moves first
    lower the soft maximum of the margins, which sees all that are large and not the largest alone.
 3. Rounds of kicks: soft descents from profiles made of the best ends, by moving a few agents at random or
-   by crossing two, and from one profile quite at random.
+   by crossing two, and from one profile quite at random; and descents from the next best starts.
 
 The smallest certificate wins. Where several profiles have it, the one of largest potential does, or of
 largest total utility where there is no potential.
@@ -75,8 +75,8 @@ def pure(
     starts
         From how many profiles the search begins; by default 64 to 4096, by the size of the game.
     kicks
-        How many rounds of kicks in a row may fail before the search ends; by default 24, down to 6 where more
-        than 25 agents make rounds long.
+        How many rounds of kicks in a row may fail before the search ends; by default 24, down to 8 where more
+        than 33 agents make rounds long.
     keep
         How many distinct profiles to return as candidates, the best first.
     """
@@ -86,7 +86,7 @@ def pure(
         starts = min(4096, max(256, 100_000 // n), max(64, objective.spaces.size))
     checks.whole(starts, "starts", 1)
     if kicks is None:
-        kicks = max(6, min(PATIENCE, 600 // n))
+        kicks = max(8, min(PATIENCE, 800 // n))
     patience = checks.whole(kicks, "kicks", 0)
     search = _Search(objective, control)
     rng, game = control.rng, objective.game
@@ -112,6 +112,8 @@ def pure(
         while failed < patience and not search.nothing_to_win:
             control.report("pure", failed, patience, search.best_value)
             before = search.best_value
+            for key in search.best(2, unvisited=True):
+                search.descend(search.profiles[key], search.margins[key])
             for profile in search.children(rng):
                 search.descend_softly(profile)
             failed = 0 if search.best_value < before - TIE else failed + 1
@@ -178,9 +180,10 @@ class _Search:
                 some = some[self.objective.margins(some, first).max(axis=1) <= cut]
             self.note(some, self.objective.margins(some))
 
-    def best(self, count: int) -> list[bytes]:
-        """Return the keys of the best profiles."""
-        return sorted(self.values, key=lambda key: self.values[key])[:count]
+    def best(self, count: int, *, unvisited: bool = False) -> list[bytes]:
+        """Return the keys of the best profiles, or of the best that no descent has visited."""
+        keys = [key for key in self.values if not (unvisited and key in self.visited)]
+        return sorted(keys, key=lambda key: self.values[key])[:count]
 
     @property
     def nothing_to_win(self) -> bool:
