@@ -46,11 +46,8 @@ class Setting:
 
 SETTINGS = (
     *(Setting("semi-bandit", n, 5, m) for n in (5, 10, 25) for m in (1000, 30_000)),
-    Setting("semi-bandit", 5, 25, 30_000),
-    Setting("semi-bandit", 10, 25, 30_000),
-    Setting("bandit", 5, 5, 30_000),
-    Setting("bandit", 10, 5, 30_000),
-    Setting("bandit", 25, 5, 30_000, literal=False),
+    *(Setting("semi-bandit", n, 25, 30_000) for n in (5, 10, 25)),
+    *(Setting("bandit", n, k, 30_000) for k in (5, 25) for n in (5, 10, 25)),
 )
 
 

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 BENCHMARKS = (
-    "game.py", "simulate.py", "log.py", "certificates.py", "solve.py", "choices.py", "learn.py", "few_data.py",
-    "collect.py",
+    "game.py", "simulate.py", "log.py", "certificates.py", "solve.py", "choices.py", "learn.py", "small_log.py",
+    "few_data.py", "collect.py",
 )  # fmt: skip
 
 for name in BENCHMARKS:
