@@ -25,7 +25,7 @@ duckdb.sql(f"select coalition, agent, partner, count(*), avg(utility) from '{sys
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        source = Simulation.draw(10, 5, np.random.default_rng(0), actions_per_agent=8)
+        source = Simulation.draw(10, 5, np.random.default_rng(0))
         source.write_log(log, 5000, table_format="csv")
         pairs = next(log.glob("pairs*.csv"))
         rows = sum(1 for _ in pairs.open(encoding="utf-8")) - 1

@@ -15,7 +15,6 @@ largest total utility where there is no potential.
 from itertools import cycle
 
 import numpy as np
-from scipy.special import logsumexp
 
 from coterie import checks
 from coterie.actions import ActionSpace
@@ -51,6 +50,9 @@ FIRST = 512
 
 PATIENCE = 24
 """After so many rounds of kicks without success a search ends."""
+
+INFINITE = 1e150
+"""Stands for infinity in sums."""
 
 LEADING = 3
 """So many of the largest margins are compared, in turn."""
@@ -259,8 +261,8 @@ class _Search:
             self.control.check()
             movers, actions = self._moves(profile, group)
             after = self.objective.margins_of_moves(profile, movers, actions)
-            soft = logsumexp(after / width, axis=1)
-            if len(soft) and soft.min() < logsumexp(margins / width) - TIE:
+            soft = _soft_maximum(after, width)
+            if len(soft) and soft.min() < _soft_maximum(margins[None], width)[0] - TIE:
                 best = int(soft.argmin())
                 profile, margins, in_vain = profile.copy(), after[best], 0
                 profile[movers[best]] = actions[best]
@@ -314,6 +316,16 @@ class _Search:
             movers.append(np.full(len(options), agent))
             actions.append(options)
         return np.concatenate(movers), np.concatenate(actions)
+
+
+def _soft_maximum(margins: FloatArray, width: float) -> FloatArray:
+    """Return log sum exp(margin / width) of each row.
+
+    (SciPy has it, but importing that would take longer than many a search.)
+    """
+    scaled = np.clip(margins / width, -INFINITE, INFINITE)
+    top = scaled.max(axis=1, keepdims=True)
+    return np.asarray(top[:, 0] + np.log(np.exp(scaled - top).sum(axis=1)))
 
 
 def _leading(margins: FloatArray) -> FloatArray:
