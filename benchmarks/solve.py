@@ -138,8 +138,13 @@ def scheme_table(games: int) -> str:
             found.setdefault("paper pure", []).append(paper(evidence, spaces, DELTA, strategy="pure").certificate)
         for certificate in ("paper", "paired"):
             names = ("scheme", "one start", "mixed", "pure", "seconds")
-            rows.append([n, certificate, *(f"{np.mean(found[f'{certificate} {name}']):.3f}" for name in names)])
-    header = ["n", "certificate", "paper's scheme", "mixed, uniform start only", "mixed", "pure", "mixed, s"]
+            ends, *rivals = (np.array(found[f"{certificate} {name}"]) for name in ("mixed", "scheme", "one start"))
+            above = int((ends > np.minimum(*rivals) + 1e-9).sum())
+            rows.append([n, certificate, *(f"{np.mean(found[f'{certificate} {name}']):.3f}" for name in names), above])
+    header = [
+        "n", "certificate", "paper's scheme", "mixed, uniform start only", "mixed", "pure", "mixed, s",
+        "games in which mixed ends above either",
+    ]  # fmt: skip
     return table(header, rows)
 
 
