@@ -303,10 +303,10 @@ def total_evidence(setting: Setting, batch: Batch, kept: Any, *, joint: bool) ->
 # --- Search and certificates -----------------------------------------------------------------------
 
 
-def candidates(found: Evidence, game: Game, rng: np.random.Generator) -> list[Strategy]:
-    """Profiles that look stable: best-response dynamics on estimated room values, and random ones."""
+def candidates(found: Evidence, game: Game, rng: np.random.Generator, starts: int) -> list[Strategy]:
+    """Profiles that look stable: best-response dynamics on estimated room values, from random starts."""
     kept: dict[bytes, Strategy] = {}
-    for start in game.actions.sample(rng, STARTS[game.n_agents]):
+    for start in game.actions.sample(rng, starts):
         profile = Strategy.pure(start, game.agents, game.coalitions)
         for _ in range(30):
             rooms = found.rooms(found.design(profile))
@@ -383,7 +383,7 @@ def run(setting: Setting, seed: int) -> list[Record]:
         suffix = " joint" if method == "joint" else ""
         parts = (np.ones(setting.samples, dtype=bool), learns, ~learns)
         full, learnt, held = (evidence(setting, batch, game, kept, method) for kept in parts)
-        pure, chosen = candidates(full, game, rng), candidates(learnt, game, rng)
+        pure, chosen = (candidates(part, game, rng, STARTS[setting.n]) for part in (full, learnt))
         mixed = mixtures(pure, game, rng)
         mixed_from_learning = mixtures(chosen, game, rng)
         for delta in DELTAS:

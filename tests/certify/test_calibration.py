@@ -1,6 +1,7 @@
 """Certificates hold over many logs, for learnt profiles; and fail where they say that they may.
 
-The short form of `benchmarks/calibration.py`: few logs per setting, n = 3 and 6.
+The short form of `benchmarks/calibration.py`: few logs per setting, n = 3 only.
+`benchmarks/certificates.py` runs once, on short logs.
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import calibration
+import certificates
 from coterie.certify.diagnose import size_dependence
 
 LOGS = 40
@@ -46,6 +48,15 @@ def test_ignoring_sizes_fails_and_is_warned_of():
     half = rng.random(setting.samples) < 0.5
     parts = [calibration.statistics(setting, batch, source.game, kept, sizes="aware") for kept in (half, ~half)]
     assert size_dependence(parts).coalitions
+
+
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_the_table_of_certificates_can_be_made(feedback):
+    """For any number of agents, not just those of the calibration."""
+    found = certificates.run(certificates.Setting(feedback, 4, 2, 300, 3, ("-", "-", "-")), seed=1, starts=4)
+    assert {"paper", "paired", "holdout 50/50", "holdout 20/80", "auto"} <= set(found)
+    assert found["auto"] >= found["auto true"] >= 0
+    assert certificates.exactly_zero([{"auto": 0.0}, {"auto": 0.5}], "auto") == "0.250, 1 of 2 exactly 0"
 
 
 def test_the_report_counts_what_fails():
