@@ -116,7 +116,7 @@ def test_the_relaxation_of_full_forms(feedback, noise, most, monkeypatch):
         source = simulation(setting, rng)
         (batch,) = source.batches(setting.samples)
         found, game = evidence(setting, batch, source.game, np.ones(setting.samples, dtype=bool)), source.game
-        for strategy in candidates(found, game, rng)[:3]:
+        for strategy in candidates(found, game, rng, 3):
             gaps = []
             for enumerated in (4096, 2):
                 monkeypatch.setattr(gain_bounds, "ENUMERATED", enumerated)
