@@ -315,7 +315,7 @@ def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
 
 
 INFINITE = 1e150
-"""Stands for infinity where an oracle must add numbers."""
+"""Stands for infinity where numbers must be added."""
 
 
 def _oracle(space: ActionSpace, joined: FloatArray, left: FloatArray) -> tuple[FloatArray, BoolArray]:

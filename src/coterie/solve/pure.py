@@ -19,6 +19,7 @@ import numpy as np
 from coterie import checks
 from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certify.gain_bounds import INFINITE
 from coterie.solve.control import Control
 from coterie.solve.objective import Objective
 from coterie.solve.solution import Solution, Status
@@ -50,9 +51,6 @@ FIRST = 512
 
 PATIENCE = 24
 """After so many rounds of kicks without success a search ends."""
-
-INFINITE = 1e150
-"""Stands for infinity in sums."""
 
 LEADING = 3
 """So many of the largest margins are compared, in turn."""
@@ -256,15 +254,15 @@ class _Search:
         at_once = max(1, SOFT // (self.n_agents * self.actions**2))
         order = self.control.rng.permutation(self.n_agents)
         groups = [order[start : start + at_once] for start in range(0, self.n_agents, at_once)]
-        in_vain = 0
+        in_vain, now = 0, _soft_maximum(margins[None], width)[0]
         for group in cycle(groups):
             self.control.check()
             movers, actions = self._moves(profile, group)
             after = self.objective.margins_of_moves(profile, movers, actions)
             soft = _soft_maximum(after, width)
-            if len(soft) and soft.min() < _soft_maximum(margins[None], width)[0] - TIE:
+            if len(soft) and soft.min() < now - TIE:
                 best = int(soft.argmin())
-                profile, margins, in_vain = profile.copy(), after[best], 0
+                profile, margins, in_vain, now = profile.copy(), after[best], 0, soft[best]
                 profile[movers[best]] = actions[best]
                 if margins.max() < self.best_value:
                     self.note(profile[None], margins[None])
