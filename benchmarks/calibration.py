@@ -22,25 +22,27 @@ import numpy as np
 from scipy.stats import beta
 
 from coterie import ActionSpaces, Game, Strategy, any_subset
-from coterie.actions import ExplicitSets
-from coterie.certify import gain_bounds
-from coterie.certify.certificate import Certificate
-from coterie.certify.diagnose import size_dependence, within_sample_dependence
-from coterie.certify.evidence import Evidence, PairEvidence
-from coterie.certify.from_statistics import evidence_from
-from coterie.certify.holdout import Sealed, fixed, hold_out
-from coterie.certify.paired import paired
-from coterie.certify.paper import paper, paper_totals
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates import gains as gain_bounds
+from coterie.certificates.certificate import Certificate
+from coterie.certificates.diagnose import size_dependence, within_sample_dependence
+from coterie.certificates.evidence import Evidence, PairEvidence
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.holdout import Sealed, fixed, hold_out
+from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper, paper_totals
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.totals import PENALTY, AgentRidge, JointRidge
-from coterie.log.dependence import SampleExcess
-from coterie.log.pair_statistics import PairStatistics
-from coterie.log.setting import Setting as LogSetting
-from coterie.log.sums import Sums, embedded
-from coterie.simulate import Batch, Simulation, draw_sets, exploration_policy, numbered
+from coterie.estimate.ridge import PENALTY, AgentRidge, JointRidge
+from coterie.game.actions import ExplicitSets
+from coterie.simulate import Simulation, draw_sets, exploration_policy, numbered
 from coterie.simulate.models import Normal, TimesSize, UtilityModel, utility_model
 from coterie.simulate.policies import UniformOver
+from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.in_memory import Batch
+from coterie.statistics.packed import embedded
+from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.setting import Setting as LogSetting
+from coterie.sums import Sums
 from harness import table
 
 DELTAS = (0.1, 0.01)
@@ -475,7 +477,7 @@ def warns(setting: Setting, seed: int) -> bool:
 
 
 def excess(batch: Batch) -> SampleExcess:
-    """Return what `coterie.log.dependence.sample_excess` finds in a log on disk."""
+    """Return what `coterie.statistics.dependence.sample_excess` finds in a log on disk."""
     size = batch.joined.sum(axis=1)[batch.sample, batch.coalition]
     _, n, k = batch.joined.shape
     cell = np.ravel_multi_index((batch.coalition, batch.agent, batch.partner, size), (k, n, n, n + 1))

@@ -16,15 +16,16 @@ import numpy as np
 import coterie
 from calibration import candidates
 from coterie import Strategy
-from coterie.certify.evidence import Evidence, PairEvidence
-from coterie.certify.from_statistics import evidence_from
-from coterie.certify.holdout import Sealed, fixed, hold_out
-from coterie.certify.paired import paired
-from coterie.certify.paper import paper, paper_totals
+from coterie.certificates.evidence import Evidence, PairEvidence
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.holdout import Sealed, fixed, hold_out
+from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper, paper_totals
 from coterie.estimate.from_statistics import paper_ridge
+from coterie.learn import auto
 from coterie.simulate import Simulation
-from coterie.solve import auto
 from coterie.solve.control import Control
+from coterie.statistics.statistics import Statistics
 from harness import record, table
 
 DELTA = 0.01
@@ -63,8 +64,8 @@ def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
         path = Path(folder) / "log"
         source.write_log(path, setting.samples, feedback=setting.feedback, table_format="parquet")  # type: ignore[arg-type]
         log = coterie.read_log(path)
-        statistics = log.statistics(parts=PARTS, seed=seed, joint=bandit, unweighted=bandit)
-        for_auto = log.statistics(parts=auto.PARTS, seed=seed, joint=bandit)
+        statistics = Statistics.of(log, parts=PARTS, seed=seed, joint=bandit, unweighted=bandit)
+        for_auto = Statistics.of(log, parts=auto.PARTS, seed=seed, joint=bandit)
     first, second, third = statistics.parts
     whole = statistics.whole
     merged: Any = statistics.setting

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 import coterie
-from coterie.log.statistics import Statistics
+from coterie.learn import auto
 from coterie.simulate import Simulation
-from coterie.solve import auto
+from coterie.statistics.statistics import Statistics
 from harness import record, table
 
 SETTINGS = (("semi-bandit", 10, 5, 1500, 8), ("semi-bandit", 6, 4, 1000, 4), ("bandit", 8, 3, 6000, 4))
@@ -28,7 +28,7 @@ def statistics_of(feedback: str, n: int, k: int, samples: int, actions: int, see
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log"
         source.write_log(path, samples, feedback=feedback, table_format="parquet")  # type: ignore[arg-type]
-        return coterie.read_log(path).statistics(parts=auto.PARTS, seed=seed, joint=feedback == "bandit")
+        return Statistics.of(coterie.read_log(path), parts=auto.PARTS, seed=seed, joint=feedback == "bandit")
 
 
 def main() -> None:

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify import fixed, paired
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates import fixed, paired
+from coterie.certificates.evidence import PairEvidence
 from coterie.collect import Collection, plan_collection
-from coterie.demo import consulting_firm
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import size_aware, size_free
+from coterie.estimate.pair_means import size_aware, size_free
+from coterie.game.dynamics import best_pure_profile
+from coterie.game.strategy import Strategy
 from coterie.simulate import Simulation
+from coterie.simulate.demo import consulting_firm
 from coterie.simulate.policies import Independent, Policy
 from coterie.solve import estimated_game
-from coterie.solve.dynamics import best_pure_profile
-from coterie.strategy import Strategy
 from harness import record, table
 
 DELTA = 0.01

@@ -18,13 +18,13 @@ import numpy as np
 
 import coterie
 from coterie import Game, Strategy
-from coterie.certify.from_statistics import evidence_from
-from coterie.log.statistics import Statistics
+from coterie.certificates.from_statistics import evidence_from
+from coterie.learn.auto import PARTS, recommend
 from coterie.simulate import Simulation
 from coterie.simulate.models import MODELS
 from coterie.solve import Control, pure
-from coterie.solve.auto import PARTS, recommend
 from coterie.solve.objective import estimated_gap
+from coterie.statistics.statistics import Statistics
 from harness import record, table
 
 SAMPLES = (30, 100, 300)
@@ -49,7 +49,7 @@ def simulated(model: str, samples: int, seed: int) -> list[float]:
         # Every model is learnt under assumptions that are true for it, as far as sizes go.
         sizes = "aware" if model.startswith(("size", "mixed")) else "ignore"
         log = coterie.read_log(Path(folder) / "log", **sigma)  # type: ignore[arg-type]
-        statistics = log.statistics(sizes=sizes, parts=PARTS, seed=seed)
+        statistics = Statistics.of(log, sizes=sizes, parts=PARTS, seed=seed)
     return compare(statistics, source.game)
 
 
@@ -87,8 +87,8 @@ def voted(states: list[str], calls: list[RollCall], samples: int, seed: int) -> 
     def log(some: list[RollCall]) -> coterie.Log:
         return coterie.Log.from_frames(pairs=pa.table(pairs_of(states, some, set(issues))), actions=choices)
 
-    statistics = log(learnt).statistics(parts=PARTS, seed=seed)
-    others = log(rest).statistics(parts=(1.0,)).whole
+    statistics = Statistics.of(log(learnt), parts=PARTS, seed=seed)
+    others = Statistics.of(log(rest), parts=(1.0,)).whole
     setting, theirs = statistics.setting, others.setting
     names, rooms = positions(theirs.agents, states), [setting.coalitions.index(name) for name in theirs.coalitions]
     everybody = np.zeros((len(setting.coalitions), len(states), len(states)))

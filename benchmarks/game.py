@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 
 from coterie import ActionSpaces, Game, Strategy
-from coterie.actions import ExplicitSets
+from coterie.game.actions import ExplicitSets
 from harness import record, seconds, table
 
 SAMPLES = 100

@@ -21,14 +21,15 @@ import numpy as np
 
 import coterie
 from coterie import Strategy
-from coterie.certify.from_statistics import evidence_from, paper_evidence_from, paper_from
-from coterie.certify.paired import paired
+from coterie.certificates.from_statistics import evidence_from, paper_evidence_from, paper_from
+from coterie.certificates.paired import paired
 from coterie.estimate.confidence import paper_bonus, paper_radius
+from coterie.learn.auto import PARTS, recommend
 from coterie.simulate import Simulation
 from coterie.solve import Control, paper
-from coterie.solve.auto import PARTS, recommend
 from coterie.solve.estimated import estimated_game
 from coterie.solve.starts import settle
+from coterie.statistics.statistics import Statistics
 from harness import record, table
 
 DELTA = 0.01
@@ -162,7 +163,7 @@ def run(setting: Setting, seed: int) -> dict[str, float]:
         path = Path(folder) / "log"
         source.write_log(path, setting.samples, feedback=setting.feedback, table_format="parquet")  # type: ignore[arg-type]
         joint = bandit and setting.n <= 10
-        statistics = coterie.read_log(path).statistics(parts=PARTS, seed=seed, joint=joint, unweighted=bandit)
+        statistics = Statistics.of(coterie.read_log(path), parts=PARTS, seed=seed, joint=joint, unweighted=bandit)
     whole, spaces = statistics.whole, statistics.setting.actions
     result: dict[str, float] = {}
 

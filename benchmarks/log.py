@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from coterie.statistics.statistics import Statistics
 from harness import record, seconds, table
 
 AGENTS, COALITIONS = 200, 5
@@ -84,9 +85,9 @@ def bare(folder, *queries):
 def task(folder, **options):
     """An unchecked log, ready to be reduced: what is timed is the reduction alone."""
     from coterie.log.engine import DuckDBEngine, match_columns
-    from coterie.log.read import find_log
-    from coterie.log.reduce import Reduction
-    from coterie.log.setting import Setting
+    from coterie.log.tables import find_log
+    from coterie.statistics.reduce import Reduction
+    from coterie.statistics.setting import Setting
 
     engine = DuckDBEngine()
     for source in find_log(folder)[0]:
@@ -130,27 +131,28 @@ def polars_reduction(folder):
 
 
 def our_reduction(folder, **options):
-    from coterie.log.reduce import pair_sums
+    from coterie.statistics.reduce import pair_sums
 
     reduction = task(folder, **options)
     return lambda: pair_sums(reduction)
 
 
 def our_checks(folder):
-    from coterie.log import checking, read, schema
+    from coterie.log import checking, tables
     from coterie.log.engine import DuckDBEngine, match_columns
+    from coterie.log.options import Options
 
-    engine, sources = DuckDBEngine(), read.find_log(folder)[0]
+    engine, sources = DuckDBEngine(), tables.find_log(folder)[0]
     for source in sources:
         engine.load(source, match_columns(source, engine.types(source), {}))
-    return lambda: checking.check(engine, sources, schema.Options().settled())
+    return lambda: checking.check(engine, sources, Options().settled())
 
 
 def everything(folder):
     """Reading, checking and reducing, as a user does it."""
     import coterie
 
-    return lambda: coterie.read_log(folder).statistics()
+    return lambda: Statistics.of(coterie.read_log(folder))
 
 
 def bandit(folder):
@@ -166,7 +168,7 @@ def on_spark(folder):
     from coterie.log.spark import local_session
 
     log = coterie.read_log(folder, spark=local_session(threads=2), actions="one")
-    return lambda: log.statistics(parts=(1.0,))
+    return lambda: Statistics.of(log, parts=(1.0,))
 
 
 PLAIN = f"SELECT coalition, agent, partner, {GROUPED} FROM pairs GROUP BY ALL"

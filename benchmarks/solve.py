@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from coterie import ActionSpaces
-from coterie.actions import ExplicitSets
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates.evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import size_free
+from coterie.estimate.pair_means import size_free
+from coterie.game.actions import ExplicitSets
 from coterie.simulate import draw_sets
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective, estimated_gap
-from coterie.solve.paper import paper
+from coterie.solve.paper_scheme import paper
 from coterie.solve.pure import pure
 from coterie.solve.smooth import smooth_objective
 from harness import record, table

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from coterie import ActionSpaces, Game, Strategy, UpTo
-from coterie.actions import ExplicitSets
+from coterie.game.actions import ExplicitSets
 
 STORES = ("dense", "sparse", "shared", "shared-sparse")
 SIZES = ("free", "scaled", "shifted", "anonymous", "table")

@@ -6,10 +6,10 @@ import numpy as np
 
 from calibration import Setting, crowding, evidence, gaussian, pooled, pooled_crowding, signs, simulation
 from coterie import ActionSpaces
-from coterie.actions import ExplicitSets
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates.evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import anonymous, known_factor, size_free
+from coterie.estimate.pair_means import anonymous, known_factor, size_free
+from coterie.game.actions import ExplicitSets
 from coterie.simulate import draw_sets
 
 RANGE = Bounds(-1.0, 1.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coterie.hard_instances import HARD_INSTANCES
+from coterie.theory import HARD_INSTANCES
 
 FOLDER = Path(__file__).parents[1] / "examples" / "paper"
 SCRIPTS = sorted(FOLDER.glob("*.py"))

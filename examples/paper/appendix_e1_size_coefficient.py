@@ -22,8 +22,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from coterie import Game, Strategy
-from coterie.hard_instances import deviation_size_probabilities, size_coefficient
 from coterie.simulate.policies import Independent, UniformOver
+from coterie.theory import deviation_size_probabilities, size_coefficient
 
 game = Game(np.zeros((2, 10, 10)), "one")
 profile = game.strategy({agent: ["1"] if int(agent) <= 5 else ["2"] for agent in game.agents})

@@ -14,10 +14,10 @@ is b. The true gap of the latter is 1. Pairs that were never seen must count wit
 import numpy as np
 
 from coterie import Game
-from coterie.certify import paper
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates import paper
+from coterie.certificates.evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import size_free
+from coterie.estimate.pair_means import size_free
 
 DELTA = 0.01
 means = np.zeros((2, 2, 2))

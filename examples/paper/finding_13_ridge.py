@@ -22,8 +22,8 @@ import numpy as np
 
 from coterie.estimate.confidence import paper_radius
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.totals import AgentRidge
-from coterie.joint_actions import ActionSpaces
+from coterie.estimate.ridge import AgentRidge
+from coterie.game.actions import ActionSpaces
 
 for n, k, i in ((3, 2, 1), (5, 4, 3), (2, 7, 2)):
     printed, right = k * (i - 1) + n * k + k * (n - i + 1), n * k * (i - 1) + n * k + n * k * (n - i)

@@ -10,7 +10,7 @@ significant (the Hoeffding interval at delta = 0.01 no longer holds 0), at most 
 probability that the interval is wrong in the end is computed exactly, as that of a random walk hitting a
 boundary: 2.6 %, not 1 %, and more the longer they may go on.
 
-The self-normalised bound of `coterie.estimate.totals` (`paired(..., form="box")` for bandit logs) holds for
+The self-normalised bound of `coterie.estimate.ridge` (`paired(..., form="box")` for bandit logs) holds for
 every stopping rule; its exact failure probability is below delta. Certificates say that they assume
 actions fixed in advance.
 """
@@ -18,7 +18,7 @@ actions fixed in advance.
 import numpy as np
 
 from coterie.estimate.confidence import hoeffding
-from coterie.estimate.totals import Factor
+from coterie.estimate.ridge import Factor
 
 DELTA, LONGEST = 0.01, 2_000
 

@@ -17,7 +17,7 @@ Correlated draws have a worst-case gap of at least 2/7 (a linear program's dual 
 import numpy as np
 
 from coterie import Strategy
-from coterie.hard_instances import (
+from coterie.theory import (
     correlated_worst_case_gap,
     pair_coverage,
     prove_worst_case_gap,

@@ -22,12 +22,12 @@ at every stable profile, the certificate still goes to 0, and the profile is sta
 import numpy as np
 
 from coterie import Game
-from coterie.certify import paired
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates import paired
+from coterie.certificates.evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import size_free
-from coterie.hard_instances import uncovered_pairs, uncovered_sizes
+from coterie.estimate.pair_means import size_free
 from coterie.simulate.policies import UniformOver
+from coterie.theory import uncovered_pairs, uncovered_sizes
 
 rng = np.random.default_rng(1)
 

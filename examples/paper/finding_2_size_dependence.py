@@ -18,7 +18,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from coterie import Game, Strategy
-from coterie.hard_instances import explored_joint_actions, mean_feedback, size_dependence
+from coterie.theory import explored_joint_actions, mean_feedback, size_dependence
 
 DELTA = 0.01
 instance = size_dependence()

@@ -16,8 +16,8 @@
 import numpy as np
 
 from coterie import Strategy
-from coterie.hard_instances import correlated_worst_case_gap, theorem_2, uncovered_sizes
-from coterie.sizes import size_distribution
+from coterie.game.sizes import size_distribution
+from coterie.theory import correlated_worst_case_gap, theorem_2, uncovered_sizes
 
 instance = theorem_2()
 first, second = instance.games

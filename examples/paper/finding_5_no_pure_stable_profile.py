@@ -13,7 +13,7 @@ counterexample; checked on random anonymous games.
 import numpy as np
 
 from coterie import Game, NoPotentialError
-from coterie.hard_instances import no_pure_stable_profile
+from coterie.theory import no_pure_stable_profile
 
 (game,) = no_pure_stable_profile().games
 assert game.is_symmetric

@@ -13,8 +13,8 @@ ones is the same calculation with probabilities. The same holds with the printed
 
 import numpy as np
 
-from coterie.hard_instances import mixed_effects, size_coefficient, uncovered_sizes
 from coterie.simulate.policies import FirstExplores, Independent
+from coterie.theory import mixed_effects, size_coefficient, uncovered_sizes
 
 for n in (3, 4, 5, 6):
     (game,) = mixed_effects(n).games

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from coterie.hard_instances import mixed_effects
+from coterie.theory import mixed_effects
 
 
 def printed_values(counts: tuple[int, ...], n: int) -> tuple[float, float, float]:

@@ -14,9 +14,9 @@ programs and joint steps from the same uniform start, or `coterie.solve.pure`, w
 
 import numpy as np
 
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates.evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import size_free
+from coterie.estimate.pair_means import size_free
 from coterie.simulate import Simulation
 from coterie.solve import Control, SurrogateObjective, mixed, paper, pure
 from coterie.solve.smooth import SmoothBox

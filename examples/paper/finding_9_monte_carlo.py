@@ -7,7 +7,7 @@ the game; the maximum over deviations pushes the estimate up, so it is mostly le
 
 The exact value costs no more: everything is linear in each agent's strategy, so with marginals p
 the optimistic room value is the sum over partners j of p_j(l) (estimate + bonus), and nothing needs
-to be drawn (`coterie.certify.paper`, `Game.room_values`). Observed here on ten random games, uniform
+to be drawn (`coterie.certificates.paper`, `Game.room_values`). Observed here on ten random games, uniform
 strategies, 200 repetitions each.
 """
 

@@ -10,7 +10,7 @@ profile are enough to look at, but not those next to the mean size of a mixed on
 import numpy as np
 
 from coterie import Game
-from coterie.hard_instances import deviation_size_probabilities
+from coterie.theory import deviation_size_probabilities
 
 game = Game(np.zeros((3, 3, 3)), "any")
 profiles = np.concatenate(list(game.actions.joint_actions()))

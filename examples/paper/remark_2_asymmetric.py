@@ -8,10 +8,10 @@ unknowns: ordered pairs instead of pairs, so the union bound of the widths has t
 import numpy as np
 
 from coterie import Game
-from coterie.certify import paired
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates import paired
+from coterie.certificates.evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pairs import distinct_pairs, size_free
+from coterie.estimate.pair_means import distinct_pairs, size_free
 
 pursuit = np.zeros((2, 2, 2))
 pursuit[:, 0, 1], pursuit[:, 1, 0] = 1.0, -1.0

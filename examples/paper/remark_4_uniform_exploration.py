@@ -9,11 +9,10 @@ that c_size grows exponentially with n. Checked on random explicit action spaces
 import numpy as np
 
 from coterie import Game
-from coterie.actions import ExplicitSets
-from coterie.hard_instances import size_coefficient, uncovered_pairs, uncovered_sizes
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import ActionSpaces, ExplicitSets
 from coterie.simulate import draw_sets
 from coterie.simulate.policies import Independent
+from coterie.theory import size_coefficient, uncovered_pairs, uncovered_sizes
 
 rng = np.random.default_rng(1)
 for _ in range(30):

@@ -12,8 +12,8 @@ takes few joint actions as well where everybody may be everywhere.
 import numpy as np
 
 from coterie import Game
-from coterie.hard_instances import uncovered_pairs, uncovered_sizes
 from coterie.simulate.policies import UniformOver
+from coterie.theory import uncovered_pairs, uncovered_sizes
 
 for n in (4, 8, 12):
     game = Game(np.zeros((2, n, n)), "one")

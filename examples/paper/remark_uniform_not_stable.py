@@ -8,7 +8,7 @@ both choose uniformly, and either of them 1/2 by always choosing coalition 1. Th
 import numpy as np
 
 from coterie import Game
-from coterie.hard_instances import uniform_not_stable
+from coterie.theory import uniform_not_stable
 
 (game,) = uniform_not_stable().games
 worst = game.worst(game.uniform())

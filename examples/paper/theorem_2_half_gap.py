@@ -10,7 +10,7 @@ Proven here, by enumeration and by branch and bound over all products of six dis
 the bound does not hold, see `finding_4_theorem_2_argument.py`.
 """
 
-from coterie.hard_instances import prove_worst_case_gap, telling_joint_action, theorem_2, worst_case_gap
+from coterie.theory import prove_worst_case_gap, telling_joint_action, theorem_2, worst_case_gap
 
 instance = theorem_2()
 first, second = instance.games

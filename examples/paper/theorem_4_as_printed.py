@@ -10,7 +10,7 @@ Proven here by enumeration. `theorem_4_repaired.py` has a pair of games that doe
 """
 
 from coterie import Game
-from coterie.hard_instances import mean_feedback, telling_joint_action, theorem_4_as_printed, uncovered_sizes
+from coterie.theory import mean_feedback, telling_joint_action, theorem_4_as_printed, uncovered_sizes
 
 instance = theorem_4_as_printed()
 

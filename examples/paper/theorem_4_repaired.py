@@ -17,7 +17,7 @@ the two steps of the argument by hand are checked at random strategies.
 import numpy as np
 
 from coterie import Strategy
-from coterie.hard_instances import (
+from coterie.theory import (
     correlated_worst_case_gap,
     prove_worst_case_gap,
     telling_joint_action,

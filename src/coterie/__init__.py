@@ -3,18 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from coterie.actions import ExplicitSets, UpTo, any_subset, exactly_one, explicit
 from coterie.errors import CoterieError, InputError, NoPotentialError, NotFittedError, TooLargeError
-from coterie.game import Deviation, Game
-from coterie.joint_actions import ActionSpaces
-from coterie.strategy import Strategy, read_strategy
+from coterie.game.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
+from coterie.game.game import Deviation, Game
+from coterie.game.strategy import Strategy, read_strategy
 
 if TYPE_CHECKING:
-    from coterie.assemble import certified
-    from coterie.explanation import Explanation, explain
-    from coterie.learner import StableLearner
-    from coterie.log import Log, PairStatistics, Statistics, TotalStatistics, read_log
-    from coterie.result import Result
+    from coterie.learn.assemble import certified
+    from coterie.learn.explain import Explanation, explain
+    from coterie.learn.learner import StableLearner
+    from coterie.learn.result import Result
+    from coterie.log import Log, read_log
+    from coterie.statistics import PairStatistics, Statistics, TotalStatistics
 
 __version__ = "0.1.0"
 
@@ -47,11 +47,12 @@ __all__ = [
 ]
 
 _LATE = {
-    **dict.fromkeys(("Log", "PairStatistics", "Statistics", "TotalStatistics", "read_log"), "coterie.log"),
-    **dict.fromkeys(("Explanation", "explain"), "coterie.explanation"),
-    "Result": "coterie.result",
-    "StableLearner": "coterie.learner",
-    "certified": "coterie.assemble",
+    **dict.fromkeys(("Log", "read_log"), "coterie.log"),
+    **dict.fromkeys(("PairStatistics", "Statistics", "TotalStatistics"), "coterie.statistics"),
+    **dict.fromkeys(("Explanation", "explain"), "coterie.learn.explain"),
+    "Result": "coterie.learn.result",
+    "StableLearner": "coterie.learn.learner",
+    "certified": "coterie.learn.assemble",
 }
 
 

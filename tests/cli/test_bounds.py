@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from coterie.bounds import Problem, all_bounds
-from coterie.certify.certificate import Certificate
-from coterie.result import Result
-from coterie.strategy import Strategy
+from coterie.certificates.certificate import Certificate
+from coterie.game.strategy import Strategy
+from coterie.learn.result import Result
+from coterie.theory.bounds import Problem, all_bounds
 
 SMALL = ("bounds", "--agents", 4, "--coalitions", 2)
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from coterie.truth import read_truth
+from coterie.game.truth import read_truth
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coterie.estimate.guess import Guess, choose_guess
-from coterie.estimate.pairs import dense_moments
+from coterie.estimate.pair_means import dense_moments
 from coterie.simulate import Simulation
 
 

@@ -4,6 +4,7 @@ import pytest
 
 import coterie
 from coterie.errors import InputError
+from coterie.statistics.statistics import Statistics
 
 MEMBERS = "sample,agent,coalition\n1,a,x\n1,a,y\n1,b,x\n2,a,x\n2,b,z\n2,c,z\n3,b,x\n"
 PAIRS = "sample,coalition,agent,partner,utility\n1,x,a,b,0\n2,z,b,c,0.5\n"
@@ -36,7 +37,7 @@ def test_forms(folder, actions, sets):
     assert log.action_sets == sets
     assert log.actions.n_agents == 3
     assert log.action_description == ("observed" if actions is None else actions)
-    assert log.statistics().setting.actions.to_json(log.agents, log.coalitions) == log.actions.to_json(
+    assert Statistics.of(log).setting.actions.to_json(log.agents, log.coalitions) == log.actions.to_json(
         log.agents, log.coalitions
     )
 

@@ -11,7 +11,8 @@ import pytest
 import coterie
 from coterie.errors import CoterieError, InputError
 from coterie.log.engine import make_engine
-from coterie.log.setting import in_order
+from coterie.statistics.statistics import Statistics
+from coterie.words import in_order
 
 PAIRS = "sample,coalition,agent,partner,utility\n"
 ROW = {"sample": ["1"], "coalition": ["x"], "agent": ["a"], "partner": ["b"], "utility": [0.5]}
@@ -29,7 +30,7 @@ def test_variances_on_a_wide_grid(center):
     values = center + np.random.default_rng(0).normal(size=4000)
     rows = {"sample": np.arange(4000), "coalition": ["x"] * 4000, "agent": ["a"] * 4000, "partner": ["b"] * 4000}
     log = coterie.Log.from_frames(pairs={**rows, "utility": values}, sigma=1.0)
-    whole = log.statistics().whole
+    whole = Statistics.of(log).whole
     assert whole.variance == pytest.approx(values.var(ddof=1), rel=1e-7)
     assert whole.squares * 2.0**30 == pytest.approx(((values / 2048 + 0.5) ** 2).sum() * 2.0**60, rel=1e-7)
 
@@ -37,7 +38,7 @@ def test_variances_on_a_wide_grid(center):
 def test_equal_utilities_have_no_variance():
     rows = {"sample": np.arange(999), "coalition": ["x"] * 999, "agent": ["a"] * 999, "partner": ["b"] * 999}
     log = coterie.Log.from_frames(pairs={**rows, "utility": [0.123456789] * 999})
-    assert log.statistics().whole.variance.tolist() == [0.0]
+    assert Statistics.of(log).whole.variance.tolist() == [0.0]
 
 
 def test_squares_of_totals_on_a_wide_grid():
@@ -46,7 +47,7 @@ def test_squares_of_totals_on_a_wide_grid():
     totals = {"sample": np.arange(500), "agent": ["a"] * 500, "utility": values}
     log = coterie.Log.from_frames(memberships=members, totals=totals, sigma=1.0)
     for noise in ("pairs", "samples"):
-        found = log.statistics(unweighted=True, noise=noise).whole
+        found = Statistics.of(log, unweighted=True, noise=noise).whole
         for weighting in (None, "none"):
             assert found.squares(0, weighting) == pytest.approx((values**2).sum(), rel=1e-3)
 
@@ -115,7 +116,7 @@ def test_an_empty_file_is_no_statistics(tmp_path):
 def test_parts_that_are_no_shares(csv_log, parts):
     log = coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,0\n"))
     with pytest.raises(InputError, match="expected positive shares that sum to 1"):
-        log.statistics(parts=parts)
+        Statistics.of(log, parts=parts)
 
 
 def test_frames_with_a_column_twice():
@@ -136,7 +137,7 @@ def test_numbers_of_numpy(csv_log):
 
 def test_utilities_at_the_ends_carry_rounding(csv_log):
     folder = csv_log(pairs=PAIRS + "1,x,a,b,1.0000000001\n2,x,a,b,-1.0000000001\n")
-    whole = coterie.read_log(folder).statistics().whole
+    whole = Statistics.of(coterie.read_log(folder)).whole
     assert whole.total.tolist() == [2**30]
     with pytest.raises(InputError, match="outside"):
         coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,1.0001\n"))
@@ -150,8 +151,8 @@ def test_names_that_are_flags_are_refused(csv_log):
 def test_declared_names_stay_first(csv_log):
     described = '{"agents": ["z", "b"], "coalitions": ["y", "x"]}'
     rows = ["1,x,a,b,0\n", "2,w,b,c,0\n", "3,x,z,aa,0\n"]
-    whole = coterie.read_log(csv_log(pairs=PAIRS + "".join(rows), json=described)).statistics()
-    first, *others = (coterie.read_log(csv_log(pairs=PAIRS + row, json=described)).statistics() for row in rows)
+    whole = Statistics.of(coterie.read_log(csv_log(pairs=PAIRS + "".join(rows), json=described)))
+    first, *others = (Statistics.of(coterie.read_log(csv_log(pairs=PAIRS + row, json=described))) for row in rows)
     assert whole.setting.agents == ("z", "b", "a", "aa", "c")
     assert (first + others[0] + others[1]).sha256 == (others[1] + (others[0] + first)).sha256 == whole.sha256
 
@@ -226,12 +227,12 @@ def test_all_missing_columns_in_one_line(csv_log):
 
 def test_sums_without_weights_that_do_not_fit(tables, monkeypatch):
     log = coterie.Log.from_frames(**tables(3).frames("memberships", "totals"))
-    log.statistics(unweighted=True)
-    monkeypatch.setattr("coterie.log.reduce.MOST_ROWS", 4 * log.n_samples)
-    monkeypatch.setattr("coterie.log.reduce._refuse_too_long", lambda _task: None)
-    log.statistics()
+    Statistics.of(log, unweighted=True)
+    monkeypatch.setattr("coterie.statistics.reduce.MOST_ROWS", 4 * log.n_samples)
+    monkeypatch.setattr("coterie.statistics.reduce._refuse_too_long", lambda _task: None)
+    Statistics.of(log)
     with pytest.raises(InputError, match="sums without weights"):
-        log.statistics(unweighted=True)
+        Statistics.of(log, unweighted=True)
 
 
 def test_labels_that_mean_nothing_are_not_fetched(tables, monkeypatch):
@@ -241,7 +242,7 @@ def test_labels_that_mean_nothing_are_not_fetched(tables, monkeypatch):
     monkeypatch.setattr(
         type(log.engine), "table", lambda self, query: fetched.append(plain(self, query)) or fetched[-1]
     )
-    log.statistics()
+    Statistics.of(log)
     assert all("coalition" not in table.column_names for table in fetched)
 
 
@@ -251,7 +252,7 @@ def test_spark_edges(tmp_path, spark):
     text = PAIRS + "1,x,a,b, 0.5\t\n2,x,a,b, 1e-1 \n"
     (folder / "pairs.csv").write_text(text, encoding="utf-8")
     from_csv = coterie.read_log(folder, spark=spark)
-    assert from_csv.statistics().sha256 == coterie.read_log(folder).statistics().sha256
+    assert Statistics.of(from_csv).sha256 == Statistics.of(coterie.read_log(folder)).sha256
     (folder / "pairs.csv").unlink()
     pq.write_table(pa.table(ROW), folder / "part-0.parquet")
     (folder / "log.json").write_text('{"utility_range": [-2, 2]}', encoding="utf-8")

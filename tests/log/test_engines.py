@@ -11,6 +11,7 @@ import pytest
 import coterie
 from coterie.errors import CoterieError, InputError
 from coterie.log.engine import make_engine
+from coterie.statistics.statistics import Statistics
 
 PAIRS = [
     {},
@@ -33,7 +34,7 @@ def write_parquet(tables, folder, *names, parts=3):
 
 
 def merged(logs, **options):
-    first, *rest = (log.statistics(**options) for log in logs)
+    first, *rest = (Statistics.of(log, **options) for log in logs)
     for statistics in rest:
         first = first + statistics
     return first
@@ -49,9 +50,9 @@ def test_duckdb_threads_and_merging(tables, tmp_path, pooled):
     halves = [log_tables.only(log_tables.samples[start::2]) for start in (0, 1)]
     pieces = [coterie.Log.from_frames(**half.frames(), **options) for half in halves]
     for wanted in PAIRS:
-        expected = one.statistics(**wanted).sha256
-        assert two.statistics(**wanted).sha256 == expected
-        assert from_csv.statistics(**wanted).sha256 == expected
+        expected = Statistics.of(one, **wanted).sha256
+        assert Statistics.of(two, **wanted).sha256 == expected
+        assert Statistics.of(from_csv, **wanted).sha256 == expected
         assert merged(pieces, **wanted).sha256 == expected
         assert merged(pieces[::-1], **wanted).sha256 == expected
 
@@ -64,7 +65,7 @@ def test_spark_semi_bandit(tables, tmp_path, spark, pooled):
     cluster = coterie.read_log(folder, engine="spark", spark=spark, pool_coalitions=pooled)
     assert (cluster.agents, cluster.coalitions, cluster.rows) == (duckdb.agents, duckdb.coalitions, duckdb.rows)
     for wanted in PAIRS[:1] + PAIRS[-1:]:
-        assert cluster.statistics(**wanted).sha256 == duckdb.statistics(**wanted).sha256
+        assert Statistics.of(cluster, **wanted).sha256 == Statistics.of(duckdb, **wanted).sha256
 
 
 def test_spark_bandit(tables, tmp_path, spark):
@@ -73,7 +74,7 @@ def test_spark_bandit(tables, tmp_path, spark):
     duckdb = coterie.read_log(folder)
     cluster = coterie.read_log(folder, spark=spark)
     for wanted in TOTALS:
-        assert cluster.statistics(**wanted).sha256 == duckdb.statistics(**wanted).sha256
+        assert Statistics.of(cluster, **wanted).sha256 == Statistics.of(duckdb, **wanted).sha256
 
 
 def test_bandit_merging(tables):
@@ -82,7 +83,7 @@ def test_bandit_merging(tables):
     thirds = [log_tables.only(log_tables.samples[start::3]) for start in range(3)]
     pieces = [coterie.Log.from_frames(**third.frames("memberships", "totals")) for third in thirds]
     for wanted in TOTALS:
-        assert merged(pieces, **wanted).sha256 == whole.statistics(**wanted).sha256
+        assert merged(pieces, **wanted).sha256 == Statistics.of(whole, **wanted).sha256
 
 
 def test_real_roll_calls(unvotes, spark, tmp_path):
@@ -95,9 +96,9 @@ def test_real_roll_calls(unvotes, spark, tmp_path):
     halves = [unvotes.only(set(unvotes.samples[start::2])) for start in (0, 1)]
     pieces = [coterie.Log.from_frames(**half.frames()) for half in halves]
     for wanted in ({}, {"sizes": "aware", "seed": 1}):
-        hashes = {log.statistics(**wanted).sha256 for log in logs} | {merged(pieces, **wanted).sha256}
+        hashes = {Statistics.of(log, **wanted).sha256 for log in logs} | {merged(pieces, **wanted).sha256}
         assert len(hashes) == 1
-    whole = logs[0].statistics().whole
+    whole = Statistics.of(logs[0]).whole
     assert logs[0].n_samples == len(unvotes.samples) > 3000
     us, israel, cuba = (logs[0].agents.index(state) for state in ("US", "IL", "CU"))
     conflict = logs[0].coalitions.index("me")
@@ -110,7 +111,7 @@ def test_spark_reads_addresses(tables, tmp_path, spark):
     (folder / "log.json").write_text('{"utility_range": [-2, 2]}', encoding="utf-8")
     at_address = coterie.read_log(folder.as_uri(), engine="spark", spark=spark)
     assert at_address.utility_range == (-2, 2)
-    assert at_address.statistics().sha256 == coterie.read_log(folder).statistics().sha256
+    assert Statistics.of(at_address).sha256 == Statistics.of(coterie.read_log(folder)).sha256
     single = coterie.read_log((folder / "pairs").as_uri(), spark=spark)
     assert single.rows == at_address.rows
     with pytest.raises(InputError, match="no such file"):
@@ -138,7 +139,7 @@ def test_spark_csv_dialects(csv_log, spark):
     folder = csv_log(pairs=text)
     duckdb, cluster = coterie.read_log(folder), coterie.read_log(folder, spark=spark)
     assert cluster.agents == duckdb.agents == ("01", "1", 'a "b"', "c\nd")
-    assert cluster.statistics().sha256 == duckdb.statistics().sha256
+    assert Statistics.of(cluster).sha256 == Statistics.of(duckdb).sha256
     ragged = csv_log(pairs="sample,coalition,agent,partner,utility\n1,x,a,b,0,5\n")
     with pytest.raises(InputError, match="cells"):
         coterie.read_log(ragged, spark=spark)
@@ -165,9 +166,9 @@ def test_spark_frames(tables, spark):
     frames = log_tables.frames()
     theirs = {name: spark.createDataFrame(pa.table(columns)) for name, columns in frames.items()}
     assert (
-        coterie.Log.from_frames(**theirs, spark=spark).statistics().sha256
-        == coterie.Log.from_frames(**frames, spark=spark).statistics().sha256
-        == coterie.Log.from_frames(**frames).statistics().sha256
+        Statistics.of(coterie.Log.from_frames(**theirs, spark=spark)).sha256
+        == Statistics.of(coterie.Log.from_frames(**frames, spark=spark)).sha256
+        == Statistics.of(coterie.Log.from_frames(**frames)).sha256
     )
 
 
@@ -184,7 +185,7 @@ def test_engine_names(monkeypatch):
 def test_a_small_memory_limit_is_enough(tables):
     log_tables = tables(26, samples=500)
     limited = coterie.Log.from_frames(**log_tables.frames(), memory_limit="200MB", threads=1)
-    assert limited.statistics().sha256 == coterie.Log.from_frames(**log_tables.frames()).statistics().sha256
+    assert Statistics.of(limited).sha256 == Statistics.of(coterie.Log.from_frames(**log_tables.frames())).sha256
 
 
 def test_import_stays_light():

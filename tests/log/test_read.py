@@ -11,6 +11,7 @@ import pytest
 
 import coterie
 from coterie.errors import InputError
+from coterie.statistics.statistics import Statistics
 
 HEADER = "sample,coalition,agent,partner,utility\n"
 ROWS = [("1", "x", "a", "b", 0.5), ("2", "y", "b", "c", -0.25)]
@@ -18,7 +19,7 @@ ROWS = [("1", "x", "a", "b", 0.5), ("2", "y", "b", "c", -0.25)]
 
 def means(log):
     """Return pair -> mean for each coalition, by name."""
-    whole = log.statistics().whole
+    whole = Statistics.of(log).whole
     return {
         (log.coalitions[l], log.agents[i], log.agents[j]): mean
         for l, i, j, mean in zip(whole.coalition, whole.agent, whole.partner, whole.mean.tolist(), strict=True)
@@ -109,7 +110,7 @@ def test_names_are_strings(csv_log):
     log = coterie.read_log(csv_log(pairs=HEADER + rows))
     assert set(log.agents) == {"ada", *odd}
     assert set(log.coalitions) == set(odd)
-    assert log.statistics().rows == len(odd)
+    assert Statistics.of(log).rows == len(odd)
     assert len(log.actions.spaces[0].enumerate()) == len(odd)
 
 
@@ -147,21 +148,21 @@ def test_frames_with_categories_and_missing_values():
 def test_inferred_memberships_say_so(csv_log):
     log = coterie.read_log(csv_log(pairs=HEADER + "1,x,a,b,0.5\n1,x,b,c,0\n"))
     assert any("inferred" in note for note in log.notes)
-    assert log.statistics().whole.size_counts.tolist() == [[0, 0, 0, 1]]
+    assert Statistics.of(log).whole.size_counts.tolist() == [[0, 0, 0, 1]]
     given = csv_log(pairs=HEADER + "1,x,a,b,0.5\n", memberships="sample,agent,coalition\n1,a,x\n1,b,x\n1,d,x\n2,e,x\n")
     log = coterie.read_log(given)
     assert log.notes == ()
     assert log.agents == ("a", "b", "d", "e")  # somebody who was always alone, or whose pairs went unobserved
     assert log.n_samples == 2  # a sample without any pair
-    assert log.statistics().whole.size_counts.tolist() == [[0, 1, 0, 1, 0]]
+    assert Statistics.of(log).whole.size_counts.tolist() == [[0, 1, 0, 1, 0]]
 
 
 def test_both_orders_that_agree_count_once(csv_log):
     log = coterie.read_log(csv_log(pairs=HEADER + "1,x,a,b,0.5\n1,x,b,a,0.5\n2,x,b,a,0\n"))
     assert any("both orders" in note for note in log.notes)
     assert log.rows == 3
-    assert log.statistics().whole.counts.tolist() == [[[0, 2], [2, 0]]]
-    assert log.statistics().whole.means[0, 0, 1] == 0.25
+    assert Statistics.of(log).whole.counts.tolist() == [[[0, 2], [2, 0]]]
+    assert Statistics.of(log).whole.means[0, 0, 1] == 0.25
 
 
 def test_symmetrize_averages_the_orders(csv_log):
@@ -169,10 +170,10 @@ def test_symmetrize_averages_the_orders(csv_log):
     log = coterie.read_log(folder, symmetrize=True)
     assert log.symmetric
     assert any("averages" in note for note in log.notes)
-    whole = log.statistics().whole
+    whole = Statistics.of(log).whole
     assert whole.counts[0, 0, 1] == whole.counts[0, 1, 0] == 2
     assert whole.means[0, 0, 1] == pytest.approx((0.125 + 1) / 2, abs=1e-9)
-    asymmetric = coterie.read_log(folder, symmetric=False).statistics().whole
+    asymmetric = Statistics.of(coterie.read_log(folder, symmetric=False)).whole
     assert asymmetric.counts.tolist() == [[[0, 1], [2, 0]]]
     assert asymmetric.means.tolist() == [[[0, 0.5], [0.375, 0]]]
 
@@ -191,7 +192,7 @@ def test_totals_shift_by_their_terms(csv_log):
         totals="sample,agent,utility\n1,a,8\n2,a,5\n2,b,3\n3,c,0\n9,c,0\n",
     )
     log = coterie.read_log(folder, utility_range=(1, 5), neutral=3)
-    whole = log.statistics().whole
+    whole = Statistics.of(log).whole
     assert log.n_samples == 4  # a total without memberships has no terms, but its sample counts
     assert whole.totals.tolist() == [2, 1, 2]
     assert whole.moment(0) == pytest.approx([(8 - 6) / 2 + (5 - 3), (8 - 6) / 2], abs=1e-8)

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from coterie import Game, InputError, Strategy
+from coterie.game.truth import read_truth
 from coterie.simulate import logs
 from coterie.simulate.logs import Simulation, draw_sets, numbered
 from coterie.simulate.models import Normal, Uniform
 from coterie.simulate.policies import FromStrategy, Independent, UniformOver
-from coterie.truth import read_truth
 
 
 def simulation(seed=0, **options):

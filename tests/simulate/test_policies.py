@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from coterie.actions import ExplicitSets, UpTo, any_subset, exactly_one
 from coterie.errors import InputError
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one
+from coterie.game.strategy import Strategy
 from coterie.simulate.policies import (
     POLICIES,
     Deviations,
@@ -18,7 +18,6 @@ from coterie.simulate.policies import (
     UniformOver,
     exploration_policy,
 )
-from coterie.strategy import Strategy
 
 SETS = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]], dtype=bool)
 SPACES = ActionSpaces((ExplicitSets(SETS), UpTo(3, 2), exactly_one(3, may_stay_out=True), any_subset(3)))

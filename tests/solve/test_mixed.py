@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, Game, InputError, Strategy, UpTo, any_subset
-from coterie.actions import ExplicitSets
-from coterie.certify.paired import paired
+from coterie.certificates.paired import paired
+from coterie.game.actions import ExplicitSets
 from coterie.solve.control import Control
 from coterie.solve.hull import Hull, strategy_of
 from coterie.solve.mixed import mixed
-from coterie.solve.paper import paper
+from coterie.solve.paper_scheme import paper
 from coterie.solve.smooth import SmoothGap, smooth_objective
 from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 

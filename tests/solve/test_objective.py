@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, Game, Strategy, UpTo
-from coterie.actions import ExplicitSets
-from coterie.certify.holdout import fixed
-from coterie.certify.paired import paired
-from coterie.certify.paper import paper
+from coterie.certificates.holdout import fixed
+from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper
+from coterie.game.actions import ExplicitSets
 from coterie.solve.estimated import estimated_game, room_values
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
-from coterie.solve.paper import SurrogateObjective
+from coterie.solve.paper_scheme import SurrogateObjective
 from random_games import drawn_games
 from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
 

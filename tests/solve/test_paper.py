@@ -5,14 +5,14 @@ import pytest
 
 from calibration import simulation
 from coterie import InputError
-from coterie.certify.evidence import PairEvidence
-from coterie.certify.paper import paper as certificate
-from coterie.certify.paper import paper_totals
-from coterie.certify.total_evidence import TotalEvidence
-from coterie.estimate.totals import AgentRidge
+from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.paper import paper as certificate
+from coterie.certificates.paper import paper_totals
+from coterie.certificates.total_evidence import TotalEvidence
+from coterie.estimate.ridge import AgentRidge
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
-from coterie.solve.paper import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
+from coterie.solve.paper_scheme import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
 from solver_instances import BASE, RANGE, from_setting, random_evidence, random_spaces
 
 

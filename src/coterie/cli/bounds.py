@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.bounds import (
+from coterie.cli.output import aligned, results, show_json, wrapped
+from coterie.errors import InputError
+from coterie.theory.bounds import (
     BEST_C_PAIR,
     PRINTED_C_SIZE,
     Bound,
@@ -18,8 +20,6 @@ from coterie.bounds import (
     pair_coverage,
     printed_c_act,
 )
-from coterie.cli.output import aligned, results, show_json, wrapped
-from coterie.errors import InputError
 
 DECADES = (10**3, 10**5, 10**7, 10**9)
 """The numbers of samples that are shown where neither samples nor a gap are given."""
@@ -119,7 +119,7 @@ class _Known:
 
 
 def _known(path: Path) -> _Known:
-    from coterie.result import Result
+    from coterie.learn.result import Result
 
     found = Result.load(path)
     cover = found.coverage
@@ -190,7 +190,7 @@ class _Asked:
         import numpy as np
 
         from coterie import checks
-        from coterie.rehearse import rehearse, rehearse_until
+        from coterie.theory.rehearse import rehearse, rehearse_until
 
         checks.whole(self.seed, "seed", 0)
         problem = self.problem

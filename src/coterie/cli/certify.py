@@ -11,11 +11,11 @@ from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
 from coterie.errors import InputError
 from coterie.log import Log
-from coterie.log.findings import counted, signed
+from coterie.words import counted, signed
 
 if TYPE_CHECKING:
-    from coterie.certify.certificate import Witness
-    from coterie.result import Result
+    from coterie.certificates.certificate import Witness
+    from coterie.learn.result import Result
 
 NAMED = 12
 """How many members of a coalition are listed."""
@@ -68,9 +68,9 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
     """Certify how far anybody could gain by leaving a given assignment, such as today's teams."""
-    from coterie.assemble import certified
     from coterie.files import naming
-    from coterie.strategy import Strategy, read_strategy_content
+    from coterie.game.strategy import Strategy, read_strategy_content
+    from coterie.learn.assemble import certified
 
     refuse_unwritable(out)
     if target_gap is not None and not target_gap >= 0:
@@ -167,7 +167,7 @@ def _moving(witness: "Witness", result: "Result") -> str:
 
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
-    from coterie.assemble import TOO_FEW
+    from coterie.learn.assemble import TOO_FEW
 
     if TOO_FEW in result.warnings:
         yield "There are too few data to certify anything."

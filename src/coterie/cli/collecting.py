@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, short, wrapped
-from coterie.log.findings import counted
+from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.collect import Collection

@@ -14,10 +14,11 @@ from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
 from coterie.errors import InputError
-from coterie.joint_actions import ActionSpaces
-from coterie.log import Log, Statistics
-from coterie.log.findings import counted
-from coterie.strategy import Strategy
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
+from coterie.log import Log
+from coterie.statistics import Statistics
+from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.arrays import FloatArray
@@ -58,9 +59,9 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
-    from coterie.assemble import widened
     from coterie.coverage import coverage, scarcest, seen_in
-    from coterie.strategy import read_strategy
+    from coterie.game.strategy import read_strategy
+    from coterie.learn.assemble import widened
 
     if strategy is None and (collect is not None or target_gap is not None):
         raise InputError("--collect and --target-gap need --strategy: the result of coterie learn, or today's teams")
@@ -70,7 +71,7 @@ def command(
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
         warn(note)
-    statistics = log.statistics(sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit")
+    statistics = Statistics.of(log, sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit")
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None
@@ -145,11 +146,11 @@ def _aim(
     seed: int,
 ) -> Aim:
     """Work out the certificate, and a plan for what was asked: for so many samples, or for the target."""
-    from coterie.certify import evidence_from, paired
-    from coterie.certify.evidence import PairEvidence
-    from coterie.certify.total_evidence import TotalEvidence
+    from coterie.certificates import evidence_from, paired
+    from coterie.certificates.evidence import PairEvidence
+    from coterie.certificates.total_evidence import TotalEvidence
     from coterie.collect import noise_variance, plan_collection, plan_totals, samples_needed
-    from coterie.log.total_statistics import TotalStatistics
+    from coterie.statistics.total_statistics import TotalStatistics
 
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
     certificate = paired(evidence, strategy, spaces, delta).gap

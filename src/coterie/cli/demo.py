@@ -17,8 +17,8 @@ def command(
     """Learn stable teams from the records of a simulated consulting firm."""
     from coterie.cli.certify import deliver
     from coterie.cli.evaluate import holds
-    from coterie.demo import DAYS, MOST_TEAMS, consulting_firm
-    from coterie.learner import StableLearner
+    from coterie.learn.learner import StableLearner
+    from coterie.simulate.demo import DAYS, MOST_TEAMS, consulting_firm
 
     firm = consulting_firm()
     game = firm.game

@@ -18,8 +18,8 @@ def command(
 ) -> None:
     """Print the true gap of a strategy, and whether its certificate held."""
     from coterie.files import naming
-    from coterie.strategy import Strategy, read_strategy_content
-    from coterie.truth import read_truth
+    from coterie.game.strategy import Strategy, read_strategy_content
+    from coterie.game.truth import read_truth
 
     game = read_truth(truth)
     content = read_strategy_content(strategy_file)
@@ -47,7 +47,7 @@ def command(
 
 def holds(gap: float, certificate: float) -> bool:
     """Return whether the true gap is within the certificate, up to rounding."""
-    from coterie.game import STABLE_WITHIN
+    from coterie.game.game import STABLE_WITHIN
 
     return gap <= certificate + STABLE_WITHIN
 

@@ -10,9 +10,8 @@ from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, wrapped
 from coterie.log import Log
-from coterie.log.findings import counted
 from coterie.log.inspection import POOLED, Inspection, inspect_log
-from coterie.log.schema import interval, number
+from coterie.words import counted, interval, number
 
 LISTED = 20
 """How many coalitions, and how many pairs, are listed."""

@@ -68,7 +68,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
     """Recommend who joins which coalitions, and certify how far anybody could gain by moving."""
-    from coterie.learner import StableLearner
+    from coterie.learn.learner import StableLearner
 
     refuse_unwritable(out)
     with _progress(quiet=quiet) as report:

@@ -55,9 +55,9 @@ def command(
     from coterie import __version__, checks
     from coterie.errors import InputError
     from coterie.files import naming
+    from coterie.game.dynamics import best_pure_profile
+    from coterie.game.strategy import read_strategy
     from coterie.simulate import Simulation, exploration_policy
-    from coterie.solve.dynamics import best_pure_profile
-    from coterie.strategy import read_strategy
 
     rng = np.random.default_rng(checks.whole(seed, "seed", 0))
     is_around = policy in AROUND_PROFILE

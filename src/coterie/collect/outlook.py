@@ -3,7 +3,7 @@
 A profile is chosen because it looks stable, so its estimated gains are too good to be true, and a
 certificate that takes them as they are is predicted too small. Predictions here are draws from what the
 data leave possible instead, which no choice can bias: means of pairs are drawn from their posterior
-(`coterie.estimate.possible`), and the new values around these.
+(`coterie.estimate.posterior`), and the new values around these.
 """
 
 import math
@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify.evidence import Evidence, LogTerm, PairEvidence
-from coterie.certify.gain_bounds import GainBound, SmallerOf, worst_deviations
-from coterie.certify.holdout import count_deviations
-from coterie.certify.paired import union_log_terms
+from coterie.certificates.evidence import Evidence, LogTerm, PairEvidence
+from coterie.certificates.gains import GainBound, SmallerOf, worst_deviations
+from coterie.certificates.holdout import count_deviations
+from coterie.certificates.paired import union_log_terms
 from coterie.errors import InputError
-from coterie.estimate.design import Design, SizedDesign
 from coterie.estimate.intervals import Moments
-from coterie.estimate.possible import PossibleMeans, means_left_possible, pair_noise, variance_of_values
-from coterie.joint_actions import ActionSpaces
-from coterie.strategy import Strategy
+from coterie.estimate.posterior import PossibleMeans, means_left_possible, pair_noise, variance_of_values
+from coterie.estimate.unknowns import Design, SizedDesign
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
 
 DRAWS = 24
 """How many possible outcomes a prediction is made from."""

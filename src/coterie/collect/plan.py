@@ -31,11 +31,11 @@ from typing import Any
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates.evidence import PairEvidence
 from coterie.collect.outlook import Outlook, as_cells
 from coterie.collect.worth import best_joint_action, most_per_sample, observations, worth_of
-from coterie.joint_actions import ActionSpaces
-from coterie.strategy import Strategy
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
 
 BLOCKS = 24
 """A plan has at most so many different joint actions."""

@@ -27,19 +27,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.evidence import LogTerm
-from coterie.certify.gain_bounds import is_enumerated, worst_deviations
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates.evidence import LogTerm
+from coterie.certificates.gains import is_enumerated, worst_deviations
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.collect.outlook import DRAWS, certifying_bound, log_terms
 from coterie.collect.plan import Collection, Need, coalition_shares, merged
 from coterie.collect.totals import features_of, weights_of
 from coterie.collect.worth import STARTS, close_deviations, most_per_sample, small_moves
 from coterie.errors import InputError
-from coterie.estimate.design import directions
-from coterie.estimate.totals import AgentRidge
-from coterie.joint_actions import ActionSpaces
-from coterie.log.total_statistics import TotalStatistics
-from coterie.strategy import Strategy
+from coterie.estimate.ridge import AgentRidge
+from coterie.estimate.unknowns import directions
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
+from coterie.statistics.total_statistics import TotalStatistics
 
 Grams = tuple[FloatArray, ...]
 

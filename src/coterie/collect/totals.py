@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.holdout import fixed
-from coterie.certify.paired import paired
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates.holdout import fixed
+from coterie.certificates.paired import paired
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
-from coterie.estimate.totals import AgentRidge, JointRidge, LinearEstimate
-from coterie.joint_actions import ActionSpaces
-from coterie.strategy import Strategy
+from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
 
 
 def predict_totals(

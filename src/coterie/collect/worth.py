@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.evidence import PairEvidence
-from coterie.certify.gain_bounds import GainBound, is_enumerated
+from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.gains import GainBound, is_enumerated
 from coterie.collect.outlook import Outlook
-from coterie.joint_actions import ActionSpaces
-from coterie.strategy import Strategy
+from coterie.game.actions import ActionSpace, ActionSpaces
+from coterie.game.strategy import Strategy
 
 STARTS = 4
 """How many searches for each of them."""

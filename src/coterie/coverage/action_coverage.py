@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.actions import UpTo, names_in
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify.gain_bounds import is_enumerated
+from coterie.certificates.gains import is_enumerated
 from coterie.coverage.seen import Seen
 from coterie.coverage.witnesses import Direction
-from coterie.estimate.design import Structure, design_of, directions
-from coterie.joint_actions import ActionSpaces
-from coterie.strategy import Strategy
+from coterie.estimate.unknowns import Structure, design_of, directions
+from coterie.game.actions import ActionSpaces, UpTo, names_in
+from coterie.game.strategy import Strategy
 
 RANK = 1e-11
 """Eigenvalues below this share of the largest are 0."""

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from coterie.actions import names_in
 from coterie.arrays import BoolArray, FloatArray
 from coterie.coverage.action_coverage import action_coverage, all_profiles
 from coterie.coverage.reach import AnyReach, ProfileReach, Reach, smallest_action
@@ -13,11 +12,11 @@ from coterie.coverage.seen import Seen, seen_in
 from coterie.coverage.witnesses import Direction, Interval, PairWitness, SizeWitness
 from coterie.errors import InputError
 from coterie.estimate import confidence
-from coterie.joint_actions import ActionSpaces
-from coterie.log.pair_statistics import PairStatistics
-from coterie.log.statistics import Statistics
-from coterie.log.total_statistics import TotalStatistics
-from coterie.strategy import Strategy
+from coterie.game.actions import ActionSpaces, names_in
+from coterie.game.strategy import Strategy
+from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.statistics import Statistics
+from coterie.statistics.total_statistics import TotalStatistics
 
 LISTED = 1000
 """How many uncovered pairs are named; all of them are counted."""

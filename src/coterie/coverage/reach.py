@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.estimate.design import SizedDesign
-from coterie.joint_actions import ActionSpaces
-from coterie.sizes import leave_one_out
-from coterie.strategy import Strategy
+from coterie.estimate.unknowns import SizedDesign
+from coterie.game.actions import ActionSpaces
+from coterie.game.sizes import leave_one_out
+from coterie.game.strategy import Strategy
 
 CERTAIN_WITHIN = 1e-12
 """Probabilities so close to 0 or 1 are rounding."""

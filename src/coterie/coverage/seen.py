@@ -10,10 +10,10 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
-from coterie.log.pair_statistics import PairStatistics
-from coterie.log.setting import Setting
-from coterie.log.statistics import Statistics
-from coterie.log.total_statistics import TotalStatistics
+from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import Statistics
+from coterie.statistics.total_statistics import TotalStatistics
 
 CELLS = 60_000_000
 """Meetings are looked at for up to so many pairs (x sizes) of one coalition."""

@@ -8,14 +8,14 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.errors import InputError, TooLargeError
-from coterie.estimate.design import Structure
 from coterie.estimate.intervals import Bounds, Moments
-from coterie.estimate.pairs import PairEstimate, SampleNoise, anonymous, known_factor
-from coterie.estimate.totals import AgentRidge, JointRidge
-from coterie.log.pair_statistics import PairStatistics
+from coterie.estimate.pair_means import PairEstimate, SampleNoise, anonymous, known_factor
+from coterie.estimate.ridge import AgentRidge, JointRidge
+from coterie.estimate.unknowns import Structure
 from coterie.log.queries import FIXED_BITS
-from coterie.log.setting import Setting
-from coterie.log.total_statistics import TotalStatistics, edge_index
+from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.setting import Setting
+from coterie.statistics.total_statistics import TotalStatistics, edge_index
 
 CELLS = 50_000_000
 """Estimates are made for up to so many pairs x coalitions (x sizes)."""

@@ -1,21 +1,5 @@
-"""Logs of past outcomes: reading, checking, and reducing them to statistics.
-
-tables -> read, engine -> checking -> Log -> reduce -> Statistics
-"""
+"""Logs of past outcomes: finding, reading and checking their tables, and looking at what is in them."""
 
 from coterie.log.log import Log, read_log
-from coterie.log.pair_statistics import PairStatistics
-from coterie.log.setting import Setting
-from coterie.log.statistics import Statistics
-from coterie.log.total_statistics import JointSums, TotalStatistics, WeightedSums
 
-__all__ = [
-    "JointSums",
-    "Log",
-    "PairStatistics",
-    "Setting",
-    "Statistics",
-    "TotalStatistics",
-    "WeightedSums",
-    "read_log",
-]
+__all__ = ["Log", "read_log"]

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from coterie.log import queries, schema
+from coterie.log import queries, refusals, schema
 from coterie.log.engine import Engine, Source
-from coterie.log.schema import Refusal
+from coterie.log.options import Options, fixed_range
+from coterie.log.refusals import Refusal
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ class _Table:
         return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
 
 
-def check(engine: Engine, sources: Sequence[Source], options: schema.Options) -> Checked:
+def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checked:
     """Return what is known about the log, or refuse it with all its problems at once."""
     assert options.neutral is not None
-    limits = schema.fixed_range(options.utility_range, options.neutral, options.sigma)
+    limits = fixed_range(options.utility_range, options.neutral, options.sigma)
     problems: list[Refusal] = []
     tables = {source.table: _Table(engine, source) for source in sources}
     used = tables.get("pairs") or tables["totals"]
@@ -70,7 +71,7 @@ def check(engine: Engine, sources: Sequence[Source], options: schema.Options) ->
         problems.append(Refusal(used.source.shown, "has no rows; an empty log says nothing"))
     if used.source.table == "totals" and not counts["memberships"]["n_rows"]:
         shown = tables["memberships"].source.shown
-        schema.refuse([*problems, Refusal(shown, "has no rows; totals say nothing without memberships")])
+        refusals.refuse([*problems, Refusal(shown, "has no rows; totals say nothing without memberships")])
     hashes = {}
     for name, table in tables.items():
         if name != "pairs":
@@ -86,14 +87,12 @@ def check(engine: Engine, sources: Sequence[Source], options: schema.Options) ->
             problems += _strangers(used, members, hashes["memberships"])
     else:
         problems += _impossible_totals(used, members, limits)
-    schema.refuse(problems)
+    refusals.refuse(problems)
     smallest, largest = counts[used.source.table]["smallest"], counts[used.source.table]["largest"]
     return Checked(rows, both_orders, (smallest, largest))
 
 
-def _check_rows(
-    table: _Table, limits: tuple[float, float], options: schema.Options
-) -> tuple[dict[str, Any], list[Refusal]]:
+def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
     """Return counts of one pass over a table, and what is wrong with single rows."""
     conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
     has_utility = "utility" in schema.TABLES[table.source.table]
@@ -116,16 +115,16 @@ def _check_rows(
 
 
 def _worded(
-    kind: str, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float], options: schema.Options
+    kind: str, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float], options: Options
 ) -> str:
     """Return the sentence about a row that meets one of the conditions."""
     if kind == "not_finite":
-        return schema.not_finite(row["written"])
+        return refusals.not_finite(row["written"])
     if kind == "self":
-        return schema.with_herself(row["agent"])
+        return refusals.with_herself(row["agent"])
     if kind == "outside":
-        return schema.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma)
-    return schema.empty_name(kind.removeprefix("empty_"))
+        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma)
+    return refusals.empty_name(kind.removeprefix("empty_"))
 
 
 def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
@@ -142,10 +141,10 @@ def _first_repeated(table: _Table) -> Iterator[Refusal]:
     row = table.one(queries.repeated(table.view, table.names))
     if row is not None:
         values = {name: row[name] for name in table.names}
-        yield table.refusal(row, schema.duplicate(table.source.table, values), int(row["found"]))
+        yield table.refusal(row, refusals.duplicate(table.source.table, values), int(row["found"]))
 
 
-def _repeated_pairs(table: _Table, rows: int, options: schema.Options) -> tuple[bool, list[Refusal]]:
+def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[bool, list[Refusal]]:
     """Return whether pairs come in both orders, and what is wrong with repeated ones."""
     ordered = ["sample", "coalition", "agent", "partner"]
     unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
@@ -160,7 +159,7 @@ def _repeated_pairs(table: _Table, rows: int, options: schema.Options) -> tuple[
     if found["different"] and not options.symmetrize:
         row = table.one(queries.disagreement(table.view))
         if row is not None:  # otherwise the same order was listed twice, which is reported as such
-            what = schema.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
+            what = refusals.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
             problems.append(table.refusal(row, what, 1 if problems else int(found["different"])))
     return bool(found["both_orders"]), problems
 
@@ -180,7 +179,7 @@ def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
     assert row is not None
     values = {name: row[name] for name in table.names}
     missing = row["partner"] if row["agent_known"] else row["agent"]
-    yield table.refusal(row, schema.not_members(values, missing), int(found["found"]))
+    yield table.refusal(row, refusals.not_members(values, missing), int(found["found"]))
 
 
 def _impossible_totals(table: _Table, members: str, limits: tuple[float, float]) -> Iterator[Refusal]:
@@ -192,5 +191,5 @@ def _impossible_totals(table: _Table, members: str, limits: tuple[float, float])
     query = queries.impossible_totals(table.view, members, limits, columns) + " ORDER BY file_name, row_index LIMIT 1"
     row = table.one(query)
     assert row is not None
-    what = schema.total_outside(row["utility"], int(row["terms"]), limits)
+    what = refusals.total_outside(row["utility"], int(row["terms"]), limits)
     yield table.refusal(row, what, int(found["found"]))

@@ -1,21 +1,31 @@
 """What agents may do in the game that a log describes: the `actions` option, read against the data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from coterie.actions import OR_NONE, UpTo
 from coterie.errors import InputError
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import OR_NONE, ActionSpaces, UpTo
 from coterie.log import queries
+from coterie.log.columns import codes
 from coterie.log.engine import Engine
-from coterie.log.setting import is_observed, sorted_sets
-from coterie.log.streaming import codes
 
 WORD_BITS = 62
 """How many coalitions one integer of bits stands for."""
+
+
+def is_observed(description: Any) -> bool:
+    """Return whether actions are those that were seen in the log."""
+    return isinstance(description, str) and description.removesuffix(OR_NONE) in {"observed", "observed-own"}
+
+
+def sorted_sets(sets: Iterable[Iterable[str]], coalitions: tuple[str, ...]) -> list[list[str]]:
+    """Return distinct sets of coalition names, small ones first, in the order of the coalitions."""
+    place = {name: index for index, name in enumerate(coalitions)}
+    distinct = {tuple(sorted(place[name] for name in chosen)) for chosen in sets}
+    return [[coalitions[l] for l in chosen] for chosen in sorted(distinct, key=lambda chosen: (len(chosen), chosen))]
 
 
 def described(description: Any, *, may_stay_out: bool) -> Any:

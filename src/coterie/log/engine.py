@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
-from coterie.log import schema
+from coterie.log import refusals, schema
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
@@ -341,14 +341,14 @@ def match_columns(source: Source, found: Mapping[str, str], mapping: Mapping[str
         if not candidates:
             missing.append(ours)
         elif len(candidates) > 1:
-            problems.append(schema.ambiguous_column(ours, candidates))
+            problems.append(refusals.ambiguous_column(ours, candidates))
         elif not _fits(ours, found[candidates[0]]):
-            problems.append(schema.wrong_type(candidates[0], found[candidates[0]]))
+            problems.append(refusals.wrong_type(candidates[0], found[candidates[0]]))
         else:
             matched[ours] = candidates[0]
     if missing:
-        problems.insert(0, schema.missing_columns(source.table, missing, found))
-    schema.refuse(schema.Refusal(source.shown, problem) for problem in problems)
+        problems.insert(0, refusals.missing_columns(source.table, missing, found))
+    refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
     return matched
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.log import schema
 from coterie.log.inspection import Inspection, is_wide
 from coterie.log.log import INFERRED
+from coterie.words import counted, interval, number
 
 NAMED = 5
 """How many names a sentence lists."""
@@ -30,25 +30,6 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
         return {"what": self.worded(), "advice": self.advice, "names": list(self.names)}
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "pair"), counted(1200, "pair"), counted(2, "has", "have")
-    ('1 pair', '1,200 pairs', '2 have')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def signed(value: float) -> str:
-    """Return a change of utility with its sign, which nothing does not have.
-
-    >>> signed(0.128), signed(-2), signed(-0.001)
-    ('+0.13', '-2.00', '0.00')
-    """
-    shown = f"{value:+.2f}"
-    return "0.00" if float(shown) == 0 else shown
 
 
 def findings_of(seen: Inspection) -> Iterator[Finding]:
@@ -132,19 +113,19 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
     log, (low, high) = seen.log, seen.extent
     if low == high:
-        yield Finding(f"every utility is {schema.number(low)}", "check that the right column was read (see --columns)")
+        yield Finding(f"every utility is {number(low)}", "check that the right column was read (see --columns)")
         return
     if log.feedback != "semi-bandit":
         return
     if low > log.neutral or high < log.neutral:
         side = "above" if low > log.neutral else "below"
         yield Finding(
-            f"all utilities are {side} the neutral point {schema.number(log.neutral)}: everybody would rather be "
+            f"all utilities are {side} the neutral point {number(log.neutral)}: everybody would rather be "
             f"{'together' if side == 'above' else 'alone'}",
             "if another utility is worth as much as being alone, say so with --neutral",
         )
     if log.utility_range is not None and log.sigma is None and is_wide(log, log.utility_range):
         yield Finding(
-            f"utilities use {schema.interval(low, high)} of the declared range {schema.interval(*log.utility_range)}",
+            f"utilities use {interval(low, high)} of the declared range {interval(*log.utility_range)}",
             "if no other value can occur, declaring the true range (--utility-range) narrows every certificate",
         )

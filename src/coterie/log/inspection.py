@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from coterie.arrays import IntArray
 from coterie.log import queries
+from coterie.log.columns import codes, numbers
 from coterie.log.log import Log
-from coterie.log.streaming import codes, numbers
-from coterie.log.sums import Sums
+from coterie.sums import Sums
 
 if TYPE_CHECKING:
     from coterie.log.findings import Finding

@@ -8,13 +8,14 @@ from typing import Any
 
 from coterie import checks
 from coterie.errors import InputError
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import ActionSpaces
 from coterie.log import choices, frames, queries, schema
 from coterie.log.checking import Checked, check
+from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, Source, make_engine, match_columns, refuse_unknown_columns
-from coterie.log.read import find_log, used_tables
-from coterie.log.setting import Setting, in_order, is_observed
-from coterie.log.statistics import Statistics
+from coterie.log.options import Options, call_options, merged
+from coterie.log.tables import find_log, used_tables
+from coterie.words import in_order
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
@@ -34,7 +35,7 @@ class Log:
     agents: tuple[str, ...]
     coalitions: tuple[str, ...]
     """The coalitions of the game; "1".."K" where they are interchangeable."""
-    options: schema.Options
+    options: Options
     engine: Engine
     checked: Checked
     tables: tuple[str, ...]
@@ -69,7 +70,7 @@ class Log:
 
         The options are those of `read_log`.
         """
-        given = schema.call_options(
+        given = call_options(
             columns=columns, utility_range=utility_range, neutral=neutral, sigma=sigma, symmetric=symmetric,
             symmetrize=symmetrize, pool_coalitions=pool_coalitions, coalitions=coalitions, actions=actions,
             may_stay_out=may_stay_out, feedback=feedback,
@@ -147,72 +148,11 @@ class Log:
         query = queries.sample_counts([self.engine.name(view) for view in views], "0")
         return int(self.engine.table(query)["samples"][0].as_py())
 
-    def statistics(
-        self,
-        *,
-        sizes: str = "ignore",
-        noise: str = "pairs",
-        parts: Sequence[float] = (0.5, 0.5),
-        seed: int = 0,
-        unweighted: bool = False,
-        joint: bool = False,
-    ) -> Statistics:
-        """Return the sums that estimates are made from, for each part of the log.
-
-        Parameters
-        ----------
-        sizes
-            "ignore", or "aware": every coalition size has its own unknowns (needs memberships).
-        noise
-            "pairs": pairs of one sample are independent. "samples": only samples are, so counts of
-            what occurred together are kept too (bandit logs: weights 1/c^2 instead of 1/c).
-        parts
-            The share of the samples in each part; by default half to learn, half to certify.
-        seed
-            Which samples go where: a sample's part depends on its name and the seed alone.
-        unweighted
-            Bandit logs: also the sums without weights, which the paper's estimator needs.
-        joint
-            Bandit logs of symmetric games: also the sums of the joint estimator.
-        """
-        if sizes not in {"ignore", "aware"}:
-            raise InputError(f'sizes: expected "ignore" or "aware", got {sizes!r}')
-        if noise not in {"pairs", "samples"}:
-            raise InputError(f'noise: expected "pairs" or "samples", got {noise!r}')
-        if sizes == "aware" and not self.has_memberships:
-            raise InputError("--sizes aware needs a table memberships; sizes inferred from pairs could be too small")
-        if joint and (self.feedback != "bandit" or not self.symmetric or noise == "samples" or sizes == "aware"):
-            raise InputError(
-                "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
-            )
-        from coterie.log.reduce import Reduction, reduce_pairs, reduce_totals
-
-        setting = Setting(
-            self.feedback, self.agents, self.coalitions, self.symmetric, self.utility_range, self.neutral, self.sigma,
-            self.pool_coalitions, self.action_description, self.action_sets, sizes, noise, _shares(parts),
-            checks.whole(seed, "seed", 0), self.options.agents,
-            () if self.pool_coalitions else self.options.coalition_names,
-        )  # fmt: skip
-        task = Reduction(self.engine, setting, self.rows, self.checked.extent)
-        if self.feedback == "bandit":
-            return reduce_totals(task, unweighted=unweighted, joint=joint)
-        return reduce_pairs(task)
-
     def __repr__(self) -> str:
         return (
             f"Log({self.feedback}, {len(self.agents)} agents, {len(self.coalitions)} coalitions, {self.rows} rows "
             f"in {self.tables[-1]})"
         )
-
-
-def _shares(parts: Sequence[float]) -> tuple[float, ...]:
-    try:
-        shares = tuple(float(share) for share in parts)
-    except (TypeError, ValueError):
-        shares = ()
-    if not shares or not all(share > 0 for share in shares) or not abs(sum(shares) - 1) <= 1e-9:
-        raise InputError(f"parts: expected positive shares that sum to 1, got {parts!r}")
-    return shares
 
 
 def read_log(
@@ -260,7 +200,7 @@ def read_log(
         "duckdb" (with a limit such as "2GB", beyond which it spills to disk) or "spark", with your
         own session if you have one.
     """
-    given = schema.call_options(
+    given = call_options(
         columns=columns, utility_range=utility_range, neutral=neutral, sigma=sigma, symmetric=symmetric,
         symmetrize=symmetrize, pool_coalitions=pool_coalitions, coalitions=coalitions, actions=actions,
         may_stay_out=may_stay_out, feedback=feedback,
@@ -277,11 +217,11 @@ def read_log(
     else:
         found, declared = find_log(Path(path))
         runs = make_engine(engine, memory_limit=memory_limit, threads=threads, spark=spark)
-    options = schema.merged(given, declared)
+    options = merged(given, declared)
     return _open(used_tables(found, str(path), options), found, options, runs)
 
 
-def _open(used: list[Source], found: list[Source], options: schema.Options, engine: Engine) -> Log:
+def _open(used: list[Source], found: list[Source], options: Options, engine: Engine) -> Log:
     """Check the tables, name the views that reductions read, and find out who and what occurs."""
     options = options.settled()
     types = {source.table: engine.types(source) for source in used}

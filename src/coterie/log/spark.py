@@ -16,8 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
-from coterie.log import read, schema
+from coterie.log import schema, tables
 from coterie.log.engine import BATCH_ROWS, Dialect, Engine, Source, utility_expression
+from coterie.log.options import Options, file_options
 
 
 def local_session(threads: int | None = None) -> Any:
@@ -54,24 +55,24 @@ class SparkEngine(Engine):
         self._kept: list[Any] = []
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
-    def find_log(self, path: str) -> tuple[list[Source], schema.Options]:
+    def find_log(self, path: str) -> tuple[list[Source], Options]:
         """Return the tables at an address, and what its `log.json` declares."""
         listed = self._listing(path)
         if listed is None:
-            return [self._source("pairs", path)], schema.Options()
+            return [self._source("pairs", path)], Options()
         found = []
         for table in schema.TABLES:
             names = [name for name in listed if _is_table(name, table)]
             if len(names) > 1:
                 raise InputError(f"{path}: found {' and '.join(names)}, expected one table called {table}")
             found += [self._source(table, f"{path.rstrip('/')}/{name}") for name in names]
-        parts = tuple(f"{path.rstrip('/')}/{name}" for name in listed if read.is_part(name))
+        parts = tuple(f"{path.rstrip('/')}/{name}" for name in listed if tables.is_part(name))
         if not found and parts:
             found = [Source("pairs", path, parts)]  # a folder of parts, given by itself
         if "log.json" not in listed:
-            return found, schema.Options()
+            return found, Options()
         described = f"{path.rstrip('/')}/log.json"
-        return found, schema.file_options(read.parse_json(self._text(described), described), described)
+        return found, file_options(tables.parse_json(self._text(described), described), described)
 
     def _listing(self, path: str) -> list[str] | None:
         """Return the names in a folder, None for a file, through Hadoop's file systems."""
@@ -99,10 +100,10 @@ class SparkEngine(Engine):
         return "" if row is None else str(row[0])
 
     def _source(self, table: str, path: str) -> Source:
-        kind = read.SUFFIXES.get(PurePosixPath(path).suffix.lower(), "parquet")
+        kind = tables.SUFFIXES.get(PurePosixPath(path).suffix.lower(), "parquet")
         if kind == "parquet":
             return Source(table, path, (path,))
-        return Source(table, path, (path,), read.csv_dialect(self._first(path), path))
+        return Source(table, path, (path,), tables.csv_dialect(self._first(path), path))
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
@@ -223,7 +224,7 @@ def _explained() -> Iterator[None]:
 
 def _is_table(name: str, table: str) -> bool:
     path = PurePosixPath(name)
-    return name.lower() == table or (path.stem.lower() == table and path.suffix.lower() in read.SUFFIXES)
+    return name.lower() == table or (path.stem.lower() == table and path.suffix.lower() in tables.SUFFIXES)
 
 
 def _reason(problem: Exception) -> str:

@@ -21,18 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from coterie.certify.evidence import PairEvidence
-from coterie.certify.from_statistics import evidence_from
-from coterie.certify.gain_bounds import GainBound, LinearBound, SurrogateBound, worst_deviations
-from coterie.certify.paired import paired
+from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.gains import GainBound, LinearBound, SurrogateBound, worst_deviations
+from coterie.certificates.paired import paired
 from coterie.estimate.confidence import hoeffding
-from coterie.log.statistics import Statistics
-from coterie.solve.auto import recommend
+from coterie.game.strategy import Strategy
+from coterie.learn.auto import recommend
 from coterie.solve.control import Control
 from coterie.solve.objective import PairedObjective
-from coterie.solve.paper import Samples, paper
+from coterie.solve.paper_scheme import Samples, paper
 from coterie.solve.pure import pure
-from coterie.strategy import Strategy
+from coterie.statistics.statistics import Statistics
 
 DRAWS = Samples(100, 100)
 """As the paper's text says."""

@@ -6,21 +6,21 @@ from dataclasses import asdict
 
 import numpy as np
 
-from coterie.certify.evidence import Evidence
-from coterie.certify.from_statistics import evidence_from
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.from_statistics import paper_ridge
-from coterie.log.statistics import PartStatistics, Statistics
-from coterie.log.total_statistics import TotalStatistics
+from coterie.learn.auto import PARTS, recommend
 from coterie.reproduce.ablation import Outcome, ablation
 from coterie.reproduce.plan import ABLATION, DELTA, Cell
 from coterie.reproduce.rows import Row
+from coterie.simulate.growing import Reading, growing
 from coterie.simulate.logs import Simulation
 from coterie.simulate.models import MODELS
-from coterie.simulate.statistics import Reading, growing
-from coterie.solve.auto import PARTS, recommend
 from coterie.solve.control import Control
-from coterie.solve.paper import paper
+from coterie.solve.paper_scheme import paper
+from coterie.statistics.statistics import PartStatistics, Statistics
+from coterie.statistics.total_statistics import TotalStatistics
 
 
 def simulation_of(cell: Cell) -> Simulation:

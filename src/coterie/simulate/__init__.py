@@ -1,13 +1,12 @@
 """Simulated logs with known truth: utility models, exploration policies, whole logs."""
 
-from coterie.simulate.logs import FEEDBACKS, Batch, Feedback, Simulation, draw_sets, numbered
+from coterie.simulate.logs import FEEDBACKS, Feedback, Simulation, draw_sets, numbered
 from coterie.simulate.models import MODELS, NOISES, UtilityModel, utility_model
 from coterie.simulate.policies import AROUND_PROFILE, POLICIES, Policy, exploration_policy
 from coterie.simulate.tables import FORMATS
 
 __all__ = [
     "AROUND_PROFILE",
-    "Batch",
     "FEEDBACKS",
     "FORMATS",
     "Feedback",

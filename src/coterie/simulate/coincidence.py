@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from coterie.actions import ActionSpace, UpTo
 from coterie.arrays import BoolArray, FloatArray
+from coterie.game.actions import ActionSpace, UpTo
 
 
 def uniform_joint_marginals(space: ActionSpace) -> FloatArray:

@@ -14,18 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import checks
-from coterie.actions import ExplicitSets
-from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.arrays import BoolArray
 from coterie.errors import InputError
 from coterie.files import to_json, whole_folder
-from coterie.game import Game
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import ActionSpaces, ExplicitSets
+from coterie.game.game import Game
+from coterie.game.strategy import Strategy
+from coterie.game.truth import write_truth
+from coterie.game.utilities import FromMeans
 from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
 from coterie.simulate.policies import Policy, exploration_policy
 from coterie.simulate.tables import FORMATS, TableFormat, names_column, table_writer
-from coterie.strategy import Strategy
-from coterie.truth import write_truth
-from coterie.utilities import FromMeans
+from coterie.statistics.in_memory import Batch
 
 Feedback = Literal["semi-bandit", "bandit"]
 """What a log shows: the utility of every pair, or only every agent's total."""
@@ -57,36 +57,6 @@ def numbered(letter: str, count: int) -> tuple[str, ...]:
     """Return names such as p01, p02, ..., padded to equal width so that they sort."""
     width = len(str(count))
     return tuple(f"{letter}{index:0{width}}" for index in range(1, count + 1))
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Consecutive samples: memberships, and one row per pair that met (ordered pairs if asymmetric).
-
-    In the rows, `sample` counts from 0 within the batch; rows are ordered by sample, coalition,
-    agent and partner.
-    """
-
-    first: int
-    """The number of the first sample, counting from 1."""
-
-    joined: BoolArray
-    """Who was where, shape (samples, n, k)."""
-
-    sample: IntArray
-    coalition: IntArray
-    agent: IntArray
-    partner: IntArray
-    utility: FloatArray
-    symmetric: bool
-
-    def totals(self) -> FloatArray:
-        """Return every agent's total in each sample, shape (samples, n)."""
-        samples, n, _ = self.joined.shape
-        total = np.zeros(samples * n)
-        for receiver in (self.agent, self.partner) if self.symmetric else (self.agent,):
-            total += np.bincount(self.sample * n + receiver, self.utility, minlength=samples * n)
-        return total.reshape(samples, n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.game import Game
+from coterie.game.game import Game
 
 Noise = Literal["pairs", "coalitions", "samples"]
 """What shares a draw: nothing (every pair has its own), a coalition's pairs, or a whole sample."""

@@ -12,13 +12,12 @@ from typing import Self
 
 import numpy as np
 
-from coterie.actions import ActionSpace, UpTo
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import ActionSpace, ActionSpaces, UpTo
+from coterie.game.sizes import size_distribution
+from coterie.game.strategy import Strategy
 from coterie.simulate import coincidence
-from coterie.sizes import size_distribution
-from coterie.strategy import Strategy
 
 
 class Policy(ABC):

@@ -15,7 +15,7 @@ from coterie.solve.estimated import estimated_game
 from coterie.solve.exact import enumerate_profiles, mixed_integer
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import GapObjective, HoldoutObjective, Objective, PairedObjective, estimated_gap
-from coterie.solve.paper import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
+from coterie.solve.paper_scheme import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
 from coterie.solve.polymatrix import polymatrix
 from coterie.solve.pure import pure
 from coterie.solve.smooth import SmoothGap, SmoothObjective, smooth_objective

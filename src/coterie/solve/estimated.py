@@ -9,13 +9,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.evidence import Evidence, PairEvidence
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates.evidence import Evidence, PairEvidence
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
-from coterie.game import Game
-from coterie.joint_actions import ActionSpaces
-from coterie.means import DenseMeans
-from coterie.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
+from coterie.game.actions import ActionSpaces
+from coterie.game.game import Game
+from coterie.game.means import DenseMeans
+from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
 
 
 def estimated_game(

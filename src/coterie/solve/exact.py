@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certify.evidence import PairEvidence
+from coterie.certificates.evidence import PairEvidence
 from coterie.errors import InputError, TooLargeError
+from coterie.game.utilities import SizeFree
 from coterie.solve.control import Control
 from coterie.solve.objective import GapObjective, Objective, PairedObjective
 from coterie.solve.pure import pure
 from coterie.solve.solution import Solution
-from coterie.utilities import SizeFree
 
 MOST_PROFILES = 2**20
 """Up to so many pure profiles are enumerated."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.actions import ActionSpace, UpTo
 from coterie.arrays import BoolArray, FloatArray
-from coterie.game import Game
-from coterie.strategy import Strategy
+from coterie.game.actions import ActionSpace, UpTo
+from coterie.game.game import Game
+from coterie.game.strategy import Strategy
 
 NOTHING = 1e-12
 """Probabilities below this are rounding."""

@@ -13,13 +13,13 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.game.strategy import Strategy
 from coterie.solve.control import Control
 from coterie.solve.hull import Hull, strategy_of
 from coterie.solve.objective import GapObjective
 from coterie.solve.pure import pure
 from coterie.solve.smooth import RoomObjective, SmoothObjective
 from coterie.solve.solution import Solution, Status
-from coterie.strategy import Strategy
 
 STEP = 1e-10
 """Improvements below this are rounding."""

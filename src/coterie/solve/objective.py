@@ -2,7 +2,7 @@
 
 The *margin* of an agent is the largest bound on her gain over all real deviations. It is negative
 where every move surely loses. The value of a profile is the largest margin, and the certificate is
-its positive part. Margins are those of `coterie.certify`, computed for many profiles at once.
+its positive part. Margins are those of `coterie.certificates`, computed for many profiles at once.
 """
 
 import math
@@ -13,24 +13,23 @@ from typing import Literal
 
 import numpy as np
 
-from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.evidence import Evidence, Form, LogTerm
-from coterie.certify.gain_bounds import (
+from coterie.certificates.evidence import Evidence, Form, LogTerm
+from coterie.certificates.gains import (
     ENUMERATED,
     GainBound,
     LinearBound,
     SmallerOf,
     worst_deviations,
 )
-from coterie.certify.paired import PROJECTED, union_log_terms
-from coterie.estimate.design import Design
-from coterie.game import Game
-from coterie.joint_actions import ActionSpaces
+from coterie.certificates.paired import PROJECTED, union_log_terms
+from coterie.estimate.unknowns import Design
+from coterie.game.actions import ActionSpace, ActionSpaces
+from coterie.game.game import Game
+from coterie.game.strategy import Strategy
+from coterie.solve.batch import Bounding, MovedDesign, NeighbourDesign, StackedDesign, stackable
 from coterie.solve.estimated import estimated_game, room_values
 from coterie.solve.rows import bounds_of_rows
-from coterie.solve.stacked import Bounding, MovedDesign, NeighbourDesign, StackedDesign, stackable
-from coterie.strategy import Strategy
 
 CELLS = 400_000
 """How many numbers (profiles x agents x actions x coalitions) are handled at once."""
@@ -274,7 +273,7 @@ class CertificateObjective(Objective):
 
 
 class PairedObjective(CertificateObjective):
-    """The `paired` certificate, see `coterie.certify.paired`."""
+    """The `paired` certificate, see `coterie.certificates.paired`."""
 
     def __init__(
         self,
@@ -332,7 +331,7 @@ class PairedObjective(CertificateObjective):
 
 
 class HoldoutObjective(CertificateObjective):
-    """The `holdout` certificate that is to be expected, see `coterie.certify.holdout`.
+    """The `holdout` certificate that is to be expected, see `coterie.certificates.holdout`.
 
     `evidence` is a preview: the counts of the certifying part with the means of the learning part.
     As it is an expectation, a larger margin is worth having.

@@ -5,11 +5,11 @@ complementary pivoting (1972), as `quantecon` has it, ends in an equilibrium, pu
 """
 
 from coterie.errors import CoterieError, InputError, TooLargeError
-from coterie.game import Game
+from coterie.game.game import Game
+from coterie.game.strategy import Strategy
 from coterie.solve.control import Control
 from coterie.solve.smooth import SmoothGap
 from coterie.solve.solution import Solution
-from coterie.strategy import Strategy
 
 MOST_ACTIONS = 400
 """Up to so many actions of all agents together."""

@@ -17,9 +17,9 @@ from itertools import cycle
 import numpy as np
 
 from coterie import checks
-from coterie.actions import ActionSpace
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.gain_bounds import INFINITE
+from coterie.certificates.gains import INFINITE
+from coterie.game.actions import ActionSpace
 from coterie.solve.control import Control
 from coterie.solve.objective import Objective
 from coterie.solve.solution import Solution, Status

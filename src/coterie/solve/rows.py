@@ -12,7 +12,7 @@ These are the same bounds as `GainBound.at`, only faster.
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
-from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf
+from coterie.certificates.gains import GainBound, LinearBound, RootBound, SmallerOf
 from coterie.estimate import confidence
 
 

@@ -6,23 +6,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coterie.certify.evidence import Evidence, Form, PairEvidence
-from coterie.certify.from_statistics import NO_PAPER, paper_evidence_from
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates.evidence import Evidence, Form, PairEvidence
+from coterie.certificates.from_statistics import NO_PAPER, paper_evidence_from
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
-from coterie.joint_actions import ActionSpaces
-from coterie.log.statistics import PartStatistics
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
 from coterie.solve.control import Control
 from coterie.solve.estimated import estimated_game
 from coterie.solve.exact import MOST_PROFILES, enumerate_profiles, mixed_integer
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective, estimated_gap
-from coterie.solve.paper import SurrogateObjective, paper
+from coterie.solve.paper_scheme import SurrogateObjective, paper
 from coterie.solve.polymatrix import polymatrix
 from coterie.solve.pure import pure
 from coterie.solve.smooth import SmoothObjective, smooth_objective
 from coterie.solve.solution import Solution
-from coterie.strategy import Strategy
+from coterie.statistics.statistics import PartStatistics
 
 Kind = Literal["pure", "mixed"]
 SolverName = Literal["auto", "pure", "mixed", "exact", "polymatrix", "paper"]

@@ -17,11 +17,12 @@ from typing import Literal
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certify.evidence import Evidence, PairEvidence, paper_box
-from coterie.certify.gain_bounds import GainBound, LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
-from coterie.certify.total_evidence import TotalEvidence
+from coterie.certificates.evidence import Evidence, PairEvidence, paper_box
+from coterie.certificates.gains import GainBound, LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
-from coterie.estimate.design import (
+from coterie.estimate.ridge import Projection
+from coterie.estimate.unknowns import (
     AnonymousDesign,
     Design,
     PairDesign,
@@ -30,9 +31,8 @@ from coterie.estimate.design import (
     SizedDesign,
     factored,
 )
-from coterie.estimate.totals import Projection
-from coterie.game import Game
-from coterie.joint_actions import ActionSpaces
+from coterie.game.actions import ActionSpaces
+from coterie.game.game import Game
 from coterie.solve.estimated import estimated_game
 
 Slopes = tuple[FloatArray, FloatArray]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from coterie.strategy import Strategy
+from coterie.game.strategy import Strategy
 
 Status = Literal["optimal", "converged", "cycled", "limit", "time", "interrupted"]
 """How a search ended.

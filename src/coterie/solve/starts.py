@@ -3,7 +3,7 @@
 import numpy as np
 
 from coterie.arrays import BoolArray
-from coterie.game import STABLE_WITHIN, Game
+from coterie.game.game import STABLE_WITHIN, Game
 from coterie.solve.control import Control
 from coterie.solve.estimated import room_values
 

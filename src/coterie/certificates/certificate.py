@@ -1,0 +1,123 @@
+"""What a certificate says: a number, who attains it, by which move, and what it assumes."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.gains import Worst
+from coterie.estimate.unknowns import Design
+from coterie.game.actions import names_in
+from coterie.game.strategy import Strategy
+
+DOUBTS = 5
+"""How many pairs a witness names."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A pair whose utility is not known well enough, and its standard error in this deviation."""
+
+    partner: str
+    coalition: str
+    error: float
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The deviation with the largest bound, split into what is estimated and what is uncertain."""
+
+    agent: str
+    deviation: tuple[str, ...]
+    estimated_gain: float
+    uncertainty: float
+    doubts: tuple[Doubt, ...] = ()
+    """The pairs that add most to the uncertainty, the worst first; named for the worst witness only."""
+
+    @property
+    def bound(self) -> float:
+        """The most that this agent can gain by this deviation (it may be negative)."""
+        return self.estimated_gain + self.uncertainty
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `certificate.worst` of a result file."""
+        return {
+            "agent": self.agent,
+            "deviation": list(self.deviation),
+            "estimated_gain": self.estimated_gain,
+            "uncertainty": self.uncertainty,
+            **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """With probability at least 1 - delta, nobody can gain more than `gap` by moving."""
+
+    method: str
+    delta: float
+    gap: float
+    per_agent: dict[str, float]
+    worst: Witness | None
+    """None where nobody has a choice."""
+    alternatives: dict[str, Witness]
+    """Every agent's deviation with the largest bound."""
+    assumes: tuple[str, ...]
+    is_exact: bool = True
+    """False where the maximum over deviations was bounded, not enumerated."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `certificate` part of a result file."""
+        return {
+            "method": self.method,
+            "delta": self.delta,
+            "gap": self.gap,
+            "worst": None if self.worst is None else self.worst.to_json(),
+            "per_agent": self.per_agent,
+            "alternatives": {agent: witness.to_json() for agent, witness in self.alternatives.items()},
+            "assumes": list(self.assumes),
+            "is_exact": self.is_exact,
+        }
+
+    def __str__(self) -> str:
+        return f"with probability {1 - self.delta:g}, nobody can gain more than {self.gap:.4g} by moving"
+
+
+def certificate(
+    method: str, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: Design
+) -> Certificate:
+    """Name the witnesses of the largest bounds, and the pairs behind their uncertainty."""
+    rooms = evidence.rooms(design)
+    alternatives = {}
+    for i, agent in enumerate(strategy.agents):
+        if np.isneginf(found.value[i]):
+            continue
+        change = found.action[i] - strategy.marginals[i]
+        gain = float(change @ rooms[i])
+        deviation = tuple(names_in(found.action[i], strategy.coalitions))
+        alternatives[agent] = Witness(agent, deviation, gain, float(found.value[i]) - gain)
+    worst = max(alternatives.values(), key=lambda witness: witness.bound, default=None)
+    if worst is not None:
+        i = strategy.agents.index(worst.agent)
+        worst = replace(
+            worst, doubts=_doubts(evidence.doubts(design, i, found.action[i] - strategy.marginals[i]), strategy)
+        )
+    return Certificate(
+        method,
+        delta,
+        max(0.0, float(found.value.max())),
+        {agent: max(0.0, float(value)) for agent, value in zip(strategy.agents, found.value, strict=True)},
+        worst,
+        alternatives,
+        tuple(evidence.assumptions()),
+        found.is_exact,
+    )
+
+
+def _doubts(errors: FloatArray, strategy: Strategy) -> tuple[Doubt, ...]:
+    flat = errors.ravel()
+    leading = np.argsort(-flat, kind="stable")[:DOUBTS]
+    cells = [(*divmod(int(cell), errors.shape[1]), float(flat[cell])) for cell in leading if flat[cell] > 0]
+    return tuple(Doubt(strategy.agents[j], strategy.coalitions[l], error) for l, j, error in cells)

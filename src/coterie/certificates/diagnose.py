@@ -1,0 +1,115 @@
+"""Tests of what certificates assume; each says how often it raises a false alarm.
+
+Two assumptions fail often in real logs: that utilities do not depend on coalition size, and that
+the pairs of one sample are independent. Both tests look at the log alone; a warning names the
+option that does without the assumption.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from statistics import NormalDist
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.errors import InputError
+from coterie.estimate import confidence
+from coterie.estimate.from_statistics import pair_estimate
+from coterie.estimate.pair_means import PairEstimate
+from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.pair_statistics import PairStatistics
+
+FALSE_ALARMS = 0.01
+"""How often each test raises an alarm on a log that satisfies the assumption."""
+
+
+@dataclass(frozen=True)
+class SizeDependence:
+    """Which coalitions' utilities surely depend on size, and how strongly each one seems to."""
+
+    coalitions: tuple[str, ...]
+    strength: FloatArray
+    """For each coalition, the found effect in units of what chance could explain; above 1 is an alarm."""
+
+    def warnings(self) -> list[str]:
+        """Return one sentence per coalition concerned."""
+        return [f"utilities in coalition {name} depend on its size: use --sizes aware" for name in self.coalitions]
+
+
+def size_dependence(parts: Sequence[PairStatistics], alpha: float = FALSE_ALARMS) -> SizeDependence:
+    """Test whether the means of pairs differ between coalition sizes.
+
+    The last part of the log and the others are played against each other. One side suggests, for
+    each pair, how its utility varies with size; on the other side the same contrast has mean 0 if
+    size does not matter, and a Hoeffding or Bernstein bound for it fails with probability at most
+    its share of alpha. Both directions and all coalitions share alpha, so false alarms have
+    probability at most alpha if pairs of one sample are independent, whatever their distributions.
+    (Where a sample's pairs move together, the larger coalitions of that sample do too, and alarms
+    are more frequent.)
+    """
+    if len(parts) < 2:
+        raise InputError("the test for dependence on size needs statistics in two parts")
+    *others, last = parts
+    rest = reduce(lambda ours, theirs: ours.merged(theirs, ours.setting), others)
+    estimates = [pair_estimate(rest), pair_estimate(last)]
+    if not estimates[0].structure.endswith("aware"):
+        raise InputError('the test for dependence on size needs statistics by size: sizes="aware"')
+    tables = len(estimates[0].moments.count)
+    log_term = float(np.log(3 * 2 * tables / alpha))
+    strength = np.maximum(
+        _contrast_strength(estimates[0], estimates[1], log_term, symmetric=parts[0].setting.symmetric),
+        _contrast_strength(estimates[1], estimates[0], log_term, symmetric=parts[0].setting.symmetric),
+    )
+    names = parts[0].setting.coalitions if tables > 1 or len(parts[0].setting.coalitions) == 1 else ("(pooled)",)
+    found = tuple(name for name, value in zip(names, strength, strict=True) if value > 1)
+    return SizeDependence(found, strength)
+
+
+def _contrast_strength(suggests: PairEstimate, tests: PairEstimate, log_term: float, *, symmetric: bool) -> FloatArray:
+    """Return, per coalition, the contrast on the testing part over the most that chance explains."""
+    ours, theirs = suggests.moments, tests.moments
+    # A symmetric pair stands twice in the arrays but is one unknown: keep one of the two.
+    n = ours.count.shape[1]
+    once = np.triu(np.ones((n, n)), 1)[None, :, :, None] if symmetric else np.ones((1, n, n, 1))
+    count, own = theirs.count * once, ours.count * once
+    total = own.sum(axis=3, keepdims=True)
+    pair_mean = np.divide(
+        (own * ours.mean).sum(axis=3, keepdims=True), total, out=np.zeros_like(total), where=total > 0
+    )
+    # Few values say little: shrink what they suggest.
+    suggested = (ours.mean - pair_mean) * own / (own + 10.0)
+    seen = count.sum(axis=3, keepdims=True)
+    centre = np.divide((count * suggested).sum(axis=3, keepdims=True), seen, out=np.zeros_like(seen), where=seen > 0)
+    weight = np.where(count > 0, suggested - centre, 0.0) * once
+    coefficient = weight * count
+    axes = (1, 2, 3)
+    contrast = (coefficient * theirs.mean).sum(axis=axes)
+    r = tests.bounds.half_range
+    by_range = confidence.direction_hoeffding(r**2 * (weight**2 * count).sum(axis=axes), log_term)
+    width = by_range
+    if theirs.variance is not None and tests.bounds.sigma is None:
+        variance = np.where(count >= 2, theirs.variance, r**2)
+        largest = np.abs(np.divide(coefficient, np.maximum(count - 1, 1))).max(axis=axes)
+        by_variance = confidence.direction_bernstein(
+            (weight**2 * count * variance).sum(axis=axes), largest, r, log_term
+        )
+        width = np.minimum(by_range, by_variance)
+    return np.asarray(np.divide(contrast, width, out=np.zeros_like(contrast), where=width > 0))
+
+
+def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) -> str | None:
+    """Return a warning if the pairs of a sample move together (or against each other), else None.
+
+    The samples' excesses have mean 0 if pairs are independent, and hardly depend on each other; their
+    sum over the root of the sum of their squares is then about standard normal. False alarms
+    have probability about alpha with many samples, and up to three times that with 60 to 150 (more where a
+    few pairs are rare); with fewer than 30 samples the test is silent.
+    """
+    if excess.samples < 30 or excess.squares <= 0:
+        return None
+    score = excess.total / np.sqrt(excess.squares)
+    if abs(score) <= NormalDist().inv_cdf(1 - alpha / 2):
+        return None
+    together = "together" if score > 0 else "against each other"
+    return f"utilities of one sample move {together} (score {score:.1f}): use --noise samples"

@@ -1,0 +1,334 @@
+"""Upper bounds for gains, as functions of the deviation, and their maximum over an action space.
+
+If agent i with marginals p moves to the set a', coalition l enters her gain with coefficient
+x_l = 1[l in a'] - p_l. A `GainBound` says, for every x, how large the gain can be. Its maximum over
+a' is taken by enumeration where the space is small, and else through the space's linear oracle
+with a valid relaxation, so that 2^k sets are never listed.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.estimate import confidence
+from coterie.game.actions import ActionSpace, ActionSpaces
+
+ENUMERATED = 4096
+"""Action spaces up to this size are enumerated: the maximum over deviations is then exact."""
+
+RELAXATION_STEPS = 25
+"""Any scale gives a valid bound; these many steps of golden section find the best to a millionth."""
+
+
+def is_enumerated(space: ActionSpace) -> bool:
+    """Return whether deviations in this space are tried one by one."""
+    return space.size <= ENUMERATED
+
+
+class GainBound(ABC):
+    """An upper bound for every agent's gain from every deviation under one profile."""
+
+    marginals: FloatArray
+    own_counts: ClassVar[bool] = False
+    """Whether staying with one's own set is a deviation too (only in the paper's certificate)."""
+
+    @abstractmethod
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the bound for deviation vectors x, shape (g, A, k), of the g given agents: (g, A)."""
+
+    @abstractmethod
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Return numbers that no deviation in `space` exceeds, and deviations that come close."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearBound(GainBound):
+    """sum over joined l of x_l upper_l + sum over left l of x_l lower_l."""
+
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        upper, lower = self.upper[agents, :, None], self.lower[agents, :, None]
+        with np.errstate(invalid="ignore"):  # 0 times infinity is 0 here
+            joined, left = np.maximum(x, 0) @ _finite(upper), np.minimum(x, 0) @ _finite(lower)
+        infinite = ((x > 0) & np.isinf(self.upper[agents, None])) | ((x < 0) & np.isinf(self.lower[agents, None]))
+        return np.where(infinite.any(axis=2), np.inf, (joined + left)[:, :, 0])
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        p, upper, lower = self.marginals[agents], self.upper[agents], self.lower[agents]
+        return _oracle(space, (1 - p) * _large(upper), -p * _large(lower))
+
+
+@dataclass(frozen=True, eq=False)
+class SurrogateBound(GainBound):
+    """The paper's: sum over l in a' of upper_l - sum over all l of p_l lower_l."""
+
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    own_counts = True
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        p = self.marginals[agents]
+        sets = x + p[:, None]
+        return np.asarray((sets @ self.upper[agents, :, None])[:, :, 0] - (p * self.lower[agents]).sum(axis=1)[:, None])
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        value, action = space.best_responses(self.upper[agents])
+        return value - (self.marginals[agents] * self.lower[agents]).sum(axis=1), action
+
+
+@dataclass(frozen=True, eq=False)
+class RootBound(GainBound):
+    """A linear part plus a width that grows with the root of a quadratic form of x.
+
+    width(x) = sqrt(2 L) sqrt(x' Q x) + |x' bias|_1, or, with `largest`, the variance-aware width of
+    `confidence.direction_bernstein` with variance x' Q x. Where `absolute`, Q is applied to |x|.
+    """
+
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    square: FloatArray
+    """(n, k) for a diagonal Q, else (n, k, k)."""
+    log_term: float | tuple[FloatArray, ...] | FloatArray
+    """L, or for each agent one L per enumerated action (an array: rows filled up on the right)."""
+    bias: FloatArray | None = None
+    """(n, k, d): the estimate may be off by the 1-norm of x' bias on top."""
+    absolute: bool = False
+    largest: FloatArray | None = None
+    half_range: float = 1.0
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        linear = LinearBound(self.marginals, self.upper, self.lower).at(x, agents)
+        return linear + self.width(x, agents)
+
+    def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the uncertainty of each deviation, shape (g, A)."""
+        size = np.abs(x)
+        form = _quadratic(size if self.absolute else x, self.square[agents])
+        log_term = self.log_term
+        if isinstance(log_term, tuple):
+            log_term = np.stack([log_term[i] for i in agents])
+        elif isinstance(log_term, np.ndarray):
+            log_term = log_term[agents, : x.shape[1]]
+        if self.largest is None:
+            width = confidence.direction_hoeffding(form, log_term)
+        else:
+            largest = (size * self.largest[agents, None]).max(axis=2)
+            width = confidence.direction_bernstein(form, largest, self.half_range, log_term)
+            width = np.where((size > 0).any(axis=2), width, 0.0)
+        if self.bias is not None:
+            width = width + np.abs(x @ self.bias[agents]).sum(axis=2)
+        return np.asarray(width)
+
+    def spread(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the root of the quadratic form: the standard deviation that the width is built on."""
+        return np.sqrt(_quadratic(np.abs(x) if self.absolute else x, self.square[agents]))
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        assert isinstance(self.log_term, float), "unequal shares of delta need enumerated actions"
+        value, action = self._relaxed_by_rooms(space, agents)
+        for diagonal in self._diagonals(agents):
+            other, found = self._relaxed_by_scale(space, agents, diagonal)
+            action = np.where((other < value)[:, None], found, action)
+            value = np.minimum(value, other)
+        return value, action
+
+    def _diagonals(self, agents: IntArray) -> list[FloatArray]:
+        """Return diagonals D, shape (g, k), with x' Q x <= x' D x for every deviation.
+
+        For weights s > 0, 2 x_l x_m Q_lm <= P_lm (x_l^2 s_m / s_l + x_m^2 s_l / s_m) if x_l x_m Q_lm <= |x_l x_m| P_lm,
+        so D_l = Q_ll + sum over other m of P_lm s_m / s_l. P is |Q|; where the signs of x_l and x_m are known
+        (somebody who is surely in can only leave), or Q is applied to |x|, it is the positive part of what they make
+        of Q. With s = 1, and with s_l = sqrt(Q_ll).
+        """
+        square = self.square[agents]
+        if square.ndim == 2:
+            return [square]
+        p = self.marginals[agents]
+        sign = np.ones_like(p) if self.absolute else np.where(p == 0, 1.0, np.where(p == 1, -1.0, np.nan))
+        signed = square * sign[:, :, None] * sign[:, None, :]
+        pull = np.where(np.isnan(signed), np.abs(square), np.maximum(signed, 0.0))
+        own = np.maximum(np.einsum("gll->gl", square), 0.0)
+        rooms = np.arange(square.shape[1])
+        pull[:, rooms, rooms] = own
+        root = np.sqrt(own)
+        # A room without any variance has no covariances either, but rounding may leave some.
+        ratio = root[:, None, :] / np.where(root > 0, root, np.inf)[:, :, None]
+        scaled = np.where((root > 0)[:, :, None] & (root > 0)[:, None, :], ratio, 1.0)
+        return [pull.sum(axis=2), (pull * scaled).sum(axis=2)]
+
+    def _linear_parts(self, agents: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        p = self.marginals[agents]
+        slack = np.zeros_like(p) if self.bias is None else np.abs(self.bias[agents]).sum(axis=2)
+        return p, _large(self.upper[agents]) + slack, _large(self.lower[agents]) - slack
+
+    def _relaxed_by_rooms(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Bound the width room by room: sqrt(x' Q x) <= sum |x_l| sqrt(Q_ll), and likewise the rest.
+
+        Linear in a', and 0 for staying: it certifies stability as soon as no single room is worth it.
+        """
+        p, upper, lower = self._linear_parts(agents)
+        square, log_term = self.square[agents], float(self.log_term)  # type: ignore[arg-type]
+        diagonal = square if square.ndim == 2 else np.einsum("gll->gl", square)
+        width = np.sqrt(2 * log_term * np.maximum(diagonal, 0.0))
+        if self.largest is not None:
+            width = width + 14 * self.half_range * log_term * self.largest[agents] / 3
+        return _oracle(space, (1 - p) * (upper + width), -p * (lower - width))
+
+    def _relaxed_by_scale(
+        self, space: ActionSpace, agents: IntArray, square: FloatArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Use sqrt(S) <= mu S + 1 / (4 mu), which is separable in l for a diagonal S, at the best mu for each agent.
+
+        A maximum of functions (linear in mu) + 1 / (4 mu) is convex, so the best mu is found by
+        golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
+        """
+        p, upper, lower = self._linear_parts(agents)
+        log_term = float(self.log_term)  # type: ignore[arg-type]
+        root, constant, floor = np.sqrt(2 * log_term), np.zeros(len(agents)), np.zeros(len(agents))
+        if self.largest is not None:
+            # The variance-aware width with m at its largest: root (u + sqrt(S + u^2)) + 2 r L m / 3.
+            largest = (np.maximum(p, 1 - p) * self.largest[agents]).max(axis=1)
+            noise = self.half_range * root * largest
+            constant, floor = root * noise + 2 * self.half_range * log_term * largest / 3, noise**2
+
+        def at_scale(mu: FloatArray) -> tuple[FloatArray, BoolArray]:
+            pull = root * mu[:, None]
+            joined = (1 - p) * upper + pull * (1 - p) ** 2 * square
+            left = -p * lower + pull * p**2 * square
+            value, action = _oracle(space, joined, left)
+            return value + constant + root * (mu * floor + 1 / (4 * mu)), action
+
+        total = (square * np.maximum(p, 1 - p) ** 2).sum(axis=1) + floor
+        smallest = np.where(square > 0, square, np.inf).min(axis=1, initial=np.inf)
+        begin = -np.log(2 * np.sqrt(np.maximum(total, 1e-300))) - 1
+        end = np.maximum(-np.log(2 * np.sqrt(np.clip(smallest * 1e-4, 1e-300, 1e300))), begin + 1)
+        golden = (np.sqrt(5) - 1) / 2
+        best, action = at_scale(np.exp(begin))
+        for _ in range(RELAXATION_STEPS):
+            one, two = end - golden * (end - begin), begin + golden * (end - begin)
+            (value_one, action_one), (value_two, action_two) = at_scale(np.exp(one)), at_scale(np.exp(two))
+            for value, found in ((value_one, action_one), (value_two, action_two)):
+                action = np.where((value < best)[:, None], found, action)
+                best = np.minimum(best, value)
+            lower_half = value_one < value_two
+            begin, end = np.where(lower_half, begin, one), np.where(lower_half, two, end)
+        return best, action
+
+
+@dataclass(frozen=True, eq=False)
+class SmallerOf(GainBound):
+    """The smaller of several bounds, all of which hold."""
+
+    bounds: tuple[GainBound, ...]
+
+    @property
+    def marginals(self) -> FloatArray:  # type: ignore[override]
+        return self.bounds[0].marginals
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        return np.asarray(np.minimum.reduce([bound.at(x, agents) for bound in self.bounds]))
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        found = [bound.relaxed(space, agents) for bound in self.bounds]
+        values = np.stack([value for value, _ in found])
+        best = values.argmin(axis=0)
+        actions = np.stack([action for _, action in found])[best, np.arange(len(agents))]
+        return values.min(axis=0), actions
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """For every agent the largest bound over her deviations, and a deviation that attains it."""
+
+    value: FloatArray
+    """-inf for an agent who has no other action. Where moves were not enumerated, a negative value is
+    that of the small move that comes closest: all moves are then known to be worth less than 0."""
+    action: BoolArray
+    is_exact: bool
+    """False where the maximum was bounded through the oracle instead of enumerated."""
+
+
+def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
+    """Maximise a bound over every agent's real deviations: for a pure profile her own set does not count."""
+    value = np.empty(spaces.n_agents)
+    action = np.empty((spaces.n_agents, spaces.n_coalitions), dtype=bool)
+    is_exact = True
+    for space, agents in spaces.groups:
+        if is_enumerated(space):
+            sets = space.enumerate()
+            step = max(1, 2_000_000 // sets.size)
+            for start in range(0, len(agents), step):
+                some = agents[start : start + step]
+                x = sets[None].astype(np.float64) - bound.marginals[some, None]
+                found = bound.at(x, some)
+                if not bound.own_counts:
+                    found[~(x != 0).any(axis=2)] = -np.inf
+                best = found.argmax(axis=1)
+                value[some], action[some] = found[np.arange(len(some)), best], sets[best]
+        else:
+            value[agents], action[agents] = bound.relaxed(space, agents)
+            is_exact = False
+            if not bound.own_counts:
+                stays = (action[agents] == bound.marginals[agents]).all(axis=1)
+                for i in agents[stays].tolist():
+                    value[i], action[i] = _closest_move(bound, space, i, action[i], float(value[i]))
+    # Not a number must never read as "nobody gains".
+    return Worst(np.where(np.isnan(value), np.inf, value), action, is_exact)
+
+
+def _closest_move(
+    bound: GainBound, space: ActionSpace, agent: int, own: BoolArray, value: float
+) -> tuple[float, BoolArray]:
+    """Name a real move for an agent for whom the oracle chose to stay: to join, leave or swap one coalition.
+
+    The oracle's `value` bounds all her moves. If it is not positive they are all worth less than
+    nothing, and the move's own bound may stand in for it; else it must stay as it is.
+    """
+    joined, left = np.flatnonzero(~own), np.flatnonzero(own)
+    flips: list[tuple[int, ...]] = [(l,) for l in range(len(own))]
+    if len(joined) * len(left) <= ENUMERATED:
+        flips += [(l, m) for l in left.tolist() for m in joined.tolist()]
+    moves = np.repeat(own[None], len(flips), axis=0)
+    for row, flipped in zip(moves, flips, strict=True):
+        row[list(flipped)] ^= True
+    moves = moves[space.contains(moves)]
+    if not len(moves):
+        return value, own
+    found = bound.at(moves[None].astype(np.float64) - bound.marginals[agent], np.array([agent]))[0]
+    best = int(found.argmax())
+    return (float(found[best]) if value <= 0 else value), moves[best]
+
+
+def _quadratic(x: FloatArray, square: FloatArray) -> FloatArray:
+    if square.ndim == 2:
+        return np.asarray((x**2 @ square[:, :, None])[:, :, 0])
+    return np.asarray(np.maximum(((x @ square) * x).sum(axis=2), 0.0))
+
+
+INFINITE = 1e150
+"""Stands for infinity where numbers must be added."""
+
+
+def _oracle(space: ActionSpace, joined: FloatArray, left: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Maximise sum over l in a' of joined_l + sum over l not in a' of left_l."""
+    # What no action does must not take part, or its infinity would swallow the rest.
+    joined, left = np.where(space.can_join, joined, 0.0), np.where(space.can_avoid, left, 0.0)
+    value, action = space.best_responses(joined - left)
+    value = value + left.sum(axis=1)
+    return np.where(value > INFINITE / 10, np.inf, value), action
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    return np.where(np.isinf(values), 0.0, values)
+
+
+def _large(values: FloatArray) -> FloatArray:
+    return np.clip(values, -INFINITE, INFINITE)

@@ -1,0 +1,120 @@
+"""The `paper` certificate (Lemma 2): the paper's surrogate of the gap, with expectations exact.
+
+    g = max over i of [ max over a' of E upper_i(a', others) - E lower_i ]
+
+Even for the agent's own action this adds twice the uncertainty of all she does, so it stays away
+from 0 however good the profile is, for everybody who has company. Widths are the paper's as printed:
+eq. (9) for semi-bandit logs, not clipped to the range, with its union bound, and with one observation's
+width for pairs never seen; eq. (11) for bandit logs.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, mixed_radix
+from coterie.certificates.certificate import Certificate, certificate
+from coterie.certificates.evidence import Evidence, PairEvidence, paper_box
+from coterie.certificates.gains import SurrogateBound, Worst, is_enumerated, worst_deviations
+from coterie.certificates.total_evidence import TotalEvidence
+from coterie.estimate import confidence
+from coterie.estimate.ridge import AgentRidge
+from coterie.estimate.unknowns import directions
+from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
+
+MOST_FORMS = 10_000_000
+"""Up to so many numbers (k^2 for each joint action of the others), the expected norm of eq. (11) is enumerated."""
+
+
+def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delta: float) -> Certificate:
+    """Return the paper's certificate from a semi-bandit log, eq. (8) and (9).
+
+    If |estimate - mean| <= bonus for all pairs, then W^L <= W <= W^U; the largest value of a
+    deviation is at most its value with W^U, and V_i at least its value with W^L.
+    """
+    design = evidence.design(strategy)
+    lower, upper = paper_box(evidence.estimate, design, delta)
+    found = worst_deviations(SurrogateBound(strategy.marginals, upper, lower), spaces)
+    return replace(certificate("paper", delta, strategy, found, evidence, design), assumes=_assumes(evidence))
+
+
+def _assumes(evidence: Evidence) -> tuple[str, ...]:
+    printed = "the paper's widths as printed, which pay for too few events and for pairs never seen too little"
+    return (*evidence.assumptions(), printed)
+
+
+def paper_totals(
+    ridge: AgentRidge, strategy: Strategy, spaces: ActionSpaces, delta: float, n_samples: int
+) -> Certificate:
+    """Return the paper's certificate from a bandit log, eq. (11), one block of V per agent.
+
+    `ridge` holds unweighted sums with penalty 1. The bonus sqrt(beta) E |z|_(V^-1) is exact for pure
+    profiles and where the others' joint actions can be enumerated; else Jensen's inequality gives
+    E |z| <= sqrt(E |z|^2), which has a closed form, and the certificate is marked as not exact.
+    """
+    evidence = TotalEvidence(ridge)
+    design = evidence.design(strategy)
+    n, k = strategy.marginals.shape
+    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * confidence.paper_radius(n, k, n_samples, delta)
+    value, action = np.empty(n), np.empty((n, k), dtype=bool)
+    is_exact = True
+    for i, space in enumerate(spaces.spaces):
+        own = np.flatnonzero(strategy.owner == i)
+        norms = ExpectedNorms(ridge, strategy, i, directions(design, i))
+        is_exact &= norms.is_exact
+        kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - radius * norms.of(strategy.sets[own]))
+        if is_enumerated(space):
+            sets = space.enumerate()
+            values = sets @ rooms[i] + radius * norms.of(sets)
+            best = int(values.argmax())
+            value[i], action[i] = values[best] - kept, sets[best]
+        else:
+            # |sum of z_l| <= sum of |z_l| is linear in the action, which the oracle can maximise.
+            weights = rooms[i] + radius * norms.of(np.eye(k, dtype=bool))
+            found, sets = space.best_responses(weights[None])
+            value[i], action[i] = found[0] - kept, sets[0]
+            is_exact = False
+    result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
+    return replace(result, assumes=_assumes(evidence))
+
+
+class ExpectedNorms:
+    """E |z_i(a', others)|_(V^-1) for an agent and any of her actions a'."""
+
+    def __init__(self, ridge: AgentRidge, strategy: Strategy, agent: int, directions: FloatArray) -> None:
+        n, k = strategy.marginals.shape
+        others = [np.flatnonzero(strategy.owner == j) for j in range(n) if j != agent]
+        joint = math.prod(len(rows) for rows in others)
+        self.is_exact = joint * k**2 <= MOST_FORMS
+        if self.is_exact:
+            # Every joint action of the others: z_l is 1 for partner j in coalition l if j is there.
+            digits = mixed_radix(np.arange(joint), [len(rows) for rows in others])
+            rows = np.stack([rows[digits[:, t]] for t, rows in enumerate(others)], axis=1)
+            self.shares = strategy.probability[rows].prod(axis=1)
+            self.forms = np.empty((joint, k, k))
+            step = max(1, MOST_FORMS // (k**2 * (n - 1)))
+            for start in range(0, joint, step):
+                some = slice(start, start + step)
+                present = strategy.sets[rows[some]].transpose(0, 2, 1)  # (joint, k, n - 1)
+                blocks = np.zeros((len(present), k, k, n - 1))
+                blocks[:, np.arange(k), np.arange(k)] = present
+                flat = blocks.reshape(len(present) * k, k * (n - 1))
+                solved = ridge.factor(agent).solve(flat.T).T.reshape(len(present), k, -1)
+                self.forms[some] = flat.reshape(len(present), k, -1) @ solved.transpose(0, 2, 1)
+            return
+        # E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships.
+        self.shares = np.ones(1)
+        solved = ridge.factor(agent).solve(directions.T)
+        inverse = ridge.factor(agent).solve(np.eye(directions.shape[1]))
+        cells = inverse.reshape(k, n - 1, k, n - 1)
+        p = np.delete(strategy.marginals, agent, axis=0)
+        covariance = np.delete(strategy.joint_marginals, agent, axis=0) - p[:, :, None] * p[:, None, :]
+        self.forms = (directions @ solved + np.einsum("ljmj,jlm->lm", cells, covariance))[None]
+
+    def of(self, sets: BoolArray) -> FloatArray:
+        """Return the expected norm of each action, a row of `sets`."""
+        rows = np.asarray(sets, dtype=np.float64)
+        squares = np.einsum("al,jlm,am->ja", rows, self.forms, rows, optimize=True)
+        return np.asarray(self.shares @ np.sqrt(np.maximum(squares, 0.0)))

@@ -1,0 +1,431 @@
+"""What agents may do: the sets of coalitions that each may join, and their joint actions.
+
+An action of agent i is a set of coalitions, held as a row of k booleans. Her action space
+A_i is either a list of sets (`ExplicitSets`) or all sets up to a size (`UpTo`, which covers
+"exactly one" and "any"). A best response is a linear maximisation over A_i, so a space needs
+only its *linear oracle*, never the list of its 2^k members.
+"""
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import checks
+from coterie.arrays import BoolArray, FloatArray, IntArray, mixed_radix
+from coterie.errors import InputError, TooLargeError
+
+MAX_ENUMERATED = 2**20
+"""Action spaces and joint action spaces above this size are not enumerated."""
+
+OR_NONE = "-or-none"
+"""Ends the description of a space whose agents may also stay out, as in "any-or-none"."""
+
+
+def refuse_too_many(count: int, what: str) -> None:
+    """Raise `TooLargeError` where `count` things are too many to list."""
+    if count > MAX_ENUMERATED:
+        power = math.log10(count)
+        raise TooLargeError(f"there are about 10^{power:.1f} {what}; at most {MAX_ENUMERATED} can be listed")
+
+
+def names_in(action: BoolArray, coalitions: Sequence[str]) -> list[str]:
+    """Return the names of the coalitions in an action, a row of k booleans."""
+    return [coalitions[l] for l in np.flatnonzero(action).tolist()]
+
+
+def action_of(chosen: Iterable[Any], coalitions: Sequence[str], where: str) -> BoolArray:
+    """Return the row of k booleans for a list of coalition names; `where` words the refusal."""
+    if isinstance(chosen, str):
+        raise InputError(f"{where}: {checks.shown(chosen)} is not a list of coalitions; write [{checks.shown(chosen)}]")
+    if isinstance(chosen, Mapping) or not isinstance(chosen, Iterable):
+        raise InputError(f"{where}: expected a list of coalition names, got {checks.shown(chosen)}")
+    row = np.zeros(len(coalitions), dtype=bool)
+    for name in chosen:
+        row[checks.index_of(name, coalitions, f"coalition in {where}")] = True
+    return row
+
+
+class ActionSpace(ABC):
+    """The sets of coalitions that one agent may choose from."""
+
+    n_coalitions: int
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of actions, exactly (it may have hundreds of digits)."""
+
+    @property
+    def log_size(self) -> float:
+        """The natural logarithm of the number of actions."""
+        return math.log(self.size)
+
+    @abstractmethod
+    def best_responses(self, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return max over a of sum of weights in a, and an a attaining it, for each row.
+
+        Parameters
+        ----------
+        weights
+            Worth of each coalition, shape (m, k).
+
+        Returns
+        -------
+        The m values and the m actions as rows of booleans. Ties go to the action listed first.
+        """
+
+    @abstractmethod
+    def contains(self, actions: BoolArray) -> BoolArray:
+        """Return for each row of `actions` whether it belongs to the space."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        """Draw `count` actions uniformly, shape (count, k)."""
+
+    @abstractmethod
+    def uniform_marginals(self) -> FloatArray:
+        """Return Pr[l in a] for a uniform action a, in closed form."""
+
+    @abstractmethod
+    def _all(self) -> BoolArray:
+        """Return every action; the caller has checked that there are not too many."""
+
+    def enumerate(self) -> BoolArray:
+        """Return all actions as rows of booleans; refuses above `MAX_ENUMERATED`."""
+        refuse_too_many(self.size, "actions")
+        return self._all()
+
+    @property
+    @abstractmethod
+    def can_join(self) -> BoolArray:
+        """Which coalitions occur in some action."""
+
+    @property
+    @abstractmethod
+    def can_avoid(self) -> BoolArray:
+        """Which coalitions are left out by some action."""
+
+    @abstractmethod
+    def to_json(self, coalitions: Sequence[str]) -> str | list[list[str]]:
+        """Return the form that `log.json` and `truth.json` hold; `parse` reads it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitSets(ActionSpace):
+    """An explicit list of sets, the empty one included where staying out is allowed.
+
+    `sets` has one row per set and one column per coalition, of booleans or of 0 and 1.
+    """
+
+    sets: BoolArray
+
+    def __post_init__(self) -> None:
+        sets = checks.booleans(self.sets, "actions")
+        sets.setflags(write=False)
+        object.__setattr__(self, "sets", sets)
+        if self.sets.ndim != 2 or self.sets.shape[1] < 1:
+            raise InputError("actions: expected a list of sets of coalitions")
+        if not len(self.sets):
+            raise InputError("actions: the action space is empty")
+        if len(np.unique(self.sets, axis=0)) != len(self.sets):
+            raise InputError("actions: the same set is listed twice")
+
+    @property
+    def n_coalitions(self) -> int:  # type: ignore[override]
+        return int(self.sets.shape[1])
+
+    @property
+    def size(self) -> int:
+        return len(self.sets)
+
+    def best_responses(self, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+        values = weights @ self._indicators.T
+        best = values.argmax(axis=1)
+        return values[np.arange(len(values)), best], self.sets[best]
+
+    def contains(self, actions: BoolArray) -> BoolArray:
+        keys = {row.tobytes() for row in self.sets}
+        return np.array([row.tobytes() in keys for row in np.ascontiguousarray(actions, dtype=bool)], dtype=bool)
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        return self.sets[rng.integers(self.size, size=count)]
+
+    def uniform_marginals(self) -> FloatArray:
+        return np.asarray(self._indicators.mean(axis=0))
+
+    def _all(self) -> BoolArray:
+        return self.sets
+
+    @property
+    def can_join(self) -> BoolArray:
+        return np.asarray(self.sets.any(axis=0))
+
+    @property
+    def can_avoid(self) -> BoolArray:
+        return np.asarray((~self.sets).any(axis=0))
+
+    def to_json(self, coalitions: Sequence[str]) -> list[list[str]]:
+        return [names_in(row, coalitions) for row in self.sets]
+
+    @cached_property
+    def _indicators(self) -> FloatArray:
+        return self.sets.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class UpTo(ActionSpace):
+    """Every set of at most `most` coalitions; the empty one only with `may_stay_out`.
+
+    `most = 1` is "exactly one coalition", `most = k` is "any non-empty set".
+    """
+
+    n_coalitions: int
+    most: int
+    may_stay_out: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_coalitions", checks.whole(self.n_coalitions, "number of coalitions", 1))
+        object.__setattr__(self, "most", checks.whole(self.most, "largest number of coalitions per agent", 1))
+        if self.most > self.n_coalitions:
+            most = checks.shown(self.most)
+            raise InputError(f"actions: at most {self.n_coalitions} coalitions can be joined, not {most}")
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """How many actions have 0, 1, ..., most coalitions."""
+        return [int(self.may_stay_out)] + [math.comb(self.n_coalitions, s) for s in range(1, self.most + 1)]
+
+    @cached_property
+    def size(self) -> int:
+        return sum(self._counts)
+
+    def best_responses(self, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+        # The `most` largest positive weights; where none is positive, nothing or the best single one.
+        if self.most == self.n_coalitions:
+            chosen = weights > 0
+        else:
+            leading = np.argsort(-weights, axis=1, kind="stable")[:, : self.most]
+            chosen = np.zeros(weights.shape, dtype=bool)
+            np.put_along_axis(chosen, leading, True, axis=1)
+            chosen &= weights > 0
+        if not self.may_stay_out:
+            idle = np.flatnonzero(~chosen.any(axis=1))
+            chosen[idle, weights[idle].argmax(axis=1)] = True
+        return np.where(chosen, weights, 0.0).sum(axis=1), chosen
+
+    def contains(self, actions: BoolArray) -> BoolArray:
+        joined = np.asarray(actions, dtype=bool).sum(axis=1)
+        return np.asarray((joined <= self.most) & (joined >= (0 if self.may_stay_out else 1)))
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        # First the number of coalitions, by how many sets have it; then a uniform set of that size.
+        shares = np.array([number / self.size for number in self._counts])
+        joined = rng.choice(self.most + 1, size=count, p=shares / shares.sum())
+        ranks = rng.random((count, self.n_coalitions)).argsort(axis=1)
+        result: BoolArray = ranks < joined[:, None]
+        return result
+
+    def uniform_marginals(self) -> FloatArray:
+        containing = sum(math.comb(self.n_coalitions - 1, s - 1) for s in range(1, self.most + 1))
+        return np.full(self.n_coalitions, containing / self.size)
+
+    def _all(self) -> BoolArray:
+        rows = np.zeros((self.size, self.n_coalitions), dtype=bool)
+        sets = (
+            chosen
+            for s in range(0 if self.may_stay_out else 1, self.most + 1)
+            for chosen in combinations(range(self.n_coalitions), s)
+        )
+        for row, chosen in zip(rows, sets, strict=True):
+            row[list(chosen)] = True
+        return rows
+
+    @property
+    def can_join(self) -> BoolArray:
+        return np.ones(self.n_coalitions, dtype=bool)
+
+    @property
+    def can_avoid(self) -> BoolArray:
+        return np.full(self.n_coalitions, self.n_coalitions > 1 or self.may_stay_out)
+
+    def to_json(self, coalitions: Sequence[str]) -> str:  # noqa: ARG002  (the same for all names)
+        words = {self.n_coalitions: "any", 1: "one"}
+        return words.get(self.most, f"up-to:{self.most}") + (OR_NONE if self.may_stay_out else "")
+
+
+def exactly_one(n_coalitions: int, *, may_stay_out: bool = False) -> UpTo:
+    """Every single coalition: the classical partition setting."""
+    return UpTo(n_coalitions, 1, may_stay_out)
+
+
+def any_subset(n_coalitions: int, *, may_stay_out: bool = False) -> UpTo:
+    """Every non-empty set of coalitions."""
+    return UpTo(n_coalitions, n_coalitions, may_stay_out)
+
+
+def explicit(sets: Iterable[Iterable[Any]], coalitions: Sequence[str], *, may_stay_out: bool = False) -> ExplicitSets:
+    """Build an explicit space from sets of coalition names, adding the empty set on request."""
+    rows = [action_of(chosen, coalitions, "actions") for chosen in sets]
+    if may_stay_out and not any(not row.any() for row in rows):
+        rows.append(np.zeros(len(coalitions), dtype=bool))
+    if not rows:
+        raise InputError("actions: the action space is empty")
+    return ExplicitSets(np.array(rows))
+
+
+def parse(description: Any, coalitions: Sequence[str], *, may_stay_out: bool = False) -> ActionSpace:
+    """Return the space that "one", "any", "up-to:3" or a list of lists of names describes.
+
+    A word may end in "-or-none", which like `may_stay_out` adds the right to join nothing.
+    """
+    k = len(coalitions)
+    if isinstance(description, str):
+        word = description.removesuffix(OR_NONE)
+        may_stay_out = may_stay_out or word != description
+        if word == "one":
+            return exactly_one(k, may_stay_out=may_stay_out)
+        if word == "any":
+            return any_subset(k, may_stay_out=may_stay_out)
+        if bounded := re.fullmatch(r"up-to:(\d{1,9})", word, re.ASCII):
+            return UpTo(k, min(checks.whole(int(bounded[1]), "up-to", 1), k), may_stay_out)
+        raise InputError(
+            f'actions: {checks.shown(description)} is not one of "one", "any", "up-to:3" or a list of lists of names'
+        )
+    if isinstance(description, Sequence):
+        return explicit(description, coalitions, may_stay_out=may_stay_out)
+    raise InputError(f"actions: expected a word or a list of lists of coalition names, got {checks.shown(description)}")
+
+
+@dataclass(frozen=True, eq=False)
+class ActionSpaces:
+    """One action space per agent; agents that share a space are handled together."""
+
+    spaces: tuple[ActionSpace, ...]
+    groups: tuple[tuple[ActionSpace, npt.NDArray[np.intp]], ...] = field(init=False, repr=False)
+    """Each distinct space with the agents that have it."""
+
+    def __post_init__(self) -> None:
+        if not self.spaces:
+            raise InputError("actions: there are no agents")
+        if len({space.n_coalitions for space in self.spaces}) > 1:
+            raise InputError("actions: the agents' action spaces differ in the number of coalitions")
+        agents_of: dict[int, list[int]] = {}
+        for agent, space in enumerate(self.spaces):
+            agents_of.setdefault(id(space), []).append(agent)
+        groups = tuple((self.spaces[agents[0]], np.array(agents)) for agents in agents_of.values())
+        object.__setattr__(self, "groups", groups)
+
+    @classmethod
+    def shared(cls, space: ActionSpace, n_agents: int) -> Self:
+        """Give every agent the same space."""
+        return cls((space,) * checks.whole(n_agents, "number of agents", 1))
+
+    @classmethod
+    def parse(
+        cls, description: Any, agents: Sequence[str], coalitions: Sequence[str], *, may_stay_out: bool = False
+    ) -> Self:
+        """Read the contract's `actions`: one description for all, or an object agent -> description."""
+        if isinstance(description, ActionSpace):
+            return cls.shared(description, len(agents))
+        if not isinstance(description, Mapping):
+            return cls.shared(parse(description, coalitions, may_stay_out=may_stay_out), len(agents))
+        for agent in description:
+            checks.index_of(agent, agents, "agent in actions")
+        missing = [agent for agent in agents if agent not in description]
+        if missing:
+            raise InputError(f"actions: no action space for agent {missing[0]!r}")
+
+        def own(agent: str) -> ActionSpace:
+            try:
+                return parse(description[agent], coalitions, may_stay_out=may_stay_out)
+            except InputError as problem:
+                raise InputError(f"agent {agent!r}: {problem}") from None
+
+        return cls(tuple(own(agent) for agent in agents))
+
+    @property
+    def n_agents(self) -> int:
+        """The number of agents."""
+        return len(self.spaces)
+
+    @property
+    def n_coalitions(self) -> int:
+        """The number of coalitions."""
+        return self.spaces[0].n_coalitions
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all agents have one and the same space."""
+        return len(self.groups) == 1
+
+    @property
+    def size(self) -> int:
+        """The number of joint actions."""
+        return math.prod(space.size ** len(agents) for space, agents in self.groups)
+
+    @cached_property
+    def can_join(self) -> BoolArray:
+        """Which agents (rows) may join which coalitions (columns)."""
+        return np.array([space.can_join for space in self.spaces])
+
+    @cached_property
+    def can_avoid(self) -> BoolArray:
+        """Which agents (rows) may leave out which coalitions (columns)."""
+        return np.array([space.can_avoid for space in self.spaces])
+
+    def best_responses(self, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return every agent's largest sum of `weights` (n, k) over her space, and the action."""
+        values = np.empty(self.n_agents)
+        actions = np.empty((self.n_agents, self.n_coalitions), dtype=bool)
+        for space, agents in self.groups:
+            values[agents], actions[agents] = space.best_responses(weights[agents])
+        return values, actions
+
+    def contains(self, actions: BoolArray) -> BoolArray:
+        """Return for each agent whether her row of `actions` is allowed."""
+        allowed = np.empty(self.n_agents, dtype=bool)
+        for space, agents in self.groups:
+            allowed[agents] = space.contains(actions[agents])
+        return allowed
+
+    def outside(self, owner: IntArray, sets: BoolArray) -> list[int]:
+        """Return the agents with a row of `sets` that is not among their actions; row t is agent owner[t]'s."""
+        allowed = np.empty(len(owner), dtype=bool)
+        for space, agents in self.groups:
+            rows = np.isin(owner, agents)
+            allowed[rows] = space.contains(sets[rows])
+        return [int(agent) for agent in np.unique(owner[~allowed])]
+
+    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+        """Draw `count` joint actions, every agent uniform and independent: shape (count, n, k)."""
+        drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
+        for space, agents in self.groups:
+            drawn[:, agents] = space.sample(rng, count * len(agents)).reshape(count, len(agents), -1)
+        return drawn
+
+    def uniform_marginals(self) -> FloatArray:
+        """Return Pr[l in a_i] when everybody acts uniformly, shape (n, k)."""
+        return np.array([space.uniform_marginals() for space in self.spaces])
+
+    def joint_actions(self, batch: int = 1 << 14) -> Iterator[BoolArray]:
+        """Yield all joint actions in blocks of shape (at most `batch`, n, k), the last agent fastest."""
+        total = self.size
+        refuse_too_many(total, "joint actions")
+        listed = [space.enumerate() for space in self.spaces]
+        for start in range(0, total, batch):
+            digits = mixed_radix(np.arange(start, min(start + batch, total)), [len(sets) for sets in listed])
+            yield np.stack([sets[digits[:, agent]] for agent, sets in enumerate(listed)], axis=1)
+
+    def to_json(self, agents: Sequence[str], coalitions: Sequence[str]) -> Any:
+        """Return the contract's `actions`: one description if shared, else agent -> description."""
+        if self.is_shared:
+            return self.spaces[0].to_json(coalitions)
+        return {agent: space.to_json(coalitions) for agent, space in zip(agents, self.spaces, strict=True)}

@@ -1,0 +1,277 @@
+"""The game with known mean utilities: values, gains, gap, stability and potential, all exact.
+
+Agent i's utility is the sum over her coalitions l and the other members j of d_ij^l. With the
+room values W_i(l) of `coterie.game.utilities` and the marginals p_i(l) of a strategy,
+
+    V_i          = sum over l of p_i(l) W_i(l)
+    gain_i(a')   = sum over l of (1[l in a'] - p_i(l)) W_i(l)
+    gap          = max over i and a' in A_i of gain_i(a')          (paper, eq. 1)
+
+The gap is never negative, and 0 means exactly Nash stable. Every agent has a deviation that gains
+at least 0 as long as she plays what is in A_i; a strategy may also hold sets outside of it (today's
+teams, say), and where such a set is better than all of A_i she stays: her gain is then negative and
+counts as 0 in the gap.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import FloatArray
+from coterie.errors import InputError, NoPotentialError
+from coterie.game.actions import ActionSpaces, action_of, any_subset, names_in
+from coterie.game.means import pair_means
+from coterie.game.strategy import Strategy
+from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
+
+STABLE_WITHIN = 1e-9
+"""Gains up to this much are rounding, not reasons to move."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One agent's move to another set of coalitions, and what she gains by it."""
+
+    agent: str
+    action: tuple[str, ...]
+    gain: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that `evaluate --json` prints."""
+        return {"agent": self.agent, "deviation": list(self.action), "gain": self.gain}
+
+
+class Game:
+    """A coalition formation game whose mean utilities are known.
+
+    Arrays are copied, and read-only from then on.
+
+    Parameters
+    ----------
+    means
+        Mean utility of agent i from agent j in coalition l: an array (k, n, n), or a list of k
+        sparse matrices (pairs not listed are 0). One matrix (n, n) serves all coalitions, which
+        are then interchangeable; `coalitions` says how many there are.
+    actions
+        What agents may do: `ActionSpaces`, one `ActionSpace` for all, "one", "any", "up-to:3", a
+        list of lists of coalition names, or an object agent -> any of these. Default: "any".
+    size_scale, size_shift
+        Arrays (k, n + 1): the mean in a coalition of size s is scale[l, s] * means + shift[l, s].
+    size_table
+        Instead of all three: every mean by size, shape (k, n, n, n + 1).
+    symmetric
+        Whether d_ij = d_ji is promised. It is checked; say False where it does not hold, and None
+        to find out.
+    agents, coalitions
+        Names, "1", "2", ... by default. `coalitions` may be a number.
+    """
+
+    def __init__(
+        self,
+        means: Any = None,
+        actions: Any = None,
+        *,
+        size_scale: Any = None,
+        size_shift: Any = None,
+        size_table: Any = None,
+        symmetric: bool | None = True,
+        agents: Iterable[str] | None = None,
+        coalitions: Iterable[str] | int | None = None,
+    ) -> None:
+        if isinstance(coalitions, (int, float, np.number)):
+            coalitions = checks.names(None, "coalitions", checks.whole(coalitions, "number of coalitions", 1))
+        elif coalitions is not None:
+            coalitions = checks.names(coalitions, "coalitions")
+        self.utilities = _utilities(means, size_scale, size_shift, size_table, coalitions)
+        self.agents = checks.names(agents, "agents", self.utilities.n_agents)
+        self.coalitions = checks.names(coalitions, "coalitions", self.utilities.n_coalitions)
+        if found := self.utilities.first_self_utility():
+            l, i, value = found
+            raise InputError(
+                f"means: {self.agents[i]} has utility {value} from herself in coalition {self.coalitions[l]}, "
+                "expected 0"
+            )
+        asymmetry = None if symmetric is False else self.utilities.first_asymmetry()
+        self.is_symmetric = symmetric is not False and asymmetry is None
+        if symmetric and asymmetry:
+            l, i, j = asymmetry
+            raise InputError(
+                f"means: {self.agents[i]} and {self.agents[j]} value each other differently in coalition "
+                f"{self.coalitions[l]}; say symmetric=False if that is meant"
+            )
+        if actions is None:
+            actions = any_subset(self.n_coalitions)
+        if not isinstance(actions, ActionSpaces):
+            actions = ActionSpaces.parse(actions, self.agents, self.coalitions)
+        if (actions.n_agents, actions.n_coalitions) != (self.n_agents, self.n_coalitions):
+            raise InputError(
+                f"actions: made for {actions.n_agents} agents and {actions.n_coalitions} coalitions, "
+                f"the game has {self.n_agents} and {self.n_coalitions}"
+            )
+        self.actions = actions
+
+    @property
+    def n_agents(self) -> int:
+        """The number of agents."""
+        return self.utilities.n_agents
+
+    @property
+    def n_coalitions(self) -> int:
+        """The number of coalitions."""
+        return self.utilities.n_coalitions
+
+    @property
+    def depends_on_size(self) -> bool:
+        """Whether utilities depend on coalition sizes."""
+        return self.utilities.depends_on_size
+
+    @cached_property
+    def is_interchangeable(self) -> bool:
+        """Whether every pair is worth the same in all coalitions, so that renaming them changes no utility."""
+        return self.utilities.first_difference() is None
+
+    def strategy(self, actions: Any) -> Strategy:
+        """Return the strategy that an object agent -> coalitions, or an (n, k) matrix, describes."""
+        if isinstance(actions, Strategy):
+            self._check(actions)
+            return actions
+        if isinstance(actions, Mapping):
+            return Strategy.from_json({"actions": actions}, self.agents, self.coalitions)
+        strategy = Strategy.pure(actions, self.agents, self.coalitions)
+        self._check(strategy)
+        return strategy
+
+    def uniform(self) -> Strategy:
+        """Return the strategy in which everybody is uniform over her actions."""
+        return Strategy.uniform(self.actions, self.agents, self.coalitions)
+
+    def _check(self, strategy: Strategy) -> None:
+        if (strategy.agents, strategy.coalitions) != (self.agents, self.coalitions):
+            raise InputError("the strategy's agents and coalitions are not the game's")
+
+    def room_values(self, strategy: Strategy) -> FloatArray:
+        """Return W_i(l): what each coalition is worth to each agent if she is in it, shape (n, k)."""
+        self._check(strategy)
+        if strategy.is_pure:
+            return np.asarray(self.utilities.pure_room_values(strategy.sets[None])[0])
+        return self.utilities.room_values(strategy.marginals)
+
+    def values(self, strategy: Strategy) -> FloatArray:
+        """Return V_i, every agent's expected utility, shape (n,)."""
+        return np.asarray((strategy.marginals * self.room_values(strategy)).sum(axis=1))
+
+    def gain(self, strategy: Strategy, agent: str, action: Iterable[str]) -> float:
+        """Return what `agent` would gain by playing the set `action` instead."""
+        i = checks.index_of(agent, self.agents, "agent")
+        change = action_of(action, self.coalitions, "action") - strategy.marginals[i]
+        return float(change @ self.room_values(strategy)[i])
+
+    def best_responses(self, strategy: Strategy) -> list[Deviation]:
+        """Return every agent's best response to the others, with her gain.
+
+        It is below 0 only for an agent who plays a set outside her action space that beats all in it.
+        """
+        rooms = self.room_values(strategy)
+        values, actions = self.actions.best_responses(rooms)
+        gains = values - (strategy.marginals * rooms).sum(axis=1)
+        gains[(gains < 0) & (gains >= -STABLE_WITHIN)] = 0.0  # rounding
+        return [
+            Deviation(agent, tuple(names_in(row, self.coalitions)), float(gain))
+            for agent, row, gain in zip(self.agents, actions, gains, strict=True)
+        ]
+
+    def best_response(self, strategy: Strategy, agent: str) -> Deviation:
+        """Return one agent's best response to the others, with her gain."""
+        return self.best_responses(strategy)[checks.index_of(agent, self.agents, "agent")]
+
+    def worst(self, strategy: Strategy) -> Deviation:
+        """Return the deviation that attains the gap: who would move, where, and what she gains.
+
+        Its gain is exactly that of the move, so it is below 0, and the gap 0, where everybody plays
+        a set outside her action space that beats all in it.
+        """
+        return max(self.best_responses(strategy), key=lambda deviation: deviation.gain)
+
+    def gap(self, strategy: Strategy) -> float:
+        """Return the most that any agent can gain by moving; `worst` names her and the move."""
+        return max(self.worst(strategy).gain, 0.0)
+
+    def is_nash_stable(self, strategy: Strategy, tolerance: float = STABLE_WITHIN) -> bool:
+        """Return whether nobody gains more than `tolerance` by moving."""
+        return self.gap(strategy) <= tolerance
+
+    def potential(self, strategy: Strategy) -> float:
+        """Return the potential: its change when one agent moves is that agent's gain.
+
+        Lemma 1 for symmetric size-free games, Rosenthal's for games in which only the size of a
+        coalition matters, and sums of the two. `NoPotentialError` says why there is none.
+        """
+        self._check(strategy)
+        if not self.is_symmetric:
+            raise NoPotentialError("no potential: agents value each other differently (the game is not symmetric)")
+        total = 0.0
+        for l, name in enumerate(self.coalitions):
+            part = self.utilities.potential_in(l, strategy.marginals[:, l])
+            if part is None:
+                raise NoPotentialError(
+                    f"no potential: in coalition {name} utilities depend on both the pair and the coalition's size; "
+                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts"
+                )
+            total += part
+        return total
+
+    @cached_property
+    def has_potential(self) -> bool:
+        """Whether `potential` returns a number."""
+        nobody = np.zeros(self.n_agents)
+        known = (self.utilities.potential_in(l, nobody) is not None for l in range(self.n_coalitions))
+        return self.is_symmetric and all(known)
+
+    def height(self, strategy: Strategy) -> float:
+        """Return the potential, or the sum of utilities where there is none: what ranks equally stable strategies."""
+        return self.potential(strategy) if self.has_potential else float(self.values(strategy).sum())
+
+    def pure_stable_profiles(self, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
+        """Return every Nash stable pure strategy, by enumeration of all joint actions.
+
+        Where coalitions are interchangeable, profiles that differ only in their names are all listed.
+        Refuses with `TooLargeError` above `coterie.game.actions.MAX_ENUMERATED` joint actions.
+        """
+        found: list[Strategy] = []
+        owner, probability = np.arange(self.n_agents), np.ones(self.n_agents)
+        for shared in (owner, probability):  # by all profiles: there may be a million
+            shared.setflags(write=False)
+        for block in self.actions.joint_actions():
+            rooms = self.utilities.pure_room_values(block)
+            own = np.where(block, rooms, 0.0).sum(axis=2)
+            stable = np.ones(len(block), dtype=bool)
+            for space, agents in self.actions.groups:
+                flat = rooms[:, agents].reshape(-1, self.n_coalitions)
+                best = space.best_responses(flat)[0].reshape(len(block), len(agents))
+                stable &= (best - own[:, agents] <= tolerance).all(axis=1)
+            found += [Strategy(self.agents, self.coalitions, owner, row, probability) for row in block[stable]]
+        return found
+
+    def __repr__(self) -> str:
+        kind = "symmetric" if self.is_symmetric else "asymmetric"
+        sizes = "size-dependent" if self.depends_on_size else "size-free"
+        return f"Game({self.n_agents} agents, {self.n_coalitions} coalitions, {kind}, {sizes})"
+
+
+def _utilities(
+    means: Any, size_scale: Any, size_shift: Any, size_table: Any, coalitions: tuple[str, ...] | None
+) -> Utilities:
+    if size_table is not None:
+        if means is not None or size_scale is not None or size_shift is not None:
+            raise InputError("size_table holds all means; give it alone, without means, size_scale or size_shift")
+        return TableBySize(checks.frozen(size_table, "size_table"))
+    if means is None:
+        raise InputError("means: a game needs mean utilities (or a size_table)")
+    pairs = pair_means(means, None if coalitions is None else len(coalitions))
+    if size_scale is None and size_shift is None:
+        return SizeFree(pairs)
+    return ScaledBySize.checked(pairs, size_scale, size_shift)

@@ -1,0 +1,108 @@
+"""The truth behind a simulated log: `truth.json`, to and from a `Game`.
+
+The mean utility of the pair i, j in coalition l of size s is
+`size_scale[l][s] * means[l][i][j] + size_shift[l][s]`; games whose means depend on the size in
+another way hold a `size_table[l][i][j][s]` instead.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import FloatArray
+from coterie.errors import InputError
+from coterie.files import naming, read_json, to_json, whole_file
+from coterie.game.actions import ActionSpaces
+from coterie.game.game import Game
+from coterie.game.utilities import FromMeans, TableBySize
+
+FORMAT = "coterie.game.truth/1"
+
+
+def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the content of `truth.json`; `provenance` says where the game comes from."""
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "agents": game.agents,
+        "coalitions": game.coalitions,
+        "actions": game.actions.to_json(game.agents, game.coalitions),
+        "symmetric": game.is_symmetric,
+        "interchangeable": game.is_interchangeable,
+    }
+    utilities = game.utilities
+    if isinstance(utilities, TableBySize):
+        content["size_table"] = utilities.table
+    elif isinstance(utilities, FromMeans):
+        content["means"] = np.array([utilities.means.matrix(l) for l in range(game.n_coalitions)])
+        content["size_scale"] = utilities.scale
+        content["size_shift"] = utilities.shift
+    else:  # pragma: no cover
+        raise TypeError(f"no file format for {type(utilities).__name__}")
+    return content | ({"simulation": dict(provenance)} if provenance else {})
+
+
+def write_truth(path: Path, game: Game, provenance: Mapping[str, Any] | None = None) -> None:
+    """Write `truth.json`, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(to_json(truth_of(game, provenance)), encoding="utf-8")
+
+
+def read_truth(path: Path) -> Game:
+    """Read `truth.json`; anything that is not one is refused in one sentence."""
+    content = read_json(path)
+    with naming(path):
+        return _game(content)
+
+
+def _game(content: Any) -> Game:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f'expected an object with "format": "{FORMAT}"')
+    agents, coalitions = (_names(content, key) for key in ("agents", "coalitions"))
+    if "actions" not in content:
+        raise InputError('"actions" is missing')
+    n, k = len(agents), len(coalitions)
+    described: Any = {
+        "actions": ActionSpaces.parse(content["actions"], agents, coalitions),
+        "symmetric": _promise(content, "symmetric"),
+        "agents": agents,
+        "coalitions": coalitions,
+    }
+    if "size_table" in content:
+        if {"means", "size_scale", "size_shift"} & set(content):
+            raise InputError("size_table: expected alone, without means, size_scale or size_shift")
+        game = Game(size_table=_numbers(content, "size_table", (k, n, n, n + 1)), **described)
+    else:
+        means = _numbers(content, "means", (k, n, n))
+        scale, shift = (_numbers(content, key, (k, n + 1)) for key in ("size_scale", "size_shift"))
+        if (scale[:, 2:] == 1).all() and (shift[:, 2:] == 0).all():  # no pair meets in sizes 0 and 1
+            game = Game(means, **described)
+        else:
+            game = Game(means, size_scale=scale, size_shift=shift, **described)
+    if _promise(content, "interchangeable") and (other := game.utilities.first_difference()):
+        raise InputError(
+            f"interchangeable: expected the same utilities in coalitions {coalitions[0]} and {coalitions[other]}"
+        )
+    return game
+
+
+def _promise(content: dict[str, Any], key: str) -> bool | None:
+    value = content.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{key}: expected true or false, got {checks.shown(value)}")
+    return value
+
+
+def _names(content: dict[str, Any], key: str) -> tuple[str, ...]:
+    listed = content.get(key)
+    if not isinstance(listed, list) or not listed or not all(isinstance(name, str) for name in listed):
+        raise InputError(f"{key}: expected a list of names")
+    return checks.names(listed, key, len(listed))
+
+
+def _numbers(content: dict[str, Any], key: str, shape: tuple[int, ...]) -> FloatArray:
+    if key not in content:
+        raise InputError(f'"{key}" is missing')
+    return checks.finite(content[key], key, shape)

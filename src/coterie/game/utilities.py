@@ -1,0 +1,274 @@
+"""Expected utilities from pair means: with no, a factored, or any dependence on coalition size.
+
+The *room value* W_i(l) is what coalition l is worth to agent i if she is in it, given what the
+others do:
+
+    size-free    W_i(l) = sum over j != i of p_j(l) d_ij^l
+    size-aware   W_i(l) = sum over j != i and s of Pr[j in C_l, |C_l with i| = s] d_ij^l(s)
+
+It does not depend on agent i's own strategy, so every gain is linear in it.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.game.means import PairMeans
+from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means, size_distribution
+
+
+class Utilities(ABC):
+    """Mean utility d_ij^l(s) of every ordered pair, coalition and size."""
+
+    n_agents: int
+    n_coalitions: int
+    depends_on_size: bool
+
+    @abstractmethod
+    def room_values(self, marginals: FloatArray) -> FloatArray:
+        """Return W_i(l), shape (n, k), for independent agents with the given marginals (n, k)."""
+
+    @abstractmethod
+    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
+        """Return W_i(l), shape (b, n, k), for a batch of pure joint actions (b, n, k)."""
+
+    @abstractmethod
+    def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
+        """Return d_ij^l(s) of one pair."""
+
+    @abstractmethod
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        """Return a (coalition, i, j) whose utilities differ with the order, if there is one."""
+
+    @abstractmethod
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        """Return a (coalition, i, d_ii) with d_ii != 0, if there is one."""
+
+    @abstractmethod
+    def first_difference(self) -> int | None:
+        """Return a coalition in which some pair is worth something else than in the first one, if there is one."""
+
+    @abstractmethod
+    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return m (n, n) and h (n + 1) with d_ij(s) = m_ij + h(s) for all pairs and s >= 2, if they exist."""
+
+    def potential_in(self, coalition: int, marginals: FloatArray) -> float | None:
+        """Return what one coalition adds to the potential of a symmetric game; None where none is known.
+
+        Where d_ij^l(s) = m_ij + h(s), coalition l contributes half the sum of its pairs' m_ij
+        (Lemma 1) plus Rosenthal's sum over s <= |C_l| of (s - 1) h(s); both are exact potentials
+        and the sum over coalitions of potentials is one. For independent agents, who join it with
+        probabilities `marginals`, the expectation is a potential of the mixed extension.
+        """
+        if self.n_agents == 1:
+            return 0.0
+        parts = self._pair_and_size_parts(coalition)
+        if parts is None:
+            return None
+        pairs, by_size = parts
+        steps = np.arange(-1.0, self.n_agents) * by_size
+        steps[:2] = 0.0
+        return 0.5 * float(marginals @ pairs @ marginals) + float(size_distribution(marginals) @ np.cumsum(steps))
+
+
+def _sizes_with_agent(memberships: BoolArray) -> IntArray:
+    """Return the size of each coalition with agent i in it, shape (..., n, k)."""
+    joined = memberships.astype(np.int64)
+    return np.asarray(joined.sum(axis=-2, keepdims=True) - joined + 1)
+
+
+class FromMeans(Utilities):
+    """d_ij^l(s) = scale[l, s] * means[l, i, j] + shift[l, s]."""
+
+    means: PairMeans
+    scale: FloatArray
+    """The factor by coalition and size, shape (k, n + 1)."""
+
+    shift: FloatArray
+    """What is added by coalition and size, shape (k, n + 1)."""
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return self.means.n_agents
+
+    @property
+    def n_coalitions(self) -> int:  # type: ignore[override]
+        return self.means.n_coalitions
+
+    @abstractmethod
+    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
+        """Return W_i(l), shape (..., k), from the sum of the members' means and the size with agent i in it."""
+
+    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
+        return self.from_sums(self.means.room_sums(memberships.astype(np.float64)), _sizes_with_agent(memberships))
+
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        return self.means.first_asymmetry()
+
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        return self.means.first_self_utility()
+
+
+@dataclass(frozen=True, eq=False)
+class SizeFree(FromMeans):
+    """Utilities that do not depend on coalition sizes."""
+
+    means: PairMeans
+    depends_on_size = False
+
+    @property
+    def scale(self) -> FloatArray:  # type: ignore[override]
+        return np.ones((self.n_coalitions, self.n_agents + 1))
+
+    @property
+    def shift(self) -> FloatArray:  # type: ignore[override]
+        return np.zeros((self.n_coalitions, self.n_agents + 1))
+
+    def room_values(self, marginals: FloatArray) -> FloatArray:
+        return self.means.room_sums(marginals)
+
+    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
+        return self.means.room_sums(memberships.astype(np.float64))
+
+    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:  # noqa: ARG002  (the same for all sizes)
+        return sums
+
+    def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:  # noqa: ARG002
+        return float(self.means.matrix(coalition)[agent, partner])
+
+    def first_difference(self) -> int | None:
+        return self.means.first_difference()
+
+    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+        return self.means.matrix(coalition), np.zeros(self.n_agents + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledBySize(FromMeans):
+    """Utilities that depend on the size in the same way for all pairs of a coalition."""
+
+    means: PairMeans
+    scale: FloatArray
+    shift: FloatArray
+    depends_on_size = True
+
+    @classmethod
+    def checked(cls, means: PairMeans, scale: object, shift: object) -> Self:
+        """Fill in scale 1 and shift 0 where they are not given, and check the shapes."""
+        shape = (means.n_coalitions, means.n_agents + 1)
+        return cls(
+            means,
+            np.ones(shape) if scale is None else checks.frozen(scale, "size_scale", shape),  # type: ignore[arg-type]
+            np.zeros(shape) if shift is None else checks.frozen(shift, "size_shift", shape),  # type: ignore[arg-type]
+        )
+
+    def room_values(self, marginals: FloatArray) -> FloatArray:
+        values = np.empty_like(marginals)
+        partners = np.arange(self.n_agents)
+        for l in range(self.n_coalitions):
+            p = marginals[:, l]
+            without_one = leave_one_out(p)
+            factors = leave_two_out_means(p, self.scale[l, 2:], without_one)
+            values[:, l] = self.means.weighted_room_sums(l, p, factors)
+            # Every partner brings the same shift, so only their number matters.
+            values[:, l] += without_one @ (partners * self.shift[l, 1:])
+        return values
+
+    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
+        coalition = np.arange(self.n_coalitions)
+        return np.asarray(self.scale[coalition, sizes] * sums + self.shift[coalition, sizes] * (sizes - 1))
+
+    def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
+        mean = self.means.matrix(coalition)[agent, partner]
+        return float(self.scale[coalition, size] * mean + self.shift[coalition, size])
+
+    def first_difference(self) -> int | None:
+        by_size = np.stack([self.scale, self.shift])[:, :, 2:]
+        different = (by_size != by_size[:, :1]).any(axis=(0, 2))
+        return int(different.argmax()) if different.any() else self.means.first_difference()
+
+    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+        scale, shift = self.scale[coalition], self.shift[coalition]
+        if np.ptp(scale[2:]) == 0:
+            return scale[2] * self.means.matrix(coalition), shift
+        common = self.means.common_value(coalition)
+        if common is None:
+            return None
+        return np.zeros((self.n_agents, self.n_agents)), common * scale + shift
+
+
+@dataclass(frozen=True, eq=False)
+class TableBySize(Utilities):
+    """d_ij^l(s) from a full table of shape (k, n, n, n + 1); sizes 0 and 1 are never read."""
+
+    table: FloatArray
+    depends_on_size = True
+
+    def __post_init__(self) -> None:
+        shape = self.table.shape
+        if len(shape) != 4 or shape[1:] != (shape[1], shape[1], shape[1] + 1):
+            raise InputError(f"size_table: expected shape (coalitions, agents, agents, agents + 1), got {shape}")
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return int(self.table.shape[1])
+
+    @property
+    def n_coalitions(self) -> int:  # type: ignore[override]
+        return int(self.table.shape[0])
+
+    def room_values(self, marginals: FloatArray) -> FloatArray:
+        values = np.empty_like(marginals)
+        for l in range(self.n_coalitions):
+            p = marginals[:, l]
+            without_one = leave_one_out(p)
+            for i in range(self.n_agents):
+                sizes = leave_two_out(p, without_one[i])
+                sizes[i] = 0.0
+                values[i, l] = p @ (self.table[l, i, :, 2:] * sizes).sum(axis=1)
+        return values
+
+    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
+        size = _sizes_with_agent(memberships)
+        values = np.zeros(memberships.shape)
+        rows = np.arange(self.n_agents)
+        for l in range(self.n_coalitions):
+            for j in range(self.n_agents):
+                means = self.table[l, rows, j, size[:, :, l]]
+                values[:, :, l] += np.where(rows == j, 0.0, means * memberships[:, j, l, None])
+        return values
+
+    def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
+        return float(self.table[coalition, agent, partner, size])
+
+    def first_asymmetry(self) -> tuple[int, int, int] | None:
+        relevant = self.table[..., 2:]
+        different = np.argwhere((relevant != np.swapaxes(relevant, 1, 2)).any(axis=-1))
+        return tuple(int(index) for index in different[0]) if len(different) else None  # type: ignore[return-value]
+
+    def first_self_utility(self) -> tuple[int, int, float] | None:
+        diagonal = np.diagonal(self.table, axis1=1, axis2=2)[:, 2:]  # (k, size, n)
+        found = np.argwhere(diagonal != 0)
+        if not len(found):
+            return None
+        l, s, i = (int(index) for index in found[0])
+        return l, i, float(diagonal[l, s, i])
+
+    def first_difference(self) -> int | None:
+        relevant = self.table[..., 2:]
+        return next((l for l in range(1, len(relevant)) if (relevant[l] != relevant[0]).any()), None)
+
+    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+        n = self.n_agents
+        pairs = self.table[coalition, :, :, 2]
+        by_size = np.zeros(n + 1)
+        difference = (self.table[coalition, :, :, 2:] - pairs[..., None])[~np.eye(n, dtype=bool)]
+        if np.ptp(difference, axis=0).max() > 1e-12 * max(1.0, float(np.abs(self.table).max())):
+            return None
+        by_size[2:] = difference[0]
+        return pairs, by_size

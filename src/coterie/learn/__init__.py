@@ -1,0 +1,1 @@
+"""What to recommend, and everything that a result tells about it."""

@@ -1,0 +1,338 @@
+"""From statistics to a recommended strategy with its certificate.
+
+`holdout` learns on the first parts of a log and certifies on the others; `paired` and `paper` learn and
+certify on everything; `auto` tries `holdout` and `paired`, each with its share of delta. All its certificates
+hold together with probability 1 - delta, so it is free to choose among them, and it stops at the first that is 0.
+
+With few data a certificate is mostly uncertainty, and its minimum is a profile in which few people meet, stable
+or not. So `auto` also certifies profiles that look stable under the best guess of the utilities
+(`coterie.estimate.guess`), and keeps the strategy with the smallest
+
+    1 / (1 / certificate + 1 / 2r) + (gap to expect, see `coterie.learn.expected`)
+
+where r is half the range of one pair's utility: small certificates count in full, and the more a promise exceeds
+what one colleague may be worth, the less it matters by how much.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, Literal
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray
+from coterie.certificates.certificate import Certificate
+from coterie.certificates.evidence import Evidence, Form, PairEvidence
+from coterie.certificates.from_statistics import evidence_from, paper_from
+from coterie.certificates.holdout import Sealed, fixed
+from coterie.certificates.paired import paired
+from coterie.errors import InputError
+from coterie.estimate.guess import Guess, choose_guess
+from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.strategy import Strategy
+from coterie.learn.expected import gaps, possible_games
+from coterie.solve.control import Control
+from coterie.solve.estimated import estimated_game
+from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, paper_evidence
+from coterie.solve.solution import Solution, Status
+from coterie.solve.starts import diverse, settle
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import PartStatistics, Statistics
+
+PARTS = (0.1, 0.1, 0.3, 0.5)
+"""How the samples of a log are divided: the first parts learn, the others certify."""
+
+LEARNING_SHARE = 0.2
+"""At least this share of the samples learns; a profile needs less to be found than to be certified."""
+
+CANDIDATES = 2
+"""So many held-out profiles are certified, each with its share of delta."""
+
+PAIRED_SHARE = 0.1
+"""This much of delta goes to `paired` under `auto`."""
+
+SETTLED, CERTIFIED = 32, 8
+"""From so many starts best-response dynamics runs at first, and so many of its ends are certified."""
+
+GUESSED = 1_000_000
+"""Guesses and possible games are made for up to so many cells of the table of means."""
+
+Method = Literal["auto", "holdout", "paired", "paper"]
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A strategy, its certificate, and how both came about."""
+
+    strategy: Strategy
+    certificate: Certificate
+    certificates: dict[str, float | None]
+    """Each method alone at delta for this strategy, None where it would not be valid."""
+    solution: Solution
+    evidence: Evidence
+    """What the whole log proves."""
+    guess: str
+    """The kind of guess that the search used: "raw" means, or how they were shrunk."""
+    candidates: list[dict[str, Any]]
+    """What was certified on the way: method, certificate, and the gap to expect, None where that did not matter."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A strategy that was found and certified."""
+
+    solution: Solution
+    strategy: Strategy
+    certificate: Certificate
+    guess: str = "raw"
+    alone: Callable[[], float] | None = None
+    """The held-out certificate of this strategy at the whole of delta."""
+
+
+def recommend(
+    statistics: Statistics,
+    delta: float,
+    control: Control | None = None,
+    *,
+    strategy: Kind = "pure",
+    certificate: Method = "auto",
+    solver: SolverName = "auto",
+    form: Form = "both",
+    target_gap: float | None = None,
+) -> Recommendation:
+    """Return the best strategy that was found, by the rule above for `auto`, else by certificate.
+
+    Parameters
+    ----------
+    statistics
+        Of a log in at least two parts for `holdout`, at least three for choosing guesses.
+    delta
+        The certificate's failure probability.
+    control
+        Seed, time limit, progress, interruption.
+    strategy, certificate, solver
+        "pure" or "mixed" strategies; which certificate, or "auto"; which solver, or "auto".
+    form
+        Which width bounds a held-out gain, see `coterie.certificates.holdout`.
+    target_gap
+        Strategies that are certified to have at most this gap are preferred to all others.
+    """
+    if solver not in SOLVERS[strategy]:
+        options = ", ".join(SOLVERS[strategy])
+        raise InputError(f"the solver {solver} finds no {strategy} strategies; these do: {options}")
+    if certificate == "holdout" and len(statistics.parts) < 2:
+        raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
+    control = control or Control()
+    setting = statistics.setting
+    names = (setting.agents, setting.coalitions)
+    task = _Task(statistics, delta, control, Searcher(setting.actions, names, strategy, solver, form, control))
+    holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1
+    shared = certificate == "auto" and holds_out
+    found: list[_Found] = []
+    if certificate == "auto" and strategy == "pure" and solver == "auto":
+        found = task.settled(delta * PAIRED_SHARE if shared else delta)
+    if not found and holds_out:
+        found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.7 if shared else 1.0)
+    elif not found:
+        found += task.on_everything("paper" if certificate == "paper" else "paired", delta)
+    if certificate == "auto" and control.ended is None and all(one.certificate.gap > 0 for one in found):
+        found += task.stable_looking(delta * PAIRED_SHARE if shared else delta)
+    return task.recommendation(found, by_expectation=certificate == "auto", target_gap=target_gap)
+
+
+class _Task:
+    """One log, one question, and what is made of it on the way."""
+
+    def __init__(self, statistics: Statistics, delta: float, control: Control, searcher: Searcher) -> None:
+        self.statistics, self.delta, self.control, self.searcher = statistics, delta, control, searcher
+        self.setting = statistics.setting
+        self.spaces = searcher.spaces
+
+    @cached_property
+    def whole(self) -> Evidence:
+        """What the whole log proves."""
+        return evidence_from(self.statistics.whole)
+
+    @cached_property
+    def estimated(self) -> Game:
+        """The game whose means are those of the whole log."""
+        return estimated_game(self.whole, self.spaces)
+
+    @cached_property
+    def guessed(self) -> tuple[Evidence, str]:
+        """The whole log with the best guess in place of raw means, and its name."""
+        parts = self.statistics.parts
+        halves = [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
+        return self._guessed(self.whole, halves)
+
+    # --- What is tried ------------------------------------------------------------------------------
+
+    def held_out(self, delta: float, share: float) -> list[_Found]:
+        """Learn on the first parts, and certify the most promising candidates on the others.
+
+        Only `sealed` ever holds the certifying utilities.
+        """
+        parts, setting, searcher = self.statistics.parts, self.setting, self.searcher
+        learns = _learning_parts(setting.shares)
+        part = _together(parts[:learns], setting)
+        learning = evidence_from(part)
+        sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
+        guessed, name = self._guessed(learning, parts[:learns])
+        expected = sealed.preview(guessed)
+        first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
+        candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
+        game = estimated_game(guessed, self.spaces)
+        looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
+        if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
+            # The best promise is not about a profile that looks stable: bring one that does.
+            second = searcher.run(guessed, "estimate", delta, part, share)
+            stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
+            expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
+            candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
+        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, searcher.form)
+
+        def alone(index: int) -> Callable[[], float]:
+            return lambda: sealed.again(self.delta)[index].gap
+
+        return [
+            _Found(solution, strategy, found, name, alone(index))
+            for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
+        ]
+
+    def settled(self, delta: float) -> list[_Found]:
+        """Return profiles in which best-response dynamics comes to rest and that are surely stable, if any is."""
+        game, rng = self.estimated, self.control.rng
+        inner, found = self.control.nested(), []
+        with inner.running():
+            ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner)
+            profiles = [self._named(profile) for profile in np.unique(ends[stable], axis=0)]
+            for strategy in sorted(profiles, key=lambda one: -game.height(one))[:CERTIFIED]:
+                inner.check()
+                certificate = self._paired(strategy, delta)
+                if certificate.gap == 0:
+                    margin = 0.0 if certificate.worst is None else certificate.worst.bound
+                    solution = Solution(
+                        strategy, margin, "best responses", "paired certificate", "converged", SETTLED, sweeps, 0.0
+                    )
+                    found.append(_Found(solution, strategy, certificate))
+        self.control.heed(inner)
+        return found
+
+    def _named(self, profile: BoolArray) -> Strategy:
+        return Strategy.pure(profile, self.setting.agents, self.setting.coalitions)
+
+    def stable_looking(self, delta: float) -> list[_Found]:
+        """Return profiles that look stable, and of small games the one that certifies best, by `paired`."""
+        evidence, name = self.guessed
+        solution = self.searcher.run(evidence, "estimate", delta, self.statistics.whole)
+        found = [_Found(solution, s, self._paired(s, delta), name) for s in candidates_of(solution)]
+        if self.searcher.kind == "pure" and self.searcher.enumerates and self.control.ended is None:
+            found += self.on_everything("paired", delta)
+        return found
+
+    def on_everything(self, goal: Literal["paired", "paper"], delta: float) -> list[_Found]:
+        """Learn and certify on the whole log."""
+        evidence = self.whole if goal == "paired" else paper_evidence(self.statistics.whole)
+        solution = self.searcher.run(evidence, goal, delta, self.statistics.whole)
+        found = []
+        for strategy in candidates_of(solution)[: 1 if self.searcher.kind == "pure" else None]:
+            certificate = self._paired(strategy, delta) if goal == "paired" else self._paper(strategy, delta)
+            assert certificate is not None
+            found.append(_Found(solution, strategy, certificate))
+        return found
+
+    def _guessed(self, evidence: Evidence, parts: Sequence[PartStatistics]) -> tuple[Evidence, str]:
+        """Return evidence whose means are the guesses that predict one part best from another, and their name."""
+        if not isinstance(evidence, PairEvidence):
+            return evidence, "ridge"
+        estimate = evidence.estimate
+        guess = Guess(estimate.moments.mean, "raw")
+        if estimate.moments.count.size <= GUESSED:
+            parted = [found.estimate.moments for p in parts if isinstance(found := evidence_from(p), PairEvidence)]
+            inner = self.control.nested()
+            with inner.running():
+                guess = choose_guess(parted, estimate.moments, symmetric=self.setting.symmetric, check=inner.check)
+            self.control.heed(inner)
+        moments = replace(estimate.moments, mean=guess.values)
+        return replace(evidence, estimate=replace(estimate, moments=moments)), guess.name
+
+    def _expected_gaps(self, strategies: Sequence[Strategy]) -> FloatArray:
+        """Return the mean gap of each strategy over games that the data leave possible.
+
+        Over the estimated game alone for bandit logs and for too many unknowns, and where there is no time left.
+        """
+        evidence, total, done = self.whole, np.zeros(len(strategies)), 0
+        if isinstance(evidence, PairEvidence) and evidence.estimate.moments.count.size <= GUESSED:
+            inner = self.control.nested()
+            with inner.running():
+                inner.check()
+                rng, symmetric = self.control.rng, self.setting.symmetric
+                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, check=inner.check):
+                    total += gaps(game, strategies)
+                    done += 1
+                    inner.check()
+            self.control.heed(inner)
+        return total / done if done else gaps(self.estimated, strategies)
+
+    # --- Certificates -------------------------------------------------------------------------------
+
+    def _paired(self, strategy: Strategy, delta: float) -> Certificate:
+        return paired(self.whole, strategy, self.spaces, delta)
+
+    def _paper(self, strategy: Strategy, delta: float) -> Certificate | None:
+        return paper_from(self.statistics.whole, strategy, self.spaces, delta)
+
+    def recommendation(
+        self, found: Sequence[_Found], *, by_expectation: bool, target_gap: float | None
+    ) -> Recommendation:
+        """Return everything about the best strategy: by the rule above, or by certificate alone; ties by potential."""
+        worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
+        matters = by_expectation and len(found) > 1 and all(one.certificate.gap > 0 for one in found)
+        expected = self._expected_gaps([one.strategy for one in found]).tolist() if matters else [None] * len(found)
+
+        def score(index: int) -> tuple[bool, float, float, float]:
+            gap = found[index].certificate.gap
+            misses = target_gap is not None and gap > target_gap
+            rule = 1 / (1 / gap + 1 / (2 * worth)) + expected[index] if matters else gap
+            return misses, rule, gap, -self.estimated.height(found[index].strategy)
+
+        best = found[min(range(len(found)), key=score)]
+        by_paper = self._paper(best.strategy, self.delta)
+        alone = {
+            "paper": None if by_paper is None else by_paper.gap,
+            "paired": self._paired(best.strategy, self.delta).gap,
+            "holdout": None if best.alone is None else best.alone(),
+        }
+        return Recommendation(
+            best.strategy,
+            replace(best.certificate, delta=self.delta),
+            alone,
+            self._reported(best),
+            self.whole,
+            best.guess,
+            [
+                {"method": one.certificate.method, "gap": one.certificate.gap, "expected_gap": loss}
+                for one, loss in zip(found, expected, strict=True)
+            ],
+        )
+
+    def _reported(self, best: _Found) -> Solution:
+        """Return the search as the result file tells it: about the strategy that was chosen."""
+        solution = replace(best.solution, strategy=best.strategy, seconds=self.control.seconds)
+        if best.strategy is not best.solution.strategy:
+            # Another candidate of the search: its value was not the smallest, and nothing is proven about it.
+            status: Status = "converged" if solution.status == "optimal" else solution.status
+            solution = replace(solution, value=best.certificate.gap, objective="certificate", status=status, bound=None)
+        return solution if self.control.ended is None else replace(solution, status=self.control.ended)
+
+
+def _learning_parts(shares: Sequence[float]) -> int:
+    """Return how many of the first parts learn; at least one is left to certify."""
+    reached = np.cumsum(shares)
+    return min(int(np.searchsorted(reached, LEARNING_SHARE - 1e-9)) + 1, len(shares) - 1)
+
+
+def _together(parts: Sequence[PartStatistics], setting: Setting) -> PartStatistics:
+    """Return the statistics of several parts as one."""
+    return reduce(lambda ours, theirs: ours.merged(theirs, setting), parts)  # type: ignore[arg-type]

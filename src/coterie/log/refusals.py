@@ -1,0 +1,138 @@
+"""What may be wrong with the tables of a log, and the wording of every refusal."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coterie.errors import InputError
+from coterie.log import schema
+from coterie.words import interval, number
+
+MOST_PROBLEMS = 10
+"""How many problems one refusal lists."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One thing that is wrong with a table, and where it was first seen."""
+
+    file: str
+    what: str
+    row: int | None = None
+    below_header: bool = False
+    others: int = 0
+
+    def __str__(self) -> str:
+        where = self.file
+        if self.row is not None:
+            where += f", row {self.row + 1}" + (" below the header" if self.below_header else "")
+        more = "" if not self.others else f" (and {self.others:,} more such row{'s' if self.others > 1 else ''})"
+        return f"{where}: {self.what}{more}"
+
+
+def refuse(problems: Iterable[Refusal]) -> None:
+    """Raise one error that lists the problems, if there are any."""
+    found = [str(problem) for problem in problems]
+    if not found:
+        return
+    if len(found) == 1:
+        raise InputError(found[0])
+    rest = len(found) - MOST_PROBLEMS
+    listed = found[:MOST_PROBLEMS] + ([f"and {rest} more problems"] if rest > 0 else [])
+    raise InputError(f"the log has {len(found)} problems:\n" + "\n".join(f"- {line}" for line in listed))
+
+
+def missing_columns(table: str, columns: list[str], found: Iterable[str]) -> str:
+    """Word a table without some of its columns."""
+    column, named = columns[0], " or ".join(repr(name) for name in columns)
+    return (
+        f"no column {named}; the table {table} needs {', '.join(schema.TABLES[table])}, and this one has "
+        f"{', '.join(found) or 'none'} (--columns {column}=NAME says which one is meant)"
+    )
+
+
+def ambiguous_column(column: str, found: Iterable[str]) -> str:
+    """Word two columns that differ only in upper and lower case."""
+    return f"the columns {' and '.join(repr(name) for name in found)} could both be {column!r}; rename one"
+
+
+def wrong_type(column: str, kind: str) -> str:
+    """Word a column whose type cannot hold what it should."""
+    expected = "numbers" if column == "utility" else "names: text or whole numbers"
+    if "with time zone" in kind:
+        expected = "a column without time zone (or text): names would depend on where the log is read"
+    return f"the column {column!r} has type {kind}, expected {expected}"
+
+
+def empty_name(column: str) -> str:
+    """Word a row without a name."""
+    return f"{column} is empty, expected a name"
+
+
+def not_finite(written: str | None) -> str:
+    """Word a utility that is no number."""
+    shown = "empty" if written is None or not written.strip() else repr(written)
+    return f"utility is {shown}, expected a finite number"
+
+
+def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, float], sigma: float | None) -> str:
+    """Word a utility outside the declared range, with the options that would declare what was seen."""
+    if sigma is not None:
+        return (
+            f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
+            f"{number(sigma)} explains; expected a larger --sigma or another --utility-range"
+        )
+    if seen[0] == seen[1]:
+        seen = min(seen[0], limits[0]), max(seen[1], limits[1])
+    low, high = (number(end) for end in seen)
+    middle = number((seen[0] + seen[1]) / 2)
+    return (
+        f"utility {number(value)} is outside the utility range {interval(*limits)}; utilities here go from {low} to "
+        f"{high}: declare their scale and the value of being alone, such as --utility-range {low} {high} "
+        f"--neutral {middle}"
+    )
+
+
+def total_outside(value: float, terms: int, limits: tuple[float, float]) -> str:
+    """Word a total that its pair terms cannot add up to."""
+    if terms == 0:
+        return f"the total is {number(value)}, expected 0 for an agent who shared no coalition in that sample"
+    low, high = limits
+    return (
+        f"the total {number(value)} of {terms} pair{'s' if terms > 1 else ''} is outside "
+        f"{interval(terms * low, terms * high)}; the range is per pair, see --utility-range and --neutral"
+    )
+
+
+def with_herself(agent: str) -> str:
+    """Word a pair of an agent with herself."""
+    return f"agent {agent!r} is paired with herself, expected two agents"
+
+
+def duplicate(table: str, values: Mapping[str, Any]) -> str:
+    """Word a row that repeats an earlier one."""
+    expected = {"memberships": "agent, coalition and sample", "totals": "agent and sample"}
+    return (
+        f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
+    )
+
+
+def orders_disagree(values: Mapping[str, Any], utilities: tuple[float, float]) -> str:
+    """Word the two orders of a symmetric pair with different utilities."""
+    first, second = (number(value) for value in utilities)
+    return (
+        f"{_shown(values)} has utility {first} in one order and {second} in the other, expected the same; say "
+        f"--asymmetric if agents value each other differently, or --symmetrize to average the two"
+    )
+
+
+def not_members(values: Mapping[str, Any], missing: str) -> str:
+    """Word a pair that did not share the coalition according to `memberships`."""
+    return (
+        f"{missing!r} is not a member of coalition {values['coalition']!r} in sample {values['sample']!r}, expected "
+        f"memberships of both agents of a pair"
+    )
+
+
+def _shown(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{column} {value!r}" for column, value in values.items())

@@ -1,0 +1,166 @@
+"""Compiled sums of x x' over samples, where x tells which unknowns of an agent occurred together.
+
+Rows arrive sample by sample; each agent of a sample adds the outer product of the few unknowns
+that she met, straight into her packed matrix. Nothing else grows with the log.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from coterie.log.queries import FIXED_BITS
+from coterie.statistics.total_statistics import LIMB, WEIGHT_BITS
+
+WEIGHTINGS = ("none", "pairs", "samples")
+"""In the order of the numbers that the kernel knows them by."""
+
+_ONE_BY_TERMS, _ONE_BY_SQUARES = 1 << WEIGHT_BITS["pairs"], 1 << WEIGHT_BITS["samples"]
+
+_compiled: Any = numba.njit(cache=True, nogil=True)
+
+
+@_compiled
+def _add_outer(gram, block, tables, features, values, count, weight):
+    """Add weight x x' to a packed matrix (see `sums.packed_positions`); features are ascending."""
+    triangle = block * (block + 1) // 2
+    for a in range(count):
+        l, place = divmod(features[a], block)
+        w = weight * values[a]
+        base = l * triangle + place * block - place * (place - 1) // 2 - place - l * block
+        end = (l + 1) * block
+        b = a
+        while b < count:
+            while b < count and features[b] < end:
+                gram[base + features[b]] += w * values[b]
+                b += 1
+            if b < count:  # the next coalition: a block of its own
+                m = features[b] // block
+                pair = l * tables - l * (l + 1) // 2 + m - l - 1
+                base = tables * triangle + pair * block * block + place * block - m * block
+                end = (m + 1) * block
+
+
+@_compiled
+def add_cooccurrences(group, agent, feature, part, gram, block, tables):
+    """Add up x x' for every run of rows with the same group; rows are sorted by group and feature.
+
+    A feature that is listed several times in a group counts so often in x.
+    """
+    features = np.empty(block * tables, dtype=np.int64)
+    values = np.empty(block * tables, dtype=np.int64)
+    row, rows = 0, len(group)
+    while row < rows:
+        first, count = row, 0
+        while row < rows and group[row] == group[first]:
+            if count and features[count - 1] == feature[row]:
+                values[count - 1] += 1
+            else:
+                features[count] = feature[row]
+                values[count] = 1
+                count += 1
+            row += 1
+        _add_outer(gram[part[first], agent[first]], block, tables, features, values, count, 1)
+
+
+@_compiled
+def add_totals(
+    sample,
+    part,
+    agent,
+    coalition,
+    utility,
+    n,
+    pooled,
+    n_sizes,
+    low,
+    high,
+    weighting,
+    gram,
+    offsets,
+    moments,
+    squares,
+    totals,
+):
+    """Add every total's problem to the sums of its agent and part.
+
+    Rows are sorted by sample, coalition and agent; a total has coalition -1, so that it comes
+    before the memberships of its sample, in which each coalition is one run of rows.
+    """
+    dimension = offsets.shape[2]
+    block = (n - 1) * max(n_sizes, 1)
+    rows = len(sample)
+    features = np.empty(dimension, dtype=np.int64)
+    values = np.empty(dimension, dtype=np.int64)
+    times = np.zeros(dimension, dtype=np.int64)
+    head = np.full(n, -1, dtype=np.int64)  # the first membership of each agent in this sample
+    following = np.empty(rows, dtype=np.int64)  # the next membership of the same agent
+    first_of = np.empty(rows, dtype=np.int64)
+    end_of = np.empty(rows, dtype=np.int64)
+    start = 0
+    while start < rows:
+        members = start
+        while members < rows and sample[members] == sample[start] and coalition[members] < 0:
+            members += 1
+        stop = members
+        while stop < rows and sample[stop] == sample[start]:
+            run = stop
+            while stop < rows and sample[stop] == sample[start] and coalition[stop] == coalition[run]:
+                stop += 1
+            first_of[run:stop] = run
+            end_of[run:stop] = stop
+        for row in range(stop - 1, members - 1, -1):
+            following[row] = head[agent[row]]
+            head[agent[row]] = row
+        p = part[start]
+        for total in range(start, members):
+            i = agent[total]
+            totals[p, i] += 1
+            count, c = 0, 0
+            row = head[i]
+            while row >= 0:
+                table = 0 if pooled else coalition[row]
+                size = end_of[row] - first_of[row]
+                for other in range(first_of[row], end_of[row]):
+                    j = agent[other]
+                    if j == i:
+                        continue
+                    f = table * (n - 1) + j - (1 if j > i else 0)
+                    if n_sizes > 0:
+                        f = f * n_sizes + size - 2
+                    if times[f] == 0:
+                        features[count] = f
+                        count += 1
+                    times[f] += 1
+                    c += 1
+                row = following[row]
+            if c == 0:
+                continue
+            if pooled:
+                features[:count].sort()
+            for a in range(count):
+                values[a] = times[features[a]]
+                times[features[a]] = 0
+            q = np.int64(np.floor((utility[total] - c * low) / (c * (high - low)) * (1 << FIXED_BITS) + 0.5))
+            q = min(max(q, 0), 1 << FIXED_BITS)
+            if weighting == 0:
+                weight, each, moment, scale = 1, c, c * q, c * c
+            elif weighting == 1:
+                weight = (_ONE_BY_TERMS + c // 2) // c
+                each, moment, scale = weight * c, (weight * c * q) >> FIXED_BITS, c
+            else:
+                weight = (_ONE_BY_SQUARES + c * c // 2) // (c * c)
+                each, moment, scale = weight * c, (weight * c * q) >> FIXED_BITS, 1
+            _add_outer(gram[p, i], block, dimension // block, features, values, count, weight)
+            for a in range(count):
+                offsets[p, i, features[a]] += each * values[a]
+                moments[p, i, features[a]] += moment * values[a]
+            square = (q * q) >> FIXED_BITS
+            rest = (q * q) & ((1 << FIXED_BITS) - 1)
+            for power, value in enumerate((np.int64(1), q, square, rest)):
+                term = scale * value
+                squares[p, i, power, 0] += term >> LIMB
+                squares[p, i, power, 1] += term & ((1 << LIMB) - 1)
+        for row in range(members, stop):
+            head[agent[row]] = -1
+        start = stop

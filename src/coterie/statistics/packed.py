@@ -1,0 +1,46 @@
+"""Packed symmetric matrices of integers, in square blocks of which most may be empty."""
+
+import numpy as np
+
+from coterie.arrays import IntArray
+
+
+def packed_length(dimension: int) -> int:
+    """Return how many entries the upper triangle of a square matrix has."""
+    return dimension * (dimension + 1) // 2
+
+
+def packed_positions(rows: IntArray, columns: IntArray, block: int, dimension: int) -> IntArray:
+    """Return where entries (row <= column) of a symmetric matrix are in its packed form.
+
+    The matrix consists of square blocks, one for each two coalitions, and the packed form holds
+    them one after the other: first the upper triangles of the diagonal ones, then those above the
+    diagonal. Where nobody joins two coalitions at once, the latter are never touched, and the
+    operating system never provides memory for them.
+    """
+    tables = dimension // max(block, 1)
+    l, place = np.divmod(rows, max(block, 1))
+    m, other = np.divmod(columns, max(block, 1))
+    inside = l * packed_length(block) + place * block - place * (place - 1) // 2 + other - place
+    pair = l * tables - l * (l + 1) // 2 + m - l - 1
+    across = tables * packed_length(block) + pair * block**2 + place * block + other
+    return np.asarray(np.where(l == m, inside, across), dtype=np.int64)
+
+
+def unpacked(packed: IntArray, block: int, dimension: int) -> IntArray:
+    """Return the symmetric matrix with the given packed form."""
+    matrix = np.zeros((dimension, dimension), dtype=packed.dtype)
+    rows, columns = np.triu_indices(dimension)
+    matrix[rows, columns] = packed[packed_positions(rows, columns, block, dimension)]
+    matrix[columns, rows] = matrix[rows, columns]
+    return matrix
+
+
+def embedded(matrix: IntArray, positions: IntArray, block: int, dimension: int) -> IntArray:
+    """Return the packed form of a larger matrix with the entries of a smaller one at `positions`."""
+    rows, columns = np.triu_indices(len(positions))
+    first, second = positions[rows], positions[columns]
+    where = packed_positions(np.minimum(first, second), np.maximum(first, second), block, dimension)
+    result = np.zeros(packed_length(dimension), dtype=matrix.dtype)
+    result[where] = matrix[rows, columns]
+    return result

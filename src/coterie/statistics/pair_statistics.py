@@ -1,0 +1,287 @@
+"""Statistics of semi-bandit logs: for each pair and coalition how often they met, and what it was worth.
+
+Utilities are summed as whole numbers q = round((u - low) / (high - low) 2^30), so that the sums
+are the same on every engine and in every order. The views in utility points count from the
+neutral point: u - neutral.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
+from coterie.errors import InputError, TooLargeError
+from coterie.game.means import DenseMeans, PairMeans, SparseMeans
+from coterie.log.queries import FIXED_BITS
+from coterie.statistics.packed import embedded, packed_length, unpacked
+from coterie.statistics.setting import Setting, positions
+from coterie.sums import Sums, carried
+
+DENSE_AGENTS = 2000
+"""Up to so many agents, statistics can be had as dense arrays."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairStatistics:
+    """Counts, sums and sums of squares for each observed coalition and pair (and size).
+
+    They are held as one entry per unknown that was seen, in the order of `coalition`, `agent`,
+    `partner` and `size`; symmetric logs have agent < partner. Where coalitions are
+    interchangeable, `coalition` is 0 throughout. `counts`, `sums`, `means` and `variances` are
+    the same as dense arrays of shape (k, n, n), filled on both sides where symmetric.
+    """
+
+    setting: Setting
+    n_samples: int
+    entries: Sums
+    """Keys (coalition, agent, partner) or (coalition, agent, partner, size); values count, total, the sum of
+    squares in two parts (high 2^30 + low with 0 <= low < 2^30) and, with `noise="samples"`, the sum over samples
+    of (how often the pair met in it)^2."""
+    teams: Sums
+    """Keys (coalition, size), value the number of samples in which the coalition had that size."""
+    together: IntArray | None = None
+    """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit."""
+
+    def __post_init__(self) -> None:
+        # Sums of squares come in parts of any size, from engines, additions and older files; here they have one form.
+        count, total, high, low, *repeats = self.entries.values.T
+        if low.size and not 0 <= low.min() <= low.max() < 1 << FIXED_BITS:
+            values = np.stack([count, total, *carried(high, low, FIXED_BITS), *repeats], axis=1)
+            object.__setattr__(self, "entries", Sums(self.entries.keys, values))
+
+    @property
+    def coalition(self) -> IntArray:
+        """The coalition of each entry."""
+        return np.ascontiguousarray(self.entries.keys[:, 0])
+
+    @property
+    def agent(self) -> IntArray:
+        """The agent who receives the utility, or the first of an unordered pair."""
+        return np.ascontiguousarray(self.entries.keys[:, 1])
+
+    @property
+    def partner(self) -> IntArray:
+        """The agent from whom the utility comes, or the second of an unordered pair."""
+        return np.ascontiguousarray(self.entries.keys[:, 2])
+
+    @property
+    def size(self) -> IntArray:
+        """The size of the coalition, for size-aware statistics only."""
+        if self.setting.sizes != "aware":
+            raise InputError('these statistics ignore sizes; make them with sizes="aware"')
+        return np.ascontiguousarray(self.entries.keys[:, 3])
+
+    @property
+    def count(self) -> IntArray:
+        """N: how many rows each entry adds up."""
+        return np.ascontiguousarray(self.entries.values[:, 0])
+
+    @property
+    def total(self) -> IntArray:
+        """The sum of the fixed-point utilities q."""
+        return np.ascontiguousarray(self.entries.values[:, 1])
+
+    @property
+    def squares(self) -> FloatArray:
+        """The sum of q^2 / 2^30."""
+        result: FloatArray = self.entries.values[:, 2] + self.entries.values[:, 3] / 2.0**FIXED_BITS
+        return result
+
+    @property
+    def repeats(self) -> IntArray:
+        """The sum over samples of (how often the pair met in it)^2: N unless coalitions are pooled."""
+        if not self.setting.pool_coalitions:
+            return self.count
+        if self.setting.noise != "samples":
+            raise InputError('these statistics were made with noise="pairs"; repeats need noise="samples"')
+        return np.ascontiguousarray(self.entries.values[:, 4])
+
+    @property
+    def rows(self) -> int:
+        """The number of observations."""
+        return int(self.count.sum())
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """The mean utility of each entry, counted from the neutral point."""
+        low, step = self._scale
+        return low + step * (self.total / self.count)
+
+    @cached_property
+    def variance(self) -> FloatArray:
+        """The sample variance (divided by N - 1) of each entry, 0 where N = 1."""
+        _, step = self._scale
+        # With m = floor(mean), sum (q - m)^2 = sum q^2 - m (sum q + rest), exact in two parts of whole numbers.
+        near, rest = np.divmod(self.total, self.count)
+        both = self.total + rest
+        low = self.entries.values[:, 3] - near * (both & ((1 << FIXED_BITS) - 1))
+        high = self.entries.values[:, 2] - near * (both >> FIXED_BITS) + (low >> FIXED_BITS)
+        spread = high * 2.0**FIXED_BITS + (low & ((1 << FIXED_BITS) - 1)) - rest * (rest / self.count)
+        return np.asarray(np.maximum(spread, 0.0) * step**2 / np.maximum(self.count - 1, 1))
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        low, high = self.setting.fixed_range
+        return low - self.setting.neutral, (high - low) / 2.0**FIXED_BITS
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """N as a dense array (k, n, n); added up over sizes."""
+        result: IntArray = self._dense(self.count)
+        return result
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """The sums of utilities from the neutral point as a dense array (k, n, n)."""
+        result: FloatArray = self._dense(self.mean * self.count)
+        return result
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """The means as a dense array (k, n, n), 0 where a pair was not seen."""
+        self._refuse_sized()
+        result: FloatArray = self._dense(self.mean)
+        return result
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """The sample variances as a dense array (k, n, n), 0 where a pair was seen less than twice."""
+        self._refuse_sized()
+        result: FloatArray = self._dense(self.variance)
+        return result
+
+    @property
+    def pair_means(self) -> PairMeans:
+        """The means behind the interface of games: dense up to `DENSE_AGENTS` agents, sparse above."""
+        self._refuse_sized()
+        n, k = self.setting.n_agents, self.setting.n_coalitions
+        if n <= DENSE_AGENTS:
+            return DenseMeans(self.means, k)
+        from scipy.sparse import coo_array
+
+        matrices = []
+        for l in range(self.setting.n_tables):
+            here = self.coalition == l
+            i, j, mean = self.agent[here], self.partner[here], self.mean[here]
+            if self.setting.symmetric:
+                i, j, mean = np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([mean, mean])
+            matrices.append(coo_array((mean, (i, j)), shape=(n, n)))
+        return SparseMeans.from_matrices(matrices, k)
+
+    @cached_property
+    def size_counts(self) -> IntArray:
+        """How many samples had |C_l| = s, shape (k, n + 1), s = 0 included.
+
+        For interchangeable coalitions, shape (1, n + 1): how many teams had each size, and s = 0
+        counts the places for teams that stayed empty.
+        """
+        setting = self.setting
+        return size_table(self.teams, setting, self.n_samples)
+
+    def cooccurrence(self, agent: int) -> IntArray:
+        """Return H_i: how often two of the agent's unknowns were observed in the same sample.
+
+        Rows and columns are in the order of `Setting.feature`. For interchangeable coalitions
+        each sample counts the product of how often the two pairs met in it.
+        """
+        if self.together is None:
+            raise InputError(
+                'there are no co-occurrence counts: they need noise="samples", and they are left out '
+                "where they would be too large"
+            )
+        return unpacked(self.together[agent], self.setting.block, self.setting.n_features)
+
+    def _refuse_sized(self) -> None:
+        if self.setting.sizes == "aware":
+            raise InputError("size-aware means have no (k, n, n) array; use the entries, one per size")
+
+    def _dense(self, values: Any) -> Any:
+        setting = self.setting
+        if setting.n_agents > DENSE_AGENTS:
+            raise TooLargeError(
+                f"dense arrays are made for up to {DENSE_AGENTS} agents, this log has {setting.n_agents}; "
+                "use the entries (coalition, agent, partner, count, mean, ...)"
+            )
+        array = np.zeros((setting.n_tables, setting.n_agents, setting.n_agents), dtype=values.dtype)
+        np.add.at(array, (self.coalition, self.agent, self.partner), values)
+        return array + array.transpose(0, 2, 1) if setting.symmetric else array
+
+    def merged(self, other: "PairStatistics", setting: Setting) -> "PairStatistics":
+        """Return the sums of both, for the setting of both logs together."""
+        ours, theirs = self.relabelled(setting), other.relabelled(setting)
+        both = None if ours.together is None or theirs.together is None else ours.together + theirs.together
+        return PairStatistics(
+            setting, self.n_samples + other.n_samples, ours.entries + theirs.entries, ours.teams + theirs.teams, both
+        )
+
+    def relabelled(self, setting: Setting) -> "PairStatistics":
+        """Return the same statistics among the names of a wider setting."""
+        names = (self.setting.agents, self.setting.coalitions)
+        if names == (setting.agents, setting.coalitions):
+            return replace(self, setting=setting)
+        agents = positions(self.setting.agents, setting.agents)
+        tables = None if setting.pool_coalitions else positions(self.setting.coalitions, setting.coalitions)
+        keys = self.entries.keys.copy()
+        keys[:, 1:3] = agents[keys[:, 1:3]]
+        if setting.symmetric:
+            keys[:, 1:3] = np.sort(keys[:, 1:3], axis=1)
+        entries = Sums(keys, self.entries.values).relabelled([tables] + [None] * (keys.shape[1] - 1))
+        together = self.together
+        if together is not None:
+            together = embed_all(together, self.setting, setting)
+        return PairStatistics(setting, self.n_samples, entries, self.teams.relabelled([tables, None]), together)
+
+    def arrays(self) -> dict[str, Any]:
+        """Return everything that makes up the statistics, apart from the setting."""
+        found = {
+            "n_samples": np.array(self.n_samples, dtype=np.int64),
+            "keys": self.entries.keys,
+            "values": self.entries.values,
+            "team_keys": self.teams.keys,
+            "team_values": self.teams.values,
+        }
+        return found if self.together is None else {**found, "together": self.together}
+
+    @classmethod
+    def from_arrays(cls, setting: Setting, arrays: Mapping[str, Any]) -> "PairStatistics":
+        """Read what `arrays` returned."""
+        return cls(
+            setting,
+            int(arrays["n_samples"]),
+            Sums(arrays["keys"], arrays["values"]),
+            Sums(arrays["team_keys"], arrays["team_values"]),
+            arrays.get("together"),
+        )
+
+
+def size_table(teams: Sums, setting: Setting, n_samples: int) -> IntArray:
+    """Return how many samples had each size of each coalition, with s = 0 for the rest of the samples."""
+    table = np.zeros((setting.n_tables, setting.n_agents + 1), dtype=np.int64)
+    table[teams.keys[:, 0], teams.keys[:, 1]] = teams.values[:, 0]
+    places = n_samples * (setting.n_coalitions if setting.pool_coalitions else 1)
+    table[:, 0] = np.maximum(places - table[:, 1:].sum(axis=1), 0)
+    return table
+
+
+def feature_positions(agent: int, old: Setting, new: Setting) -> IntArray:
+    """Return where the old unknowns of an agent are among the unknowns of a wider setting."""
+    agents = positions(old.agents, new.agents)
+    partners = np.delete(np.arange(old.n_agents), agent)
+    tables = np.arange(1) if old.pool_coalitions else positions(old.coalitions, new.coalitions)
+    sizes = np.arange(2, old.n_sizes + 2) if old.sizes == "aware" else None
+    place = new.feature(agents[agent], tables[:, None], agents[partners][None, :])
+    if sizes is None:
+        return np.asarray(place.ravel())
+    return np.asarray((place[..., None] * new.n_sizes + sizes - 2).ravel())
+
+
+def embed_all(matrices: IntArray, old: Setting, new: Setting) -> IntArray:
+    """Return one packed matrix per agent of a wider setting; new agents have zeros."""
+    wider = np.zeros((new.n_agents, packed_length(new.n_features)), dtype=np.int64)
+    for agent, place in enumerate(positions(old.agents, new.agents)):
+        matrix = unpacked(matrices[agent], old.block, old.n_features)
+        wider[place] = embedded(matrix, feature_positions(agent, old, new), new.block, new.n_features)
+    return wider

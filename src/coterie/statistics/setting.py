@@ -1,0 +1,156 @@
+"""What statistics are about: the names, the declared facts and the options they were made with."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coterie.arrays import IntArray
+from coterie.errors import InputError
+from coterie.game.actions import ActionSpaces, UpTo
+from coterie.log.choices import is_observed, sorted_sets
+from coterie.log.options import fixed_range
+from coterie.words import in_order
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The log that statistics come from, as far as they depend on it."""
+
+    feedback: str
+    agents: tuple[str, ...]
+    coalitions: tuple[str, ...]
+    symmetric: bool
+    utility_range: tuple[float, float] | None
+    neutral: float
+    sigma: float | None
+    pool_coalitions: bool
+    action_description: Any
+    """The `actions` that were asked for: a word such as "observed", or explicit sets."""
+    action_sets: Any
+    """What they come to, as `ActionSpaces.parse` reads it."""
+    sizes: str
+    noise: str
+    shares: tuple[float, ...]
+    """The share of the samples in each part."""
+    seed: int
+    declared_agents: tuple[str, ...] = ()
+    """Agents that were declared; they come first, in that order."""
+    declared_coalitions: tuple[str, ...] = ()
+
+    @property
+    def n_agents(self) -> int:
+        """The number of agents."""
+        return len(self.agents)
+
+    @property
+    def n_coalitions(self) -> int:
+        """The number of coalitions."""
+        return len(self.coalitions)
+
+    @property
+    def n_tables(self) -> int:
+        """How many coalitions the statistics tell apart: one where they are interchangeable."""
+        return 1 if self.pool_coalitions else self.n_coalitions
+
+    @property
+    def n_sizes(self) -> int:
+        """How many sizes of a coalition, from 2 up, each pair has its own unknown for."""
+        return max(self.n_agents - 1, 1) if self.sizes == "aware" else 1
+
+    @property
+    def block(self) -> int:
+        """How many unknowns one agent has in each coalition that the statistics tell apart."""
+        return (self.n_agents - 1) * self.n_sizes
+
+    @property
+    def n_features(self) -> int:
+        """How many unknowns one agent's utility may depend on."""
+        return self.block * self.n_tables
+
+    @property
+    def fixed_range(self) -> tuple[float, float]:
+        """The interval that 2^30 steps of fixed-point utilities span."""
+        return fixed_range(self.utility_range, self.neutral, self.sigma)
+
+    @property
+    def actions(self) -> ActionSpaces:
+        """What each agent may do."""
+        return ActionSpaces.parse(self.action_sets, self.agents, self.coalitions)
+
+    def feature(self, agent: IntArray, table: IntArray, partner: IntArray, size: IntArray | None = None) -> IntArray:
+        """Return the place of (coalition, partner, size) among an agent's unknowns.
+
+        Coalitions come first, then partners without the agent herself, then sizes from 2 up.
+        """
+        place = table * (self.n_agents - 1) + partner - (partner > agent)
+        return place if size is None else place * self.n_sizes + size - 2
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the setting as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Setting":
+        """Read what `to_json` wrote."""
+        lists = {key: tuple(data[key]) for key in _NAME_LISTS}
+        limits = data["utility_range"]
+        return cls(**{**data, **lists, "utility_range": None if limits is None else (limits[0], limits[1])})
+
+    def merged(self, other: "Setting") -> "Setting":
+        """Return the setting of both logs together; names and observed actions are united."""
+        free = {*_NAME_LISTS, "action_sets"} - {"shares"}
+        ours, theirs = self.to_json(), other.to_json()
+        for key, value in ours.items():
+            if key not in free and value != theirs[key]:
+                raise InputError(f"these statistics cannot be added: {key} is {value!r} here and {theirs[key]!r} there")
+        declared_agents = _united(self.declared_agents, other.declared_agents)
+        declared_coalitions = _united(self.declared_coalitions, other.declared_coalitions)
+        agents = _united(self.agents, other.agents, declared_agents)
+        coalitions = _united(self.coalitions, other.coalitions, declared_coalitions)
+        if self.pool_coalitions:
+            coalitions = max(self.coalitions, other.coalitions, key=len)
+        merged = replace(
+            self,
+            agents=agents,
+            coalitions=coalitions,
+            declared_agents=declared_agents,
+            declared_coalitions=declared_coalitions,
+        )
+        return replace(merged, action_sets=_united_actions(self, other, agents, coalitions))
+
+
+_NAME_LISTS = ("agents", "coalitions", "shares", "declared_agents", "declared_coalitions")
+
+
+def _united(ours: tuple[str, ...], theirs: tuple[str, ...], first: tuple[str, ...] = ()) -> tuple[str, ...]:
+    settled = ours == theirs and ours[: len(first)] == first
+    return ours if settled else first + in_order({*ours, *theirs}.difference(first))
+
+
+def _united_actions(ours: Setting, theirs: Setting, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Any:
+    if not is_observed(ours.action_description):
+        if ours.action_sets != theirs.action_sets:
+            raise InputError("these statistics cannot be added: the agents' actions differ")
+        return ours.action_sets
+    if ours.pool_coalitions:
+        spaces = [setting.actions.spaces[0] for setting in (ours, theirs)]
+        assert all(isinstance(space, UpTo) for space in spaces)
+        most = max(space.most for space in spaces if isinstance(space, UpTo))
+        return UpTo(len(coalitions), most, any(s.may_stay_out for s in spaces if isinstance(s, UpTo))).to_json(())
+    if isinstance(ours.action_sets, Mapping) or isinstance(theirs.action_sets, Mapping):
+        own = [_own_sets(setting) for setting in (ours, theirs)]
+        return {name: sorted_sets(own[0].get(name, []) + own[1].get(name, []), coalitions) for name in agents}
+    return sorted_sets(ours.action_sets + theirs.action_sets, coalitions)
+
+
+def _own_sets(setting: Setting) -> dict[str, Any]:
+    sets = setting.action_sets
+    return dict(sets) if isinstance(sets, Mapping) else dict.fromkeys(setting.agents, sets)
+
+
+def positions(names: tuple[str, ...], among: tuple[str, ...]) -> IntArray:
+    """Return where each name is in a longer tuple of names."""
+    place = {name: index for index, name in enumerate(among)}
+    return np.array([place[name] for name in names], dtype=np.int64)

@@ -1,0 +1,228 @@
+"""Statistics of bandit logs: each agent's least-squares problem, as sums over samples.
+
+In a sample, agent i's total is v = sum over her unknowns of x_f theta_f plus noise: x_f tells
+which (coalition, partner) she met (how often, where coalitions are interchangeable), and
+c = sum of x_f is the number of pair terms. A *weighting* W(c) is 1/c for independent pairs
+(`"pairs"`), 1/c^2 for independent samples (`"samples"`) and 1 for the paper's estimator
+(`"none"`). Each needs sum W x x', sum W x v and sum W v^2.
+
+Totals are whole numbers q of c (high - low) / 2^30 steps above c low, and weights are whole
+numbers too, so all of these are integers, the same on every engine and in every order.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.log.queries import FIXED_BITS
+from coterie.statistics.packed import unpacked
+from coterie.statistics.pair_statistics import embed_all, feature_positions, size_table
+from coterie.statistics.setting import Setting, positions
+from coterie.sums import Sums, carried
+
+WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
+"""Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
+
+Without weights they fit for 2^33 / c samples, which the reduction checks."""
+
+LIMB = 31
+"""Sums of squares are kept in two parts, the lower one of so many bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSums:
+    """The sums of all agents' problems under one weighting W, as integers."""
+
+    gram: IntArray
+    """sum W x x', one packed matrix per agent."""
+    offsets: IntArray
+    """sum W c x, shape (n, d): what a shift of every pair utility by 1 adds to the moments."""
+    moments: IntArray
+    """sum W c q x, shape (n, d)."""
+    squares: IntArray
+    """sum of W c^2 times 1, q and the two parts of q^2 = a 2^30 + b, with exact weights, shape (n, 4, 2): each sum
+    in a high and a low part."""
+
+    def __add__(self, other: "WeightedSums") -> "WeightedSums":
+        return WeightedSums(
+            self.gram + other.gram,
+            self.offsets + other.offsets,
+            self.moments + other.moments,
+            carried_limbs(self.squares + other.squares),
+        )
+
+
+def carried_limbs(limbs: IntArray) -> IntArray:
+    """Return sums in two parts with the lower part below 2^31."""
+    return np.stack(carried(limbs[..., 0], limbs[..., 1], LIMB), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class JointSums:
+    """The joint estimator's sums over all edges (coalition, {i, j}) of a symmetric game, in floats.
+
+    For sample m, Z_m has a row per observed agent and a column per edge, P_m = Z_m^+ Z_m.
+    """
+
+    projections: FloatArray
+    """sum P_m, shape (E, E)."""
+    moments: FloatArray
+    """sum Z_m^+ v_m, shape (E,), with totals counted from the neutral point."""
+
+    def __add__(self, other: "JointSums") -> "JointSums":
+        return JointSums(self.projections + other.projections, self.moments + other.moments)
+
+
+def edge_index(setting: Setting) -> IntArray:
+    """Return the edges in order: rows (coalition, i, j) with i < j, shape (E, 3)."""
+    i, j = np.triu_indices(setting.n_agents, 1)
+    tables = np.repeat(np.arange(setting.n_tables), len(i))
+    return np.stack([tables, np.tile(i, setting.n_tables), np.tile(j, setting.n_tables)], axis=1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TotalStatistics:
+    """Every agent's weighted least-squares problem; vectors are in the order of `Setting.feature`."""
+
+    setting: Setting
+    n_samples: int
+    totals: IntArray
+    """How many totals of each agent were observed, shape (n,)."""
+    teams: Sums
+    """Keys (coalition, size), value the number of samples in which the coalition had that size."""
+    weighted: Mapping[str, WeightedSums]
+    """The sums under each weighting that was asked for."""
+    joint: JointSums | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of observations."""
+        return int(self.totals.sum())
+
+    @cached_property
+    def size_counts(self) -> IntArray:
+        """How many samples had |C_l| = s, shape (k, n + 1), s = 0 included; see `PairStatistics.size_counts`."""
+        return size_table(self.teams, self.setting, self.n_samples)
+
+    def gram(self, agent: int, weighting: str | None = None) -> FloatArray:
+        """Return sum W x x' of an agent, shape (d, d); the weighting of the noise by default."""
+        sums, bits = self._sums(weighting)
+        return unpacked(sums.gram[agent], self.setting.block, self.setting.n_features) / 2.0**bits
+
+    def moment(self, agent: int, weighting: str | None = None) -> FloatArray:
+        """Return sum W x v of an agent, totals counted from the neutral point, shape (d,)."""
+        sums, bits = self._sums(weighting)
+        low, step = self._scale
+        # Under a weighting, moments were divided by 2^30 to fit; without one they are whole.
+        unit = step if weighting_of(weighting, self.setting) == "none" else step * 2.0**FIXED_BITS
+        return np.asarray((low * sums.offsets[agent] + unit * sums.moments[agent]) / 2.0**bits)
+
+    def squares(self, agent: int, weighting: str | None = None) -> float:
+        """Return sum W v^2 of an agent, totals counted from the neutral point."""
+        sums, _ = self._sums(weighting)
+        low, step = (Fraction(value) for value in self._scale)  # the terms cancel where the range is wide
+        one, first, *second = (int(high) * 2**LIMB + int(rest) for high, rest in sums.squares[agent])
+        return float(low**2 * one + 2 * low * step * first + step**2 * (second[0] * 2**FIXED_BITS + second[1]))
+
+    def _sums(self, weighting: str | None) -> tuple[WeightedSums, int]:
+        name = weighting_of(weighting, self.setting)
+        if name not in self.weighted:
+            raise InputError(f"these statistics hold no sums with weighting {name!r}, only {sorted(self.weighted)}")
+        return self.weighted[name], WEIGHT_BITS[name]
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        low, high = self.setting.fixed_range
+        return low - self.setting.neutral, (high - low) / 2.0**FIXED_BITS
+
+    def merged(self, other: "TotalStatistics", setting: Setting) -> "TotalStatistics":
+        """Return the sums of both, for the setting of both logs together."""
+        ours, theirs = self.relabelled(setting), other.relabelled(setting)
+        if ours.weighted.keys() != theirs.weighted.keys() or (ours.joint is None) != (theirs.joint is None):
+            raise InputError("these statistics cannot be added: they hold different matrices")
+        return TotalStatistics(
+            setting,
+            self.n_samples + other.n_samples,
+            ours.totals + theirs.totals,
+            ours.teams + theirs.teams,
+            {name: ours.weighted[name] + theirs.weighted[name] for name in ours.weighted},
+            None if ours.joint is None or theirs.joint is None else ours.joint + theirs.joint,
+        )
+
+    def relabelled(self, setting: Setting) -> "TotalStatistics":
+        """Return the same statistics among the names of a wider setting."""
+        old = self.setting
+        if (old.agents, old.coalitions) == (setting.agents, setting.coalitions):
+            return replace(self, setting=setting)
+        agents = positions(old.agents, setting.agents)
+        tables = None if setting.pool_coalitions else positions(old.coalitions, setting.coalitions)
+        totals = np.zeros(setting.n_agents, dtype=np.int64)
+        totals[agents] = self.totals
+        weighted = {name: _wider(sums, old, setting) for name, sums in self.weighted.items()}
+        joint = None if self.joint is None else _wider_joint(self.joint, old, setting)
+        teams = self.teams.relabelled([tables, None])
+        return TotalStatistics(setting, self.n_samples, totals, teams, weighted, joint)
+
+    def arrays(self) -> dict[str, Any]:
+        """Return everything that makes up the statistics, apart from the setting."""
+        found: dict[str, Any] = {
+            "n_samples": np.array(self.n_samples, dtype=np.int64),
+            "totals": self.totals,
+            "team_keys": self.teams.keys,
+            "team_values": self.teams.values,
+        }
+        for name, sums in self.weighted.items():
+            found |= {f"{name}_{field}": getattr(sums, field) for field in _FIELDS}
+        if self.joint is not None:
+            found |= {"joint_projections": self.joint.projections, "joint_moments": self.joint.moments}
+        return found
+
+    @classmethod
+    def from_arrays(cls, setting: Setting, arrays: Mapping[str, Any]) -> "TotalStatistics":
+        """Read what `arrays` returned."""
+        weighted = {
+            name: WeightedSums(*(arrays[f"{name}_{field}"] for field in _FIELDS))
+            for name in WEIGHT_BITS
+            if f"{name}_gram" in arrays
+        }
+        joint = None
+        if "joint_moments" in arrays:
+            joint = JointSums(arrays["joint_projections"], arrays["joint_moments"])
+        teams = Sums(arrays["team_keys"], arrays["team_values"])
+        return cls(setting, int(arrays["n_samples"]), arrays["totals"], teams, weighted, joint)
+
+
+_FIELDS = ("gram", "offsets", "moments", "squares")
+
+
+def weighting_of(weighting: str | None, setting: Setting) -> str:
+    """Return the weighting that was named, or the one that belongs to the setting's noise."""
+    return setting.noise if weighting is None else weighting
+
+
+def _wider(sums: WeightedSums, old: Setting, new: Setting) -> WeightedSums:
+    offsets = np.zeros((new.n_agents, new.n_features), dtype=np.int64)
+    moments, squares = np.zeros_like(offsets), np.zeros((new.n_agents, 4, 2), dtype=np.int64)
+    for agent, place in enumerate(positions(old.agents, new.agents)):
+        where = feature_positions(agent, old, new)
+        offsets[place, where], moments[place, where] = sums.offsets[agent], sums.moments[agent]
+        squares[place] = sums.squares[agent]
+    return WeightedSums(embed_all(sums.gram, old, new), offsets, moments, squares)
+
+
+def _wider_joint(joint: JointSums, old: Setting, new: Setting) -> JointSums:
+    edges = edge_index(old)
+    agents = np.sort(positions(old.agents, new.agents)[edges[:, 1:]], axis=1)
+    tables = edges[:, 0] if old.pool_coalitions else positions(old.coalitions, new.coalitions)[edges[:, 0]]
+    place = {tuple(edge): index for index, edge in enumerate(edge_index(new).tolist())}
+    where = np.array([place[l, i, j] for l, (i, j) in zip(tables.tolist(), agents.tolist(), strict=True)], dtype=int)
+    projections, moments = np.zeros((len(place), len(place))), np.zeros(len(place))
+    projections[np.ix_(where, where)] = joint.projections
+    moments[where] = joint.moments
+    return JointSums(projections, moments)

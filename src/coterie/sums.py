@@ -1,0 +1,69 @@
+"""Integer sums by key, held sparsely: what all statistics are made of."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from coterie.arrays import IntArray
+
+ROOM = 8
+"""Keys are sorted by counting where there are at most so many possible keys for each one given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Row t says that the key `keys[t]` has the sums `values[t]`; keys are sorted and distinct."""
+
+    keys: IntArray
+    values: IntArray
+
+    @classmethod
+    def collect(cls, keys: IntArray, values: IntArray) -> Self:
+        """Add up the values of equal keys, given in any order."""
+        if not len(keys):
+            return cls(keys.astype(np.int64), values.astype(np.int64))
+        extents = [int(column.max()) + 1 for column in keys.T]
+        possible = math.prod(extents)
+        if possible <= ROOM * len(keys):
+            return cls(*_counted(_single_key(keys, extents), extents, values))
+        order = np.argsort(_single_key(keys, extents)) if possible < 2**63 else np.lexsort(keys.T[::-1])
+        keys, values = keys[order], values[order]
+        first = np.ones(len(keys), dtype=bool)
+        first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        return cls(keys[first].astype(np.int64), np.add.reduceat(values, np.flatnonzero(first)).astype(np.int64))
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums.collect(np.concatenate([self.keys, other.keys]), np.concatenate([self.values, other.values]))
+
+    def relabelled(self, maps: Sequence[IntArray | None]) -> "Sums":
+        """Return the sums with the numbers in each key column replaced through a map, None leaving them."""
+        columns = [column if table is None else table[column] for column, table in zip(self.keys.T, maps, strict=True)]
+        return Sums.collect(np.stack(columns, axis=1), self.values)
+
+
+def _single_key(keys: IntArray, extents: Sequence[int]) -> IntArray:
+    """Return one number per key that sorts like it, which is quicker than sorting by columns."""
+    result = np.zeros(len(keys), dtype=np.int64)
+    for column, extent in zip(keys.T, extents, strict=True):
+        result = result * extent + column
+    return result
+
+
+def _counted(single: IntArray, extents: Sequence[int], values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys in order and the sums of their values, without sorting."""
+    seen = np.zeros(math.prod(extents), dtype=bool)
+    seen[single] = True
+    found = np.flatnonzero(seen)
+    rows = (np.cumsum(seen) - 1)[single]
+    sums = np.zeros((values.shape[1], len(found)), dtype=np.int64)
+    for column, terms in zip(sums, values.T, strict=True):  # one by one: NumPy is slow with whole rows
+        np.add.at(column, rows, terms)
+    return np.stack(np.unravel_index(found, extents)).T, sums.T
+
+
+def carried(high: IntArray, low: IntArray, bits: int) -> tuple[IntArray, IntArray]:
+    """Return a sum high 2^bits + low with 0 <= low < 2^bits: equal sums are then held alike."""
+    return high + (low >> bits), low & ((1 << bits) - 1)

@@ -1,0 +1,119 @@
+"""Best-response dynamics against enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie import Game, InputError
+from coterie.game.dynamics import best_pure_profile, best_response_dynamics
+
+
+def random_game(seed, kind):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    means = np.triu(rng.normal(size=(k, n, n)), 1)
+    means += np.swapaxes(means, 1, 2)
+    actions = ["any", "one", "up-to:2", "any-or-none"][int(rng.integers(4))]
+    if kind == "size-free":
+        return Game(means, actions)
+    if kind == "scaled":
+        return Game(means, actions, size_scale=rng.random((k, n + 1)), size_shift=rng.normal(size=(k, n + 1)))
+    if kind == "asymmetric":
+        return Game(means * rng.random((k, n, n)), actions, symmetric=False)
+    if kind == "sparse":
+        from scipy.sparse import csr_array
+
+        return Game([csr_array(matrix) for matrix in means], actions)
+    table = np.triu(rng.normal(size=(k, n + 1, n, n)), 1)
+    return Game(size_table=np.moveaxis(table + np.swapaxes(table, 2, 3), 1, -1), actions=actions)
+
+
+def start_of(game, seed):
+    return game.strategy(game.actions.sample(np.random.default_rng(seed), 1)[0])
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(["size-free", "scaled", "asymmetric", "sparse", "table"]))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_the_end_is_what_it_says(seed, kind):
+    game = random_game(seed, kind)
+    end = best_response_dynamics(game, start_of(game, seed), np.random.default_rng(seed))
+    assert end.gap == pytest.approx(game.gap(end.strategy), abs=1e-9)
+    if kind in {"size-free", "sparse"}:  # there is a potential
+        assert end.status == "converged"
+    if end.status == "converged":
+        assert game.is_nash_stable(end.strategy)
+        stable = [profile.sets.tobytes() for profile in game.pure_stable_profiles()]
+        assert end.strategy.sets.tobytes() in stable
+    else:
+        assert end.status == "cycled"
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(["size-free", "scaled", "table"]))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_many_starts_find_the_best_stable_profile(seed, kind):
+    game = random_game(seed, kind)
+    found = best_pure_profile(game, np.random.default_rng(seed), starts=60)
+    stable = game.pure_stable_profiles()
+    if kind == "size-free":
+        assert found.status == "converged"
+        best = max(game.potential(profile) for profile in stable)
+        assert found.potential == pytest.approx(best, abs=1e-9)
+    elif stable and found.status == "converged":
+        assert found.gap <= 1e-9
+    assert found.gap == pytest.approx(game.gap(found.strategy), abs=1e-9)
+
+
+def chase():
+    """Agent 1 wants to be with agent 2, who wants to be alone: no pure profile is stable."""
+    return Game([[[0, 1], [-1, 0]]] * 2, "one", symmetric=False)
+
+
+def test_a_cycle_is_noticed():
+    game = chase()
+    assert not game.pure_stable_profiles()
+    end = best_response_dynamics(game, game.strategy([[True, False], [True, False]]))
+    assert end.status == "cycled"
+    assert end.gap == pytest.approx(1)
+    found = best_pure_profile(game, np.random.default_rng(0), 4)
+    assert found.status == "cycled"
+    assert found.potential is None
+
+
+def test_the_limit_of_sweeps():
+    game = chase()
+    start = game.strategy([[True, False], [True, False]])
+    end = best_response_dynamics(game, start, max_sweeps=1)
+    assert (end.status, end.sweeps) == ("limit", 1)
+    none = best_response_dynamics(game, start, max_sweeps=0)
+    assert (none.status, none.moves) == ("limit", 0)
+    assert np.array_equal(none.strategy.sets, start.sets)
+
+
+def test_the_start_is_not_changed_and_a_stable_one_is_kept():
+    game = Game([[[0, 1], [1, 0]]], "one")
+    start = game.strategy([[True], [True]])
+    end = best_response_dynamics(game, start)
+    assert (end.status, end.moves, end.sweeps) == ("converged", 0, 0)
+    assert np.array_equal(end.strategy.sets, start.sets)
+
+
+def test_mixed_starts_are_refused():
+    game = chase()
+    with pytest.raises(InputError, match="pure strategy"):
+        best_response_dynamics(game, game.uniform())
+
+
+def test_starts_outside_the_action_space_are_refused():
+    game = Game([[[0, 1], [1, 0]]] * 2, "one", agents=["ada", "bob"])
+    with pytest.raises(InputError, match="start: bob plays a set that is not among her actions"):
+        best_response_dynamics(game, game.strategy([[1, 0], [1, 1]]))
+
+
+def test_large_games_are_quick_and_exact():
+    rng = np.random.default_rng(0)
+    means = np.triu(rng.normal(size=(8, 150, 150)), 1)
+    game = Game(means + np.swapaxes(means, 1, 2), "up-to:3")
+    end = best_response_dynamics(game, start_of(game, 1), rng)
+    assert end.status == "converged"
+    assert game.gap(end.strategy) <= 1e-9

@@ -1,0 +1,91 @@
+"""Why an agent is where she is."""
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie import InputError, Result, StableLearner, explain
+from coterie.learn.explain import Explanation, Room
+from coterie.simulate import Simulation
+
+
+@pytest.fixture(scope="module", params=["semi-bandit", "bandit"])
+def learnt(request, tmp_path_factory):
+    source = Simulation.draw(4, 3, np.random.default_rng(8), actions_per_agent=4)
+    folder = tmp_path_factory.mktemp("explain") / "log"
+    source.write_log(folder, 800, feedback=request.param)
+    return source.game, StableLearner().fit(folder)
+
+
+def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
+    game, learner = learnt
+    true = game.room_values(learner.strategy_)
+    for i, agent in enumerate(game.agents):
+        found = learner.explain(agent)
+        assert found.value == pytest.approx(learner.result_.estimate["utility"][agent])
+        assert [room.joined for room in found.rooms] == sorted((room.joined for room in found.rooms), reverse=True)
+        assert found.alternative == learner.certificate_.alternatives[agent]
+        for room in found.rooms:
+            l = game.coalitions.index(room.coalition)
+            assert room.lower - 1e-9 <= true[i, l] <= room.upper + 1e-9
+            assert room.lower <= room.value <= room.upper
+            present = learner.strategy_.marginals[:, l].sum() - learner.strategy_.marginals[i, l]
+            if present <= 3:
+                assert room.value == pytest.approx(sum(partner.value for partner in room.partners))
+            assert agent not in {partner.name for partner in room.partners}
+    learner.result_.save(tmp_path / "result.json")
+    again = Result.load(tmp_path / "result.json")
+    assert [str(explain(again, agent)) for agent in game.agents] == [str(learner.explain(a)) for a in game.agents]
+
+
+def test_interval_of_the_best_alternative(learnt):
+    game, learner = learnt
+    true, strategy = game.room_values(learner.strategy_), learner.strategy_
+    for i, agent in enumerate(game.agents):
+        lower, upper = learner.result_.to_json()["gain_intervals"][agent]
+        found = learner.explain(agent)
+        deviation = found.alternative.deviation
+        gain = (np.isin(game.coalitions, list(deviation)) - strategy.marginals[i]) @ true[i]
+        assert lower - 1e-9 <= gain <= upper + 1e-9
+        assert (lower, upper) == (found.least, found.alternative.bound)
+        # The intervals of the coalitions prove a lower end too, and no better one.
+        ends = [
+            room.lower if room.coalition in deviation else -room.upper
+            for room in found.rooms
+            if (room.coalition in deviation) != bool(room.joined)
+        ]
+        assert lower >= sum(ends) - 1e-9
+
+
+def test_says_it_in_sentences(learnt):
+    _, learner = learnt
+    said = str(learner.explain(learner.strategy_.agents[0]))
+    assert "is expected to get" in said
+    assert "Her best alternative" in said
+    assert "surely" in said
+    assert "at least and" in said
+
+
+def test_nothing_has_no_sign():
+    said = str(Explanation("a", -0.0, (Room("x", 1.0, 0.0, -0.001, 0.001, ()),), None))
+    assert "+0.00" not in said
+    assert "-0.00" not in said
+    assert "surely 0.00 to 0.00" in said
+
+
+def test_how_often_pairs_were_observed(tmp_path):
+    (tmp_path / "pairs.csv").write_text(
+        "sample,coalition,agent,partner,utility\n" + "".join(f"{s},x,a,b,0.5\n{s},y,c,a,-0.5\n" for s in range(40))
+    )
+    result = StableLearner().fit(tmp_path).result_
+    rooms = {room.coalition: room for room in explain(result, "a").rooms}
+    assert [(partner.name, partner.observed) for partner in rooms["x"].partners if partner.name == "b"] == [("b", 40)]
+
+
+def test_refuses_what_it_cannot_explain(learnt):
+    _, learner = learnt
+    with pytest.raises(InputError, match="agent"):
+        learner.explain("nobody")
+    bare = coterie.Result(**{**vars(learner.result_), "extras": {}})
+    with pytest.raises(InputError, match="no explanations"):
+        explain(bare, learner.strategy_.agents[0])

@@ -1,0 +1,193 @@
+"""Adding, saving and loading statistics."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coterie
+from coterie.errors import InputError
+from coterie.statistics.statistics import OLDER, Statistics, _digest
+
+
+def statistics_of(log_tables, names, options, wanted):
+    if "json" in options:
+        with tempfile.TemporaryDirectory() as folder:
+            place = log_tables.write(Path(folder) / "log", *names)
+            (place / "log.json").write_text(options["json"], encoding="utf-8")
+            return Statistics.of(coterie.read_log(place, threads=1), **wanted)
+    return Statistics.of(coterie.Log.from_frames(**log_tables.frames(*names), threads=1, **options), **wanted)
+
+
+CASES = [
+    (("memberships", "pairs"), {}, {}),
+    (("memberships", "pairs"), {"symmetric": False}, {"noise": "samples"}),
+    (("memberships", "pairs"), {"pool_coalitions": True, "may_stay_out": True}, {"noise": "samples", "sizes": "aware"}),
+    (("memberships", "pairs"), {"actions": "observed-own"}, {"sizes": "aware", "parts": (0.3, 0.3, 0.4)}),
+    (("memberships", "pairs"), {"json": '{"agents": ["z", "a2"], "coalitions": ["c2", "c0"]}'}, {"sizes": "aware"}),
+    (
+        ("memberships", "totals"),
+        {"json": '{"agents": ["a3", "a0"], "actions": "observed-own", "may_stay_out": true}'},
+        {},
+    ),
+    (("memberships", "totals"), {}, {"unweighted": True}),
+    (("memberships", "totals"), {"pool_coalitions": True}, {"noise": "samples"}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_any_partition_in_any_order_gives_the_same(tables, case, data):
+    """Parts may see different agents and coalitions; together they are the log."""
+    names, options, wanted = CASES[case]
+    symmetric = options.get("symmetric", True)
+    log_tables = tables(data.draw(st.integers(0, 50)), n=4, k=3, samples=8, symmetric=symmetric, observed=1.0)
+    feedback = names[1]
+    having = {row[0] for row in getattr(log_tables, feedback)}
+    samples = [sample for sample in log_tables.samples if sample in having]
+    log_tables = log_tables.only(set(samples))
+    labels = data.draw(st.lists(st.integers(0, 2), min_size=len(samples), max_size=len(samples)))
+    pieces = [[s for s, label in zip(samples, labels, strict=True) if label == part] for part in range(3)]
+    reduced = [statistics_of(log_tables.only(set(piece)), names, options, wanted) for piece in pieces if piece]
+    order = data.draw(st.permutations(range(len(reduced))))
+    merged = reduced[order[0]]
+    for index in order[1:]:
+        merged = merged + reduced[index]
+    assert merged.sha256 == statistics_of(log_tables, names, options, wanted).sha256
+
+
+def test_joint_sums_add_up(tables):
+    log_tables = tables(40, n=4, k=2)
+    names, wanted = ("memberships", "totals"), {"joint": True}
+    whole = statistics_of(log_tables, names, {}, wanted).whole
+    halves = [log_tables.only(set(log_tables.samples[start::2])) for start in (0, 1)]
+    first, second = (statistics_of(half, names, {}, wanted) for half in halves)
+    assert (first + second).whole.joint.projections == pytest.approx(whole.joint.projections)
+    assert (first + second).whole.joint.moments == pytest.approx(whole.joint.moments)
+    fewer = log_tables.only(
+        {s for s, a, _ in log_tables.memberships} - {s for s, a, _ in log_tables.memberships if a == "a0"}
+    )
+    narrow = statistics_of(fewer, names, {}, wanted)
+    assert (narrow + first).setting.agents == first.setting.agents
+    assert (narrow + first).whole.joint.moments == pytest.approx((first + narrow).whole.joint.moments)
+
+
+def test_what_cannot_be_added(tables):
+    log_tables = tables(41)
+    names = ("memberships", "pairs")
+    plain = statistics_of(log_tables, names, {}, {})
+    for options, wanted, expected in [
+        ({}, {"seed": 1}, "seed is 0 here and 1 there"),
+        ({}, {"parts": (0.4, 0.6)}, "shares"),
+        ({}, {"sizes": "aware"}, "sizes is 'ignore' here"),
+        ({"utility_range": (-2, 2)}, {}, "utility_range"),
+        ({"actions": "any"}, {}, "action_description"),
+    ]:
+        with pytest.raises(InputError, match=expected):
+            _ = plain + statistics_of(log_tables, names, options, wanted)
+    listed = [statistics_of(log_tables, names, {"actions": sets}, {}) for sets in ([["c0"]], [["c0"]], [["c1"]])]
+    assert (listed[0] + listed[1]).setting.action_sets == [["c0"]]
+    with pytest.raises(InputError, match="action_description"):
+        _ = listed[0] + listed[2]
+    totals = ("memberships", "totals")
+    with pytest.raises(InputError, match="different matrices"):
+        _ = statistics_of(log_tables, totals, {}, {}) + statistics_of(log_tables, totals, {}, {"unweighted": True})
+    with pytest.raises(TypeError):
+        _ = plain + 1
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_saving_and_loading(tables, tmp_path, case):
+    names, options, wanted = CASES[case]
+    symmetric = options.get("symmetric", True)
+    original = statistics_of(tables(42, symmetric=symmetric), names, options, wanted)
+    original.save(tmp_path / "s.npz")
+    loaded = coterie.Statistics.load(tmp_path / "s.npz")
+    assert loaded.sha256 == original.sha256
+    assert loaded.setting == original.setting
+    assert (loaded + original).sha256 == (original + loaded).sha256
+    assert repr(loaded) == repr(original)
+
+
+def test_joint_sums_are_saved(tables, tmp_path):
+    original = statistics_of(tables(43, n=3, k=2), ("memberships", "totals"), {}, {"joint": True})
+    original.save(tmp_path / "s.npz")
+    assert (coterie.Statistics.load(tmp_path / "s.npz").whole.joint.moments == original.whole.joint.moments).all()
+
+
+def test_foreign_and_damaged_files(tables, tmp_path):
+    original = statistics_of(tables(44), ("memberships", "pairs"), {}, {})
+    path = tmp_path / "s.npz"
+    original.save(path)
+    content = dict(np.load(path))
+    header = json.loads(content["header"].tobytes())
+
+    def stored(changes, **arrays):
+        packed = np.frombuffer(json.dumps({**header, **changes}).encode(), dtype=np.uint8)
+        np.savez(path, **{**content, "header": packed, **arrays})
+        return path
+
+    values = content["0_values"].copy()
+    values[0, 1] += 1
+    for damaged in (
+        lambda: stored({}, **{"0_values": values}),
+        lambda: stored({"setting": {**header["setting"], "seed": 9}}),
+        lambda: stored({"parts": 1}),
+        lambda: stored({"setting": {}}),
+    ):
+        with pytest.raises(InputError, match="does not match its hash"):
+            coterie.Statistics.load(damaged())
+    with pytest.raises(InputError, match=r"the format is 'coterie.statistics/9', expected"):
+        coterie.Statistics.load(stored({"format": "coterie.statistics/9"}))
+    np.savez(path, x=np.arange(3))
+    with pytest.raises(InputError, match="is not a file of statistics"):
+        coterie.Statistics.load(path)
+    original.save(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(InputError, match="is not a file of statistics, or is damaged"):
+        coterie.Statistics.load(path)
+    path.write_bytes(b"something else")
+    with pytest.raises(InputError, match="is not a file of statistics"):
+        coterie.Statistics.load(path)
+    with pytest.raises(InputError, match="no such file"):
+        coterie.Statistics.load(tmp_path / "nothing.npz")
+
+
+def test_files_of_the_format_before(tables, tmp_path):
+    """Parts of sums of squares were added up one by one there; read again, equal statistics are equal."""
+    original = statistics_of(tables(46), ("memberships", "pairs"), {}, {"noise": "samples"})
+    path = tmp_path / "s.npz"
+    original.save(path)
+    content = dict(np.load(path))
+    header = json.loads(content["header"].tobytes())
+    for p in range(2):
+        values = content[f"{p}_values"] = content[f"{p}_values"].copy()
+        values[:, 2] -= values[:, 0]
+        values[:, 3] += values[:, 0] << 30
+    parts = [{name[2:]: content[name] for name in content if name.startswith(f"{p}_")} for p in range(2)]
+    header |= {"format": OLDER, "sha256": _digest(original.setting, parts)}
+    content["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, **content)
+    loaded = coterie.Statistics.load(path)
+    assert loaded.sha256 == original.sha256 != header["sha256"]
+    loaded.save(path)
+    assert json.loads(np.load(path)["header"].tobytes())["format"] == "coterie.statistics/3"
+
+
+def test_views_that_do_not_exist(tables):
+    sized = statistics_of(tables(45), ("memberships", "pairs"), {}, {"sizes": "aware"}).whole
+    with pytest.raises(InputError, match="one per size"):
+        _ = sized.means
+    assert sized.counts.sum() == 2 * sized.rows
+    plain = statistics_of(tables(45), ("memberships", "pairs"), {"pool_coalitions": True}, {}).whole
+    with pytest.raises(InputError, match="ignore sizes"):
+        _ = plain.size
+    with pytest.raises(InputError, match='repeats need noise="samples"'):
+        _ = plain.repeats
+    with pytest.raises(InputError, match="co-occurrence"):
+        plain.cooccurrence(0)
