@@ -25,14 +25,16 @@ from coterie import ActionSpaces, Game, Strategy, any_subset
 from coterie.certificates import gains as gain_bounds
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.diagnose import size_dependence, within_sample_dependence
-from coterie.certificates.evidence import Evidence, PairEvidence
+from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import Sealed, fixed, hold_out
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper, paper_totals
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import PENALTY, AgentRidge, JointRidge
+from coterie.estimate.unknowns import Anonymous, KnownFactor
 from coterie.game.actions import ExplicitSets
 from coterie.simulate import Simulation, draw_sets, exploration_policy, numbered
 from coterie.simulate.models import Normal, TimesSize, UtilityModel, utility_model
@@ -269,8 +271,8 @@ def evidence(setting: Setting, batch: Batch, game: Game, kept: Any, method: str 
     part = statistics(setting, batch, game, kept)
     if setting.structure == "factor":
         scale = game.utilities.scale  # type: ignore[attr-defined]
-        return evidence_from(part, factor=scale)
-    return evidence_from(part, structure=setting.structure)  # type: ignore[arg-type]
+        return evidence_from(part, unknowns=KnownFactor(scale))
+    return evidence_from(part, unknowns=Anonymous() if setting.structure == "anonymous" else None)
 
 
 METHODS = ("best", "joint", "paper")

@@ -16,12 +16,13 @@ import numpy as np
 import coterie
 from calibration import candidates
 from coterie import Strategy
-from coterie.certificates.evidence import Evidence, PairEvidence
+from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import Sealed, fixed, hold_out
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper, paper_totals
-from coterie.estimate.from_statistics import paper_ridge
+from coterie.estimate.ridge import paper_ridge
 from coterie.learn import auto
 from coterie.simulate import Simulation
 from coterie.solve.control import Control

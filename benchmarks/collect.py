@@ -13,16 +13,16 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates import fixed, paired
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.collect import Collection, plan_collection
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_aware, size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import Aware, SizeFree
 from coterie.game.dynamics import best_pure_profile
 from coterie.game.strategy import Strategy
 from coterie.simulate import Simulation
 from coterie.simulate.demo import consulting_firm
 from coterie.simulate.policies import Independent, Policy
-from coterie.solve import estimated_game
 from harness import record, table
 
 DELTA = 0.01
@@ -71,7 +71,9 @@ def sums(source: Simulation, policy: Policy, samples: int, rng: np.random.Genera
 
 def evidence(source: Simulation, found: FloatArray) -> PairEvidence:
     names = (source.game.agents, source.game.coalitions)
-    estimate = (size_aware if found.ndim == 5 else size_free)(*found, Bounds(*source.model.utility_range))
+    estimate = PairEstimate.from_sums(
+        Aware() if found.ndim == 5 else SizeFree(), *found, Bounds(*source.model.utility_range)
+    )
     return PairEvidence(estimate, names=names)
 
 
@@ -87,7 +89,7 @@ class Case:
     @classmethod
     def of(cls, source: Simulation, samples: int, rng: np.random.Generator, *, aware: bool = False) -> "Case":
         first = sums(source, source.policy, samples, rng, aware=aware)
-        game = estimated_game(evidence(source, first), source.game.actions)
+        game = evidence(source, first).game(source.game.actions)
         return cls(source, first, best_pure_profile(game, rng, starts=32).strategy, rng)
 
     def plan(self, samples: int, *, fresh: bool) -> Collection:

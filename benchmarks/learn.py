@@ -21,13 +21,13 @@ import numpy as np
 
 import coterie
 from coterie import Strategy
-from coterie.certificates.from_statistics import evidence_from, paper_evidence_from, paper_from
+from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper_evidence, paper_from
 from coterie.estimate.confidence import paper_bonus, paper_radius
 from coterie.learn.auto import PARTS, recommend
 from coterie.simulate import Simulation
 from coterie.solve import Control, paper
-from coterie.solve.estimated import estimated_game
 from coterie.solve.starts import settle
 from coterie.statistics.statistics import Statistics
 from harness import record, table
@@ -131,7 +131,7 @@ class LiteralTotals(Literal):
     def __init__(self, part: Any, actions: list[list[int]], seed: int) -> None:
         setting = part.setting
         super().__init__(setting.n_agents, actions, seed)
-        ridge: Any = paper_evidence_from(part).estimate  # type: ignore[union-attr]
+        ridge: Any = paper_evidence(part).estimate  # type: ignore[union-attr]
         d = setting.n_features
         self.inverse = [ridge.factor(i).solve(np.eye(d)) for i in range(self.n)]
         self.theta = [ridge.theta(i) for i in range(self.n)]
@@ -178,12 +178,12 @@ def run(setting: Setting, seed: int) -> dict[str, float]:
     assert result["auto gap"] <= result["auto"] + 1e-9
     begin = time.perf_counter()
     seen = evidence_from(whole)
-    settled, _, _ = settle(estimated_game(seen, spaces), spaces.sample(rng, 1), rng, Control(seed))
+    settled, _, _ = settle(seen.game(spaces), spaces.sample(rng, 1), rng, Control(seed))
     quick = Strategy.pure(settled[0], game.agents, game.coalitions)
     result["one start"] = paired(seen, quick, spaces, DELTA).gap
     timed("one start", quick, begin)
     begin = time.perf_counter()
-    evidence = paper_evidence_from(whole) if bandit else evidence_from(whole)
+    evidence = paper_evidence(whole) if bandit else evidence_from(whole)
     assert evidence is not None
     exact = paper(evidence, spaces, DELTA, Control(seed), n_samples=setting.samples)
     timed("exact", exact.strategy, begin)

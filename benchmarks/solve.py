@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from coterie import ActionSpaces
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 from coterie.game.actions import ExplicitSets
 from coterie.simulate import draw_sets
 from coterie.solve.control import Control
@@ -39,7 +40,9 @@ def evidence_of(rng: np.random.Generator, n: int, k: int, most: int, *, symmetri
     if symmetric:
         count, ups = (np.triu(a, 1) + np.swapaxes(np.triu(a, 1), 1, 2) for a in (count, ups))
     seen = count.astype(float)
-    return PairEvidence(size_free(seen, 2.0 * ups - seen, seen.copy(), Bounds(-1.0, 1.0), symmetric=symmetric))
+    return PairEvidence(
+        PairEstimate.from_sums(SizeFree(), seen, 2.0 * ups - seen, seen.copy(), Bounds(-1.0, 1.0), symmetric=symmetric)
+    )
 
 
 def spaces_of(rng: np.random.Generator, n: int, k: int, actions: int) -> ActionSpaces:

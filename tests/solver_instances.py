@@ -6,9 +6,10 @@ import numpy as np
 
 from calibration import Setting, crowding, evidence, gaussian, pooled, pooled_crowding, signs, simulation
 from coterie import ActionSpaces
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import anonymous, known_factor, size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import Anonymous, KnownFactor, SizeFree
 from coterie.game.actions import ExplicitSets
 from coterie.simulate import draw_sets
 
@@ -53,7 +54,9 @@ def random_evidence(rng, n, k, samples=1000, *, symmetric=True):
     if symmetric:
         count, ups = _both(np.triu(count, 1)), _both(np.triu(ups, 1))
     count = count.astype(float)
-    return PairEvidence(size_free(count, 2.0 * ups - count, count.copy(), RANGE, symmetric=symmetric))
+    return PairEvidence(
+        PairEstimate.from_sums(SizeFree(), count, 2.0 * ups - count, count.copy(), RANGE, symmetric=symmetric)
+    )
 
 
 def by_size_evidence(rng, kind, n=4, k=2):
@@ -63,8 +66,8 @@ def by_size_evidence(rng, kind, n=4, k=2):
     count = np.moveaxis(count + np.swapaxes(count, 2, 3), 1, 3)
     total = count * rng.uniform(-0.5, 0.5, (k, 1, 1, n + 1))
     if kind == "anonymous":
-        return PairEvidence(anonymous(count, total, count.copy(), RANGE))
-    return PairEvidence(known_factor(count, total, rng.uniform(0.1, 1, (k, n + 1)), RANGE))
+        return PairEvidence(PairEstimate.from_sums(Anonymous(), count, total, count.copy(), RANGE))
+    return PairEvidence(PairEstimate.from_sums(KnownFactor(rng.uniform(0.1, 1, (k, n + 1))), count, total, None, RANGE))
 
 
 def random_spaces(rng, n, k, actions):

@@ -15,9 +15,10 @@ import numpy as np
 
 from coterie import Game
 from coterie.certificates import paper
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 
 DELTA = 0.01
 means = np.zeros((2, 2, 2))
@@ -35,7 +36,9 @@ for samples in (10**2, 10**4, 10**6):
     best, _ = optimistic.actions.best_responses(optimistic.room_values(apart))
     appendix = float((best - pessimistic.values(apart)).max())
     assert np.isclose(appendix, np.sqrt(2 * np.log(2400) / samples))
-    evidence = PairEvidence(size_free(count, np.zeros_like(count), np.zeros_like(count), Bounds(-1.0, 1.0)))
+    evidence = PairEvidence(
+        PairEstimate.from_sums(SizeFree(), count, np.zeros_like(count), np.zeros_like(count), Bounds(-1.0, 1.0))
+    )
     printed = paper(evidence, apart, game.actions, DELTA).gap
     assert printed > 1.0
 assert appendix < 0.004

@@ -23,9 +23,10 @@ import numpy as np
 
 from coterie import Game
 from coterie.certificates import paired
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 from coterie.simulate.policies import UniformOver
 from coterie.theory import uncovered_pairs, uncovered_sizes
 
@@ -65,7 +66,7 @@ for times in (10, 100, 1000):
     count = np.full((2, 4, 4), float(times)) * (1 - np.eye(4))
     upper = np.triu(rng.binomial(times, (1 + means) / 2), 1).astype(float)
     total = (2 * (upper + np.swapaxes(upper, 1, 2)) - count) * (count > 0)
-    evidence = PairEvidence(size_free(count, total, count, Bounds(-1.0, 1.0)))
+    evidence = PairEvidence(PairEstimate.from_sums(SizeFree(), count, total, count, Bounds(-1.0, 1.0)))
     profiles = [game.strategy(row) for block in game.actions.joint_actions() for row in block]
     found = min((paired(evidence, s, game.actions, 0.01).gap, index) for index, s in enumerate(profiles))
     gaps.append(found[0])

@@ -14,9 +14,10 @@ programs and joint steps from the same uniform start, or `coterie.solve.pure`, w
 
 import numpy as np
 
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 from coterie.simulate import Simulation
 from coterie.solve import Control, SurrogateObjective, mixed, paper, pure
 from coterie.solve.smooth import SmoothBox
@@ -31,7 +32,7 @@ for seed in range(GAMES):
     for one, other in ((batch.agent, batch.partner), (batch.partner, batch.agent)):
         np.add.at(count, (batch.coalition, one, other), 1)
         np.add.at(total, (batch.coalition, one, other), batch.utility)
-    evidence = PairEvidence(size_free(count, total, None, Bounds(-1.0, 1.0)))
+    evidence = PairEvidence(PairEstimate.from_sums(SizeFree(), count, total, None, Bounds(-1.0, 1.0)))
     spaces = source.game.actions
     surrogate = SmoothBox(evidence, spaces, DELTA, certificate="paper")
 

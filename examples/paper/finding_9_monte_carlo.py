@@ -15,7 +15,7 @@ import numpy as np
 
 from coterie import Game, Strategy
 from coterie.simulate import Simulation
-from coterie.simulate.logs import Batch
+from coterie.statistics.in_memory import Batch
 
 DRAWS, REPEATS, DELTA = 100, 200, 0.01
 

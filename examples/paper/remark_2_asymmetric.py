@@ -9,9 +9,10 @@ import numpy as np
 
 from coterie import Game
 from coterie.certificates import paired
-from coterie.certificates.evidence import PairEvidence
-from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import distinct_pairs, size_free
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.estimate.intervals import Bounds, distinct_pairs
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 
 pursuit = np.zeros((2, 2, 2))
 pursuit[:, 0, 1], pursuit[:, 1, 0] = 1.0, -1.0
@@ -21,7 +22,9 @@ assert game.gap(game.uniform()) == 0
 
 count = np.full((2, 2, 2), 10_000.0) * (1 - np.eye(2))
 assert distinct_pairs(count, symmetric=False) == 2 * distinct_pairs(count, symmetric=True)
-evidence = PairEvidence(size_free(count, count * pursuit, count, Bounds(-1.0, 1.0), symmetric=False))
+evidence = PairEvidence(
+    PairEstimate.from_sums(SizeFree(), count, count * pursuit, count, Bounds(-1.0, 1.0), symmetric=False)
+)
 certificate = paired(evidence, game.uniform(), game.actions, 0.01)
 assert 0 < certificate.gap < 0.05
 

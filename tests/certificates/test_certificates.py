@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, Game, InputError, Strategy
-from coterie.certificates.evidence import PairEvidence
 from coterie.certificates.holdout import Sealed, count_deviations, directed_shares, fixed, hold_out
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired, union_log_terms
 from coterie.certificates.paper import paper
 from coterie.estimate.intervals import Bounds, Moments
-from coterie.estimate.pair_means import PairEstimate, size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 from coterie.game.actions import ExplicitSets
 from random_games import drawn_games, random_space
 
@@ -31,7 +32,7 @@ def evidence_of(game, rng, samples=200, *, unseen=0.2):
     ups = np.triu(rng.binomial(count, (1 + np.clip(means, -1, 1)) / 2), 1)
     ups = ups + np.swapaxes(ups, 1, 2)
     count = count.astype(float)
-    return PairEvidence(size_free(count, 2.0 * ups - count, count.copy(), RANGE))
+    return PairEvidence(PairEstimate.from_sums(SizeFree(), count, 2.0 * ups - count, count.copy(), RANGE))
 
 
 def free_games(**options):
@@ -105,7 +106,9 @@ def test_declared_scales_are_assumed():
         (-np.inf, "scale 2 around their means"),
         (-3.0, "scale 2 around their means, and these lie between -3"),
     ):
-        evidence = PairEvidence(size_free(count, 0 * count, count, Bounds(low, -low, sigma=2.0)))
+        evidence = PairEvidence(
+            PairEstimate.from_sums(SizeFree(), count, 0 * count, count, Bounds(low, -low, sigma=2.0))
+        )
         assert said in evidence.assumptions()[3]
         assert np.isfinite(low) == ("between" in evidence.assumptions()[3])
 
@@ -114,7 +117,7 @@ def test_the_worst_witness_names_the_pairs_in_doubt():
     """One pair was seen once, all others often: that pair is named first."""
     count = np.full((2, 4, 4), 1000.0) * ~np.eye(4, dtype=bool)
     count[1, 0, 3] = count[1, 3, 0] = 1.0
-    evidence = PairEvidence(size_free(count, 0 * count, count, RANGE))
+    evidence = PairEvidence(PairEstimate.from_sums(SizeFree(), count, 0 * count, count, RANGE))
     game = Game(np.zeros((2, 4, 4)), "one")
     strategy = game.strategy([[1, 0], [0, 1], [0, 1], [0, 1]])
     found = fixed(evidence, strategy, game.actions, 0.1)

@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie.certificates.evidence import PairEvidence
-from coterie.certificates.from_statistics import evidence_from, paper_from
+from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import fixed
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper_from
 from coterie.errors import InputError, TooLargeError
-from coterie.estimate import from_statistics
-from coterie.estimate.from_statistics import agent_ridge, bounds_of, joint_ridge, pair_estimate, paper_ridge
+from coterie.estimate import pair_means
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pair_means import pair_estimate
+from coterie.estimate.ridge import agent_ridge, joint_ridge, paper_ridge
+from coterie.estimate.unknowns import KnownFactor
 from coterie.simulate import Simulation
 from coterie.statistics.statistics import Statistics
 
@@ -58,13 +62,13 @@ def test_anonymous_and_factor_share_unknowns(tmp_path):
     np.add.at(expected, (batch.coalition, size), 1)
     np.testing.assert_allclose(by_size.count, expected)
     scale = source.model.size_scale
-    estimate = pair_estimate(part, factor=scale)
+    estimate = pair_estimate(part, KnownFactor(scale))
     weight = scale[batch.coalition, size]
     information = summed(batch, weight**2, (3, 4, 4), ())
     projected = summed(batch, weight * batch.utility, (3, 4, 4), ())
     np.testing.assert_allclose(estimate.moments.count, information)
     np.testing.assert_allclose(estimate.moments.mean * information, projected, atol=1e-5)
-    assert estimate.structure == "factor"
+    assert isinstance(estimate.unknowns, KnownFactor)
     # The certificate may rely on it: the factor is what the model uses.
     strategy = source.game.strategy(source.game.actions.sample(np.random.default_rng(0), 1)[0])
     for value in (
@@ -75,7 +79,7 @@ def test_anonymous_and_factor_share_unknowns(tmp_path):
     with pytest.raises(InputError, match="by size"):
         pair_estimate(Statistics.of(coterie.read_log(path)).whole, "anonymous")
     with pytest.raises(InputError, match="at least 0"):
-        pair_estimate(part, factor=-scale)
+        pair_estimate(part, KnownFactor(-scale))
 
 
 def test_totals_equal_direct_sums(tmp_path):
@@ -83,7 +87,7 @@ def test_totals_equal_direct_sums(tmp_path):
     log = coterie.read_log(path, utility_range=(-1, 2), neutral=0.0)
     part = Statistics.of(log, unweighted=True, joint=True).whole
     ridge, plain, joint = agent_ridge(part), paper_ridge(part), joint_ridge(part)
-    assert bounds_of(part.setting).middle == 0.5
+    assert Bounds.of(part.setting).middle == 0.5
     totals = batch.totals()
     for i in range(4):
         both = (batch.joined & batch.joined[:, i : i + 1]).astype(float).transpose(0, 2, 1)
@@ -128,7 +132,7 @@ def test_shared_noise_brings_its_counts(tmp_path):
 def test_too_large_estimates_are_refused(tmp_path, monkeypatch):
     _, _, path = written(tmp_path)
     part = Statistics.of(coterie.read_log(path)).whole
-    monkeypatch.setattr(from_statistics, "CELLS", 10)
+    monkeypatch.setattr(pair_means, "CELLS", 10)
     with pytest.raises(TooLargeError, match="more than 10 cells"):
         pair_estimate(part)
 

@@ -9,31 +9,27 @@ import pytest
 import coterie
 from coterie import ActionSpaces, InputError, Strategy, UpTo
 from coterie.certificates import evidence_from, fixed, paired
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.collect import (
     Outlook,
     noise_variance,
-    observations,
     plan_collection,
     plan_totals,
     predict,
-    predict_totals,
     samples_needed,
 )
-from coterie.collect.outlook import certifying_bound
 from coterie.collect.total_plan import _TotalOutlook
-from coterie.collect.totals import _grown, features_of
 from coterie.collect.worth import best_joint_action, close_deviations, most_per_sample, worth_of
+from coterie.estimate.design import directions
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import SampleNoise, anonymous, size_aware, size_free
-from coterie.estimate.unknowns import directions
+from coterie.estimate.pair_means import PairEstimate, SampleNoise
+from coterie.estimate.unknowns import Anonymous, Aware, Pooled, SizeFree
 from coterie.game.actions import ExplicitSets, exactly_one
 from coterie.game.dynamics import best_pure_profile
 from coterie.simulate import Simulation
 from coterie.simulate.demo import consulting_firm
 from coterie.simulate.models import Normal
 from coterie.simulate.policies import Independent, Policy
-from coterie.solve import estimated_game
 from coterie.statistics.statistics import Statistics
 
 DELTA = 0.05
@@ -77,12 +73,13 @@ def sums(source, policy, samples, rng, *, aware=False):
 def evidence_of(source, found):
     names = (source.game.agents, source.game.coalitions)
     return PairEvidence(
-        (size_aware if found.ndim == 5 else size_free)(*found, Bounds(*source.model.utility_range)), names=names
+        PairEstimate.from_sums(Aware() if found.ndim == 5 else SizeFree(), *found, Bounds(*source.model.utility_range)),
+        names=names,
     )
 
 
 def learnt(source, evidence, rng):
-    return best_pure_profile(estimated_game(evidence, source.game.actions), rng, starts=16).strategy
+    return best_pure_profile(evidence.game(source.game.actions), rng, starts=16).strategy
 
 
 def played(plan):
@@ -99,7 +96,11 @@ def small(seed=0, n=3, k=2, *, seen=20):
     squares = count * (mean**2 + 0.1)
     spaces = ActionSpaces.shared(exactly_one(k), n)
     profile = Strategy.pure(spaces.sample(rng, 1)[0])
-    return PairEvidence(size_free(count, count * mean, squares, Bounds(-1.0, 1.0))), profile, spaces
+    return (
+        PairEvidence(PairEstimate.from_sums(SizeFree(), count, count * mean, squares, Bounds(-1.0, 1.0))),
+        profile,
+        spaces,
+    )
 
 
 def sized(seed=0, n=3, k=2, *, seen=20):
@@ -110,7 +111,11 @@ def sized(seed=0, n=3, k=2, *, seen=20):
     count[..., :2] = 0
     count = (count + np.swapaxes(count, 1, 2)) * ~np.eye(n, dtype=bool)[None, :, :, None]
     mean = evidence.estimate.moments.mean[..., None] * np.linspace(0.5, 1, n + 1)
-    return PairEvidence(size_aware(count, count * mean, count * (mean**2 + 0.1), Bounds(-1.0, 1.0))), profile, spaces
+    return (
+        PairEvidence(PairEstimate.from_sums(Aware(), count, count * mean, count * (mean**2 + 0.1), Bounds(-1.0, 1.0))),
+        profile,
+        spaces,
+    )
 
 
 KINDS = pytest.mark.parametrize("kind", [small, sized])
@@ -121,7 +126,7 @@ def test_weights_are_the_gradient_of_the_root_forms(kind):
     """Finite differences of sum of w_d (gain_d + kappa_d sqrt(q_d)), with w and kappa held fixed."""
     evidence, profile, spaces = kind(3)
     outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
-    base = outlook.base + observations(evidence, spaces.sample(np.random.default_rng(0), 40), [1] * 40)
+    base = outlook.base + evidence.unknowns.observed(spaces.sample(np.random.default_rng(0), 40), [1] * 40)
     weights = worth_of(outlook, base)
     known = outlook.with_counts(base)
     design = known.design(profile)
@@ -173,7 +178,7 @@ def test_the_best_joint_action_is_found_and_bounded(kind, seed):
     pairs = worth_of(outlook, outlook.base).pairs
 
     def worth(row):
-        return float((observations(evidence, row[None], [1]) * pairs).sum() / 2)
+        return float((evidence.unknowns.observed(row[None], [1]) * pairs).sum() / 2)
 
     most = max(worth(row) for block in spaces.joint_actions() for row in block)
     assert most <= most_per_sample(pairs, spaces) + 1e-12
@@ -186,7 +191,7 @@ def test_observations_are_those_of_a_simulated_log():
     source = Simulation.draw(4, 3, rng, actions_per_agent=4)
     joint = source.game.actions.sample(rng, 30)
     for kind in (small, sized):
-        found = observations(kind(0, 4, 3)[0], joint, [1] * 30)
+        found = kind(0, 4, 3)[0].unknowns.observed(joint, [1] * 30)
         aware = found.ndim == 4
         np.testing.assert_array_equal(found, sums(source, Replay(joint), 30, rng, aware=aware)[0])
 
@@ -198,7 +203,7 @@ def test_variances_differ_by_as_much_as_is_not_chance():
         values = both_orders(deviation * rng.normal(size=(count, 2, 8, 8)))
         moments = np.full((2, 8, 8), float(count)), values.sum(axis=0), (values**2).sum(axis=0)
         moments = [one * ~np.eye(8, dtype=bool) for one in moments]
-        known = PairEvidence(size_free(*moments, Bounds(-1.0, 1.0)))
+        known = PairEvidence(PairEstimate.from_sums(SizeFree(), *moments, Bounds(-1.0, 1.0)))
         spaces = ActionSpaces.shared(exactly_one(2), 8)
         outlook = Outlook(known, Strategy.pure(spaces.sample(rng, 1)[0]), spaces, DELTA, fresh=False)
         return outlook.variance[:, ~np.eye(8, dtype=bool)], known.estimate.moments.variance[:, ~np.eye(8, dtype=bool)]
@@ -215,7 +220,9 @@ def test_both_orders_of_a_pair_are_one_unknown_or_two(symmetric):
     evidence, profile, spaces = small(0)
     moments = evidence.estimate.moments
     count, mean = moments.count, moments.mean + (0 if symmetric else np.triu(np.full((3, 3), 0.1)))
-    estimate = size_free(count, count * mean, count * (mean**2 + 0.1), Bounds(-1.0, 1.0), symmetric=symmetric)
+    estimate = PairEstimate.from_sums(
+        SizeFree(), count, count * mean, count * (mean**2 + 0.1), Bounds(-1.0, 1.0), symmetric=symmetric
+    )
     outlook = Outlook(PairEvidence(estimate), profile, spaces, DELTA, fresh=False)
     assert outlook.symmetric is symmetric
     found = outlook.with_counts(count, np.random.default_rng(0)).estimate.moments
@@ -233,7 +240,7 @@ def test_a_plan_is_close_to_the_best_of_all_plans(kind, seed):
     outlook = Outlook(evidence, profile, spaces, DELTA, fresh=False)
 
     def expected(actions):
-        known = outlook.with_counts(outlook.base + observations(evidence, actions, [1] * len(actions)))
+        known = outlook.with_counts(outlook.base + evidence.unknowns.observed(actions, [1] * len(actions)))
         return paired(known, profile, spaces, DELTA).gap
 
     best = min(expected(joint[list(chosen)]) for chosen in combinations_with_replacement(range(len(joint)), samples))
@@ -249,7 +256,9 @@ def test_what_needs_to_be_seen_is_named_first():
     together = Strategy.pure([[1, 0], [1, 0], [0, 1], [0, 1]])
     count = moments.count.copy()
     count[0, 0, 1] = count[0, 1, 0] = 0
-    unseen = PairEvidence(size_free(count, count * moments.mean, count * 1.0, Bounds(-1.0, 1.0)))
+    unseen = PairEvidence(
+        PairEstimate.from_sums(SizeFree(), count, count * moments.mean, count * 1.0, Bounds(-1.0, 1.0))
+    )
     plan = plan_collection(unseen, together, spaces, DELTA, 5, np.random.default_rng(0))
     first = plan.needs[0]
     assert (first.agent, first.partner, first.coalition, first.seen) == ("1", "2", "1", 0)
@@ -265,7 +274,7 @@ def test_interchangeable_coalitions():
     rng = np.random.default_rng(2)
     count = np.full((1, 4, 4), 6.0) * ~np.eye(4, dtype=bool)
     mean = np.zeros_like(count)
-    estimate = size_free(count, count * mean, count * 0.2, Bounds(-1.0, 1.0), n_coalitions=2)
+    estimate = PairEstimate.from_sums(Pooled(), count, count * mean, count * 0.2, Bounds(-1.0, 1.0), n_coalitions=2)
     spaces = ActionSpaces.shared(exactly_one(2), 4)
     profile = Strategy.pure([[1, 0]] * 2 + [[0, 1]] * 2)
     plan = plan_collection(PairEvidence(estimate), profile, spaces, DELTA, 20, rng)
@@ -289,7 +298,7 @@ def test_large_action_spaces_are_not_listed():
     n, k = 4, 14
     rng = np.random.default_rng(0)
     count = np.full((k, n, n), 9.0) * ~np.eye(n, dtype=bool)
-    evidence = PairEvidence(size_free(count, count * 0.1, count * 0.3, Bounds(-1.0, 1.0)))
+    evidence = PairEvidence(PairEstimate.from_sums(SizeFree(), count, count * 0.1, count * 0.3, Bounds(-1.0, 1.0)))
     spaces = ActionSpaces.shared(UpTo(k, k), n)
     plan = plan_collection(evidence, Strategy.pure(spaces.sample(rng, 1)[0]), spaces, DELTA, 10, rng)
     assert plan.predicted < plan.now
@@ -301,7 +310,9 @@ def test_what_is_not_worked_out_is_refused():
     dependent = replace(evidence, estimate=replace(evidence.estimate, noise=SampleNoise(None)))
     with pytest.raises(InputError, match="independent"):
         plan_collection(dependent, profile, spaces, DELTA, 5, np.random.default_rng(0))
-    shared = anonymous(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 3, 4)), None, Bounds(-1.0, 1.0))
+    shared = PairEstimate.from_sums(
+        Anonymous(), np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 3, 4)), None, Bounds(-1.0, 1.0)
+    )
     with pytest.raises(InputError, match="semi-bandit"):
         plan_collection(PairEvidence(shared), profile, spaces, DELTA, 5, np.random.default_rng(0))
 
@@ -347,7 +358,7 @@ def test_predictions_on_drawn_games(model, samples):
         known = evidence_of(source, first)
         profile, spaces = learnt(source, known, rng), source.game.actions
         joint = spaces.sample(rng, 300)
-        added = observations(known, joint, [1] * len(joint))
+        added = known.unknowns.observed(joint, [1] * len(joint))
         predicted.append(predict(known, profile, spaces, DELTA, added, rng))
         new = sums(source, Replay(joint), 300, rng, aware=aware)
         real.append(paired(evidence_of(source, first + new), profile, spaces, DELTA).gap)
@@ -367,43 +378,23 @@ def two_bandit_logs(folder, seed, samples, **options):
     return source, joint_actions, *(Statistics.of(log, parts=(1.0,), **options).whole for log in logs)
 
 
-@pytest.mark.parametrize("options", [{}, {"noise": "samples"}, {"joint": True}])
+@pytest.mark.parametrize("options", [{}, {"noise": "samples"}])
 @pytest.mark.parametrize("fresh", [False, True])
 def test_what_totals_will_tell_is_known_exactly(tmp_path, options, fresh):
     source, joint_actions, first, new = two_bandit_logs(tmp_path, 1, 60, **options)
     rows, times = np.unique(joint_actions, axis=0, return_counts=True)
-    features = [features_of(rows, i, pooled=False) for i in range(5)]
-    found = _grown(evidence_from(first), features, times * 1.0, fresh=fresh)
+    profile = source.game.strategy(joint_actions[0])
+    outlook = _TotalOutlook(evidence_from(first), profile, source.game.actions, DELTA, fresh, None)
     after = evidence_from(new if fresh else first.merged(new, first.setting)).estimate
-    if "joint" in options:
-        np.testing.assert_allclose(found.projections, after.projections, atol=1e-6)
-    else:
-        np.testing.assert_allclose(found.gram, after.gram, atol=1e-6)
-    assert source.game.n_agents == len(features)
+    np.testing.assert_allclose(outlook.after(rows, times * 1.0), after.gram, atol=1e-6)
 
 
-def test_predictions_for_totals(tmp_path):
-    """Within 10 % on average over games, for a profile that the log had no say in."""
-    predicted, real = {False: [], True: []}, {False: [], True: []}
-    for seed in range(8):
-        source, joint_actions, first, new = two_bandit_logs(tmp_path, seed, 150, joint=True)
-        known, spaces = evidence_from(first), source.game.actions
-        profile = best_pure_profile(source.game, np.random.default_rng(0), starts=8).strategy
-        for fresh in (False, True):
-            after = evidence_from(new if fresh else first.merged(new, first.setting))
-            ones = np.ones(len(joint_actions), dtype=np.int64)
-            predicted[fresh].append(predict_totals(known, profile, spaces, DELTA, joint_actions, ones, fresh=fresh))
-            real[fresh].append((fixed if fresh else paired)(after, profile, spaces, DELTA).gap)
-    for fresh in (False, True):
-        assert np.mean(predicted[fresh]) == pytest.approx(np.mean(real[fresh]), rel=0.1)
-
-
-def test_totals_by_size_are_refused():
-    class Sized:
-        structure = "aware"
-
+def test_totals_by_size_are_refused(tmp_path):
+    source, joint_actions, first, _ = two_bandit_logs(tmp_path, 1, 60)
+    by_size = replace(evidence_from(first), unknowns=Aware())
+    profile = source.game.strategy(joint_actions[0])
     with pytest.raises(InputError, match="sizes are ignored"):
-        predict_totals(Sized(), None, ActionSpaces.shared(exactly_one(2), 2), DELTA, np.ones((1, 2, 2), bool), [1])
+        plan_totals(by_size, profile, source.game.actions, DELTA, 10, np.random.default_rng(0))
 
 
 def bandit_case(folder, seed, samples=120):
@@ -423,7 +414,7 @@ def test_what_a_total_is_worth(tmp_path, fresh):
     rows, _ = outlook.worth(gram)
     evidence = outlook.expected(gram)
     design = evidence.design(profile)
-    bound = certifying_bound(evidence, design, profile, spaces, DELTA, outlook._terms)
+    bound = outlook._sought.bound(evidence, design)
     listed, _ = close_deviations(bound, evidence.rooms(design), profile, spaces)
     penalty = known.estimate.penalty
 
@@ -491,7 +482,7 @@ def test_plans_for_other_totals_are_refused(tmp_path):
     )
     for known, message in (
         (evidence_from(first), "agent by agent"),
-        (replace(evidence_from(first), structure="aware"), "sizes"),
+        (replace(evidence_from(first), unknowns=Aware()), "sizes"),
     ):
         with pytest.raises(InputError, match=message):
             plan_totals(known, profile, source.game.actions, DELTA, 5, np.random.default_rng(0))

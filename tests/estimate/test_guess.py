@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coterie.estimate.guess import Guess, choose_guess
-from coterie.estimate.pair_means import dense_moments
+from coterie.estimate.intervals import Moments
 from coterie.simulate import Simulation
 
 
@@ -16,7 +16,7 @@ def moments(batch, n, k, kept, *, symmetric=True):
         np.add.at(count, (l, one, two), 1)
         np.add.at(total, (l, one, two), u)
         np.add.at(squares, (l, one, two), u**2)
-    return dense_moments(count, total, squares, events=1)
+    return Moments.from_sums(count, total, squares, events=1)
 
 
 def halves(batch, n, k, rng, **options):
@@ -53,9 +53,9 @@ def test_structure_is_found_where_it_is(symmetric):
     for number in count:
         noise = rng.normal(0, 0.3, number.shape)
         noise = np.triu(noise, 1) + np.swapaxes(np.triu(noise, 1), 1, 2) if symmetric else noise
-        parts.append(dense_moments(number, number * truth + np.sqrt(number) * noise, None, events=1))
+        parts.append(Moments.from_sums(number, number * truth + np.sqrt(number) * noise, None, events=1))
     total = count.sum(axis=0)
-    whole = dense_moments(total, sum(part.count * part.mean for part in parts), None, events=1)
+    whole = Moments.from_sums(total, sum(part.count * part.mean for part in parts), None, events=1)
     guess = choose_guess(parts, whole, symmetric=symmetric)
     off = ~np.eye(n, dtype=bool)
     assert ((guess.values - truth)[:, off] ** 2).mean() < 0.6 * ((whole.mean - truth)[:, off] ** 2).mean()
@@ -77,9 +77,9 @@ def test_sizes_have_their_own_effects():
     for pair in ((0, 1), (1, 2)):
         count = np.zeros((1, 3, 3, 4))
         count[0, pair[0], pair[1], 2:] = count[0, pair[1], pair[0], 2:] = 20
-        parts.append(dense_moments(count, count * by_size, None, events=2))
+        parts.append(Moments.from_sums(count, count * by_size, None, events=2))
     total = parts[0].count + parts[1].count
-    guess = choose_guess(parts, dense_moments(total, total * by_size, None, events=4), symmetric=True)
+    guess = choose_guess(parts, Moments.from_sums(total, total * by_size, None, events=4), symmetric=True)
     assert guess.name != "raw"
     # The pair 0, 2 was never seen at all.
     assert guess.values[0, 0, 2, 2] > 0.5

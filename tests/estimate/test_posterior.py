@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_free
+from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import PossibleMeans, means_left_possible, possible_means
+from coterie.estimate.unknowns import SizeFree
 
 LEAST = 1e-4
 """What each variance is at least, where half the range is 1."""
@@ -206,7 +207,7 @@ def test_means_are_as_far_off_as_the_posterior_says(often, kind):
                 return np.where(rng.random(truth.shape) < (1 + truth) / 2, 1.0, -1.0)
             return truth + (0.02 if kind == "little noise" else 0.3) * rng.normal(size=truth.shape)
 
-        moments = size_free(*sums(rng, truth, count, draw), Bounds(-1.0, 1.0)).moments
+        moments = PairEstimate.from_sums(SizeFree(), *sums(rng, truth, count, draw), Bounds(-1.0, 1.0)).moments
         posterior = means_left_possible(moments, 1.0, symmetric=True)
         spread = np.std([posterior.draw(rng) for _ in range(40)], axis=0)
         cells = [(moments.count == 0) & ~np.eye(10, dtype=bool), moments.count > 0]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from coterie import Strategy
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_aware, size_free
+from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import means_left_possible
+from coterie.estimate.unknowns import Aware, SizeFree
 from coterie.learn.expected import DRAWS, gaps, possible_games
 from coterie.simulate import Simulation
 
@@ -20,7 +21,11 @@ def evidence(rng, n, k, *, aware, symmetric=True):
         first, second = np.triu_indices(n, 1)
         for array in (count, value):
             array[:, second, first] = array[:, first, second]
-    return PairEvidence((size_aware if aware else size_free)(count, count * value, count * value**2, Bounds(-1.0, 1.0)))
+    return PairEvidence(
+        PairEstimate.from_sums(
+            Aware() if aware else SizeFree(), count, count * value, count * value**2, Bounds(-1.0, 1.0)
+        )
+    )
 
 
 @pytest.mark.parametrize("aware", [False, True])

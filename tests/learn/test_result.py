@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from coterie import Game, InputError, Strategy
-from coterie.certificates.evidence import PairEvidence
 from coterie.certificates.holdout import fixed
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.pair_means import size_free
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 from coterie.learn.result import Result
 
 
@@ -15,7 +16,12 @@ def result(*, mixed=False):
     count = np.full((2, 3, 3), 50.0) * ~np.eye(3, dtype=bool)
     game = Game(np.zeros((2, 3, 3)), "any")
     strategy = game.uniform() if mixed else game.strategy([[1, 0], [1, 0], [0, 1]])
-    certificate = fixed(PairEvidence(size_free(count, 0.1 * count, count, Bounds(-1, 1))), strategy, game.actions, 0.1)
+    certificate = fixed(
+        PairEvidence(PairEstimate.from_sums(SizeFree(), count, 0.1 * count, count, Bounds(-1, 1))),
+        strategy,
+        game.actions,
+        0.1,
+    )
     return Result(
         strategy,
         certificate,

@@ -189,7 +189,7 @@ def test_all_problems_are_reported_together(csv_log):
 
 
 def test_at_most_ten_problems_are_listed():
-    from coterie.log.options import Refusal, refuse
+    from coterie.log.refusals import Refusal, refuse
 
     with pytest.raises(InputError) as caught:
         refuse(Refusal("f", str(index)) for index in range(14))

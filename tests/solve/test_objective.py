@@ -10,7 +10,7 @@ from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper
 from coterie.game.actions import ExplicitSets
-from coterie.solve.estimated import estimated_game, room_values
+from coterie.solve.estimated import room_values
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.paper_scheme import SurrogateObjective
 from random_games import drawn_games
@@ -66,7 +66,7 @@ def test_objectives_are_certificates(name):
     if name in {"gaussian", "rare pairs", "sizes"}:
         objective = SurrogateObjective(whole, spaces, 0.1, *names)
         same(objective, lambda s: paper(whole, s, spaces, 0.1), profiles)
-    rooms = estimated_game(whole, spaces, *names).room_values
+    rooms = whole.game(spaces, *names).room_values
     for profile in profiles:
         strategy = Strategy.pure(profile, *names)
         np.testing.assert_allclose(rooms(strategy), whole.rooms(whole.design(strategy)), atol=1e-10)
@@ -87,7 +87,7 @@ def test_objectives_by_size(kind):
     same(HoldoutObjective(evidence, spaces, 0.1), lambda s: fixed(evidence, s, spaces, 0.1), profiles)
     strategy = Strategy.pure(profiles[0])
     np.testing.assert_allclose(
-        estimated_game(evidence, spaces).room_values(strategy), evidence.rooms(evidence.design(strategy)), atol=1e-10
+        evidence.game(spaces).room_values(strategy), evidence.rooms(evidence.design(strategy)), atol=1e-10
     )
 
 

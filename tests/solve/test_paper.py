@@ -5,7 +5,7 @@ import pytest
 
 from calibration import simulation
 from coterie import InputError
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paper import paper as certificate
 from coterie.certificates.paper import paper_totals
 from coterie.certificates.total_evidence import TotalEvidence

@@ -8,7 +8,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import Worst
-from coterie.estimate.unknowns import Design
+from coterie.estimate.design import StrategyDesign
 from coterie.game.actions import names_in
 from coterie.game.strategy import Strategy
 
@@ -86,7 +86,7 @@ class Certificate:
 
 
 def certificate(
-    method: str, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: Design
+    method: str, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: StrategyDesign
 ) -> Certificate:
     """Name the witnesses of the largest bounds, and the pairs behind their uncertainty."""
     rooms = evidence.rooms(design)

@@ -15,8 +15,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate import confidence
-from coterie.estimate.from_statistics import pair_estimate
-from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.pair_means import PairEstimate, pair_estimate
 from coterie.statistics.dependence import SampleExcess
 from coterie.statistics.pair_statistics import PairStatistics
 
@@ -53,7 +52,7 @@ def size_dependence(parts: Sequence[PairStatistics], alpha: float = FALSE_ALARMS
     *others, last = parts
     rest = reduce(lambda ours, theirs: ours.merged(theirs, ours.setting), others)
     estimates = [pair_estimate(rest), pair_estimate(last)]
-    if not estimates[0].structure.endswith("aware"):
+    if not estimates[0].unknowns.by_size:
         raise InputError('the test for dependence on size needs statistics by size: sizes="aware"')
     tables = len(estimates[0].moments.count)
     log_term = float(np.log(3 * 2 * tables / alpha))

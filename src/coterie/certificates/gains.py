@@ -16,11 +16,22 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.estimate import confidence
 from coterie.game.actions import ActionSpace, ActionSpaces
 
+LogTerm = float | tuple[FloatArray, ...] | FloatArray
+"""log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action.
+
+An array has a row per agent, filled up on the right where agents have fewer actions."""
+
 ENUMERATED = 4096
 """Action spaces up to this size are enumerated: the maximum over deviations is then exact."""
 
 RELAXATION_STEPS = 25
 """Any scale gives a valid bound; these many steps of golden section find the best to a millionth."""
+
+
+def plus(log_term: LogTerm, price: float) -> LogTerm:
+    """Return the log term after splitting each deviation's share over `price` events."""
+    extra = float(np.log(price))
+    return tuple(one + extra for one in log_term) if isinstance(log_term, tuple) else log_term + extra
 
 
 def is_enumerated(space: ActionSpace) -> bool:
@@ -43,6 +54,18 @@ class GainBound(ABC):
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         """Return numbers that no deviation in `space` exceeds, and deviations that come close."""
 
+    def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
+        """Return the bound of every given row of a pure design for moving to each of `sets` (A, k), shape (rows, A).
+
+        The same as `at`; quicker where matrix products do: the deviation vector x = a' - a of a pure profile has
+        entries -1, 0 and 1, so every sum over l is linear in a' once the agent's own a is known:
+
+            sum of x_l^+ u_l - x_l^- v_l  =  a' . ((1 - a) u + a v) - a . v
+            sum of x_l^2 s_l              =  a' . ((1 - 2 a) s) + a . s
+        """
+        agents = np.arange(len(self.marginals))[rows]
+        return self.at(sets[None] - self.marginals[rows][:, None], agents)
+
 
 @dataclass(frozen=True, eq=False)
 class LinearBound(GainBound):
@@ -62,6 +85,13 @@ class LinearBound(GainBound):
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         p, upper, lower = self.marginals[agents], self.upper[agents], self.lower[agents]
         return _oracle(space, (1 - p) * _large(upper), -p * _large(lower))
+
+    def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
+        own, upper, lower = self.marginals[rows], self.upper[rows], self.lower[rows]
+        if not (np.isfinite(upper).all() and np.isfinite(lower).all()):
+            return super().to_sets(sets, rows)
+        kept = own * lower
+        return np.asarray((upper + own * (lower - upper)) @ sets.T - kept.sum(axis=1)[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +126,8 @@ class RootBound(GainBound):
     lower: FloatArray
     square: FloatArray
     """(n, k) for a diagonal Q, else (n, k, k)."""
-    log_term: float | tuple[FloatArray, ...] | FloatArray
-    """L, or for each agent one L per enumerated action (an array: rows filled up on the right)."""
+    log_term: LogTerm
+    """L, or for each agent one L per enumerated action."""
     bias: FloatArray | None = None
     """(n, k, d): the estimate may be off by the 1-norm of x' bias on top."""
     absolute: bool = False
@@ -112,11 +142,7 @@ class RootBound(GainBound):
         """Return the uncertainty of each deviation, shape (g, A)."""
         size = np.abs(x)
         form = _quadratic(size if self.absolute else x, self.square[agents])
-        log_term = self.log_term
-        if isinstance(log_term, tuple):
-            log_term = np.stack([log_term[i] for i in agents])
-        elif isinstance(log_term, np.ndarray):
-            log_term = log_term[agents, : x.shape[1]]
+        log_term = self._log_terms(agents, x.shape[1])
         if self.largest is None:
             width = confidence.direction_hoeffding(form, log_term)
         else:
@@ -126,6 +152,31 @@ class RootBound(GainBound):
         if self.bias is not None:
             width = width + np.abs(x @ self.bias[agents]).sum(axis=2)
         return np.asarray(width)
+
+    def _log_terms(self, agents: IntArray | slice, actions: int) -> float | FloatArray:
+        """Return L, or one for each of the agents and their actions, shape (g, A)."""
+        if isinstance(self.log_term, tuple):
+            return np.stack([self.log_term[i] for i in np.arange(len(self.marginals))[agents]])
+        return self.log_term[agents, :actions] if isinstance(self.log_term, np.ndarray) else self.log_term
+
+    def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
+        linear = LinearBound(self.marginals, self.upper, self.lower)
+        own, finite = self.marginals[rows], np.isfinite(self.upper[rows]).all() and np.isfinite(self.lower[rows]).all()
+        if self.square.ndim != 2 or self.bias is not None or not finite:
+            return super().to_sets(sets, rows)
+        square = self.square[rows]
+        form = ((1 - 2 * own) * square) @ sets.T + (own * square).sum(axis=1)[:, None]
+        np.maximum(form, 0.0, out=form)
+        log_term = self._log_terms(rows, len(sets))
+        if self.largest is None:
+            width = confidence.direction_hoeffding(form, log_term)
+        else:
+            largest, steps = np.zeros_like(form), self.largest[rows]
+            for l in range(sets.shape[1]):
+                changed = sets[:, l] != own[:, l, None]
+                np.maximum(largest, changed * steps[:, l, None], out=largest)
+            width = confidence.direction_bernstein(form, largest, self.half_range, log_term)
+        return linear.to_sets(sets, rows) + width
 
     def spread(self, x: FloatArray, agents: IntArray) -> FloatArray:
         """Return the root of the quadratic form: the standard deviation that the width is built on."""
@@ -235,6 +286,12 @@ class SmallerOf(GainBound):
 
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
         return np.asarray(np.minimum.reduce([bound.at(x, agents) for bound in self.bounds]))
+
+    def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
+        found = self.bounds[0].to_sets(sets, rows)
+        for bound in self.bounds[1:]:
+            np.minimum(found, bound.to_sets(sets, rows), out=found)
+        return found
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         found = [bound.relaxed(space, agents) for bound in self.bounds]

@@ -20,8 +20,8 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.certificates.certificate import Certificate, certificate
-from coterie.certificates.evidence import Evidence, Form, LogTerm
-from coterie.certificates.gains import SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.evidence import Bounding, D, Evidence, Form
+from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
@@ -65,13 +65,26 @@ def _fixed(
     form: Form,
     learning: Evidence | None,
 ) -> Certificate:
-    deviations = count_deviations(strategy, spaces)
-    log_term: LogTerm = (math.log(deviations) if deviations else 0.0) - math.log(delta)
+    log_term: LogTerm = equal_shares(count_deviations(strategy, spaces), delta)
     if learning is not None and evidence.is_bounded and all(is_enumerated(space) for space in spaces.spaces):
         log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
     design = evidence.design(strategy)
-    bound = SmallerOf((evidence.range_bound(design), evidence.direction_bound(design, log_term, form)))
+    bound = holdout_bound(evidence, design, log_term, form)
     return certificate("holdout", delta, strategy, worst_deviations(bound, spaces), evidence, design)
+
+
+def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form = "both") -> GainBound:
+    """Return the bound of every deviation: the smaller of the range and the width around the estimated gain.
+
+    The width is that of one fixed combination of unknowns, see `PairEvidence.direction_bound` and
+    `TotalEvidence.direction_bound`; unknowns that were never observed count at their worst.
+    """
+    return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
+
+
+def equal_shares(deviations: int, delta: float) -> float:
+    """Return log(D / delta): every one of D deviations fails with probability at most delta / D."""
+    return (math.log(deviations) if deviations else 0.0) - math.log(delta)
 
 
 def directed_shares(

@@ -6,7 +6,8 @@ The coalitions that a deviation keeps cancel in gain_i(a'), and so does their un
                                  - sum over l not in a' of p_i(l) W_i^L(l)
     union   one bound per deviation vector of every pure profile, the sum inside the root
 
-The smaller of the two is taken, with delta halved.
+The smaller of the two is taken, with delta halved. `paired_bound` is that formula, wherever it is needed: in the
+certificate, in what searches minimise, in predictions of what more data would certify.
 """
 
 import math
@@ -16,10 +17,13 @@ from typing import Literal
 import numpy as np
 
 from coterie.certificates.certificate import Certificate, certificate
-from coterie.certificates.evidence import Evidence, LogTerm
-from coterie.certificates.gains import SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.evidence import Bounding, D, Evidence
+from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
+
+PairedForm = Literal["best", "box", "union"]
+"""Which bounds are taken: the smaller of both, with half of delta each, or one of them with all of it."""
 
 PROJECTED = 40
 """Spaces up to this many actions get the finer count of deviation vectors."""
@@ -30,27 +34,71 @@ def paired(
     strategy: Strategy,
     spaces: ActionSpaces,
     delta: float,
-    form: Literal["best", "box", "union"] = "best",
+    form: PairedForm = "best",
+    *,
+    declared: ActionSpaces | None = None,
 ) -> Certificate:
     """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.
 
-    Box: if all intervals hold (probability 1 - delta) then W^L <= W <= W^U for every profile, and
-    inserting them into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the
-    coefficient, gives an upper bound for every deviation.
+    Parameters
+    ----------
+    evidence
+        What the log proves.
+    strategy
+        Any profile, also one that was chosen on these data.
+    spaces
+        What agents may do.
+    delta
+        The certificate holds with probability at least 1 - delta.
+    form
+        "box", "union", or the smaller of both.
+    declared
+        The action spaces that the union form pays for, where `spaces` were widened to hold the strategy.
     """
-    # Which form applies depends on the profile, which may depend on the data: both have their half from the start.
-    each = delta / 2 if form == "best" else delta
-    if not strategy.is_pure or not spaces.contains(strategy.sets).all():
-        # The union is over pure profiles of the action spaces, and has not paid for any other.
-        form = "box"
     design = evidence.design(strategy)
-    bounds = [evidence.range_bound(design)]
-    if form != "union":
-        bounds.append(evidence.uniform_bound(design, each))
-    if form != "box":
-        bounds.append(evidence.direction_bound(design, union_log_terms(strategy, spaces, each)))
-    bound = SmallerOf(tuple(bounds))
+    union = union_terms(strategy, declared or spaces, delta, form)
+    bound = paired_bound(evidence, design, delta, union, form)
     return certificate("paired", delta, strategy, worst_deviations(bound, spaces), evidence, design)
+
+
+def paired_bound(
+    source: Bounding[D], design: D, delta: float, union: LogTerm | None, form: PairedForm = "best"
+) -> GainBound:
+    """Return the bound of every deviation: the smaller of the range, the box and the union form.
+
+    Box: if all intervals hold (probability 1 - delta / 2) then W^L <= W <= W^U for every profile, and inserting them
+    into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the coefficient, gives an upper bound for every
+    deviation (`LinearBound`; `RootBound` where the intervals are an ellipsoid). Union: each deviation vector of each
+    pure profile has its own event, and `union`, made by `union_terms`, is log(1 / its share of delta / 2).
+    Where there is no union (None) the box has half of delta all the same: which form applies depends on the profile,
+    which may depend on the data.
+    """
+    bounds = [source.range_bound(design)]
+    if form != "union" or union is None:
+        bounds.append(box_bound(source, design, delta, form))
+    if union is not None:
+        bounds.append(source.direction_bound(design, union))
+    return SmallerOf(tuple(bounds))
+
+
+def box_bound(source: Bounding[D], design: D, delta: float, form: PairedForm = "best") -> GainBound:
+    """Return the box form's part of `paired_bound`: with half of delta where the union form has the other half."""
+    return source.uniform_bound(design, share_of(delta, form))
+
+
+def share_of(delta: float, form: PairedForm) -> float:
+    """Return what the box form, and the union form, each have of delta."""
+    return delta / 2 if form == "best" else delta
+
+
+def union_terms(strategy: Strategy, spaces: ActionSpaces, delta: float, form: PairedForm = "best") -> LogTerm | None:
+    """Return log(1 / share) of every deviation for the union form; None where that has not paid for the profile.
+
+    The union is over pure profiles of the action spaces, and for no others.
+    """
+    if form == "box" or not strategy.is_pure or not spaces.contains(strategy.sets).all():
+        return None
+    return union_log_terms(strategy, spaces, share_of(delta, form))
 
 
 def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> LogTerm:

@@ -15,14 +15,20 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, mixed_radix
 from coterie.certificates.certificate import Certificate, certificate
-from coterie.certificates.evidence import Evidence, PairEvidence, paper_box
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import SurrogateBound, Worst, is_enumerated, worst_deviations
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate import confidence
-from coterie.estimate.ridge import AgentRidge
-from coterie.estimate.unknowns import directions
+from coterie.estimate.design import Design, directions
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.ridge import AgentRidge, paper_ridge
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
+from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.statistics import PartStatistics
+from coterie.statistics.total_statistics import TotalStatistics
 
 MOST_FORMS = 10_000_000
 """Up to so many numbers (k^2 for each joint action of the others), the expected norm of eq. (11) is enumerated."""
@@ -35,9 +41,18 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
     deviation is at most its value with W^U, and V_i at least its value with W^L.
     """
     design = evidence.design(strategy)
-    lower, upper = paper_box(evidence.estimate, design, delta)
+    lower, upper = paper_rooms(evidence.estimate, design, delta)
     found = worst_deviations(SurrogateBound(strategy.marginals, upper, lower), spaces)
     return replace(certificate("paper", delta, strategy, found, evidence, design), assumes=_assumes(evidence))
+
+
+def paper_rooms(estimate: PairEstimate, design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed."""
+    moments = estimate.moments
+    bonus = confidence.paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
+    # The paper's range is [-1, 1], so its bonus scales with r; and nobody is her own partner.
+    bonus *= estimate.bounds.half_range * (moments.seen + moments.unseen)
+    return design.linear(moments.mean - bonus), design.linear(moments.mean + bonus)
 
 
 def _assumes(evidence: Evidence) -> tuple[str, ...]:
@@ -118,3 +133,35 @@ class ExpectedNorms:
         rows = np.asarray(sets, dtype=np.float64)
         squares = np.einsum("al,jlm,am->ja", rows, self.forms, rows, optimize=True)
         return np.asarray(self.shares @ np.sqrt(np.maximum(squares, 0.0)))
+
+
+NO_PAPER = (
+    "the paper's certificate is defined for bounded utilities (no --sigma) and independent pairs (no --noise samples), "
+    "and for bandit logs with sizes ignored and coalitions told apart (statistics made with unweighted=True)"
+)
+
+
+def paper_evidence(part: PartStatistics, *, as_printed: bool = False) -> Evidence | None:
+    """Return what the paper's estimator makes of a part of a log; None where it is not defined or sums are missing.
+
+    `as_printed` takes it also where utilities are unbounded or pairs depend on each other, so that eq. (9) and (11)
+    prove nothing: the paper has figures of such games.
+    """
+    setting = part.setting
+    if not as_printed and (setting.sigma is not None or setting.noise != "pairs"):
+        return None
+    if isinstance(part, PairStatistics):
+        return evidence_from(part)
+    if "none" not in part.weighted or setting.pool_coalitions or setting.sizes != "ignore":
+        return None
+    return TotalEvidence(paper_ridge(part), names=(setting.agents, setting.coalitions))
+
+
+def paper_from(part: PartStatistics, strategy: Strategy, spaces: ActionSpaces, delta: float) -> Certificate | None:
+    """Return the paper's certificate; None where it is not defined or its sums are missing."""
+    evidence = paper_evidence(part)
+    if isinstance(evidence, PairEvidence):
+        return paper(evidence, strategy, spaces, delta)
+    if not isinstance(part, TotalStatistics) or evidence is None:
+        return None
+    return paper_totals(paper_ridge(part), strategy, spaces, delta, part.n_samples)

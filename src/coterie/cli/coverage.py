@@ -147,7 +147,7 @@ def _aim(
 ) -> Aim:
     """Work out the certificate, and a plan for what was asked: for so many samples, or for the target."""
     from coterie.certificates import evidence_from, paired
-    from coterie.certificates.evidence import PairEvidence
+    from coterie.certificates.pair_evidence import PairEvidence
     from coterie.certificates.total_evidence import TotalEvidence
     from coterie.collect import noise_variance, plan_collection, plan_totals, samples_needed
     from coterie.statistics.total_statistics import TotalStatistics

@@ -3,8 +3,6 @@
 from coterie.collect.outlook import Outlook
 from coterie.collect.plan import Collection, Need, Planned, plan_collection, predict, samples_needed
 from coterie.collect.total_plan import noise_variance, plan_totals
-from coterie.collect.totals import predict_totals
-from coterie.collect.worth import observations
 
 __all__ = [
     "Collection",
@@ -12,10 +10,8 @@ __all__ = [
     "Outlook",
     "Planned",
     "noise_variance",
-    "observations",
     "plan_collection",
     "plan_totals",
     "predict",
-    "predict_totals",
     "samples_needed",
 ]

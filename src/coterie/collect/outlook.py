@@ -6,7 +6,6 @@ data leave possible instead, which no choice can bias: means of pairs are drawn 
 (`coterie.estimate.posterior`), and the new values around these.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.evidence import Evidence, LogTerm, PairEvidence
-from coterie.certificates.gains import GainBound, SmallerOf, worst_deviations
-from coterie.certificates.holdout import count_deviations
-from coterie.certificates.paired import union_log_terms
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.gains import GainBound, LogTerm, worst_deviations
+from coterie.certificates.holdout import count_deviations, equal_shares, holdout_bound
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.paired import paired_bound, union_terms
 from coterie.errors import InputError
+from coterie.estimate.design import StrategyDesign
 from coterie.estimate.intervals import Moments
 from coterie.estimate.posterior import PossibleMeans, means_left_possible, pair_noise, variance_of_values
-from coterie.estimate.unknowns import Design, SizedDesign
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 
@@ -42,7 +42,7 @@ class Outlook:
     """Whether the new samples alone certify (`holdout`), or all together (`paired`)."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.evidence, PairEvidence) or self.evidence.estimate.structure not in _STRUCTURES:
+        if not isinstance(self.evidence, PairEvidence) or not self.evidence.unknowns.averages_meetings:
             raise InputError("what to collect is worked out for semi-bandit logs, with one unknown per pair (and size)")
         if self.evidence.estimate.noise is not None:
             # Which pairs occur together then matters as well, and the gradient in the counts is not all there is.
@@ -100,13 +100,13 @@ class Outlook:
         changed = Moments(np.where(self.matters, count, 0.0), mean, variance, max(events, 1))
         return replace(self.evidence, estimate=replace(self.evidence.estimate, moments=changed))
 
-    def bound(self, evidence: PairEvidence, design: Design) -> GainBound:
+    def bound(self, evidence: PairEvidence, design: StrategyDesign) -> GainBound:
         """Return the bounds that the certificate takes the largest of."""
-        return certifying_bound(evidence, design, self.strategy, self.spaces, self.delta, self._log_term)
+        return self._sought.bound(evidence, design)
 
     @cached_property
-    def _log_term(self) -> tuple[bool, LogTerm]:
-        return log_terms(self.strategy, self.spaces, self.delta, fresh=self.fresh)
+    def _sought(self) -> "Sought":
+        return Sought.of(self.strategy, self.spaces, self.delta, fresh=self.fresh)
 
     def now(self) -> float:
         """Return the certificate of what is there: of the log, or (fresh) of the range alone."""
@@ -130,52 +130,35 @@ class Outlook:
     @cached_property
     def _chance(self) -> FloatArray:
         """The probability that uniformly random actions bring a pair together, in the shape of the counts."""
-        p = self.spaces.uniform_marginals()
-        if self.base.ndim == 4:
-            chance = SizedDesign.of(p).phi * p.T[:, :, None, None]
-        else:
-            chance = np.einsum("il,jl->lij", p, p) * ~np.eye(len(p), dtype=bool)
-        if len(self.base) < len(chance):  # two people who share several teams are rare
-            chance = chance.sum(axis=0, keepdims=True)
-        return np.clip(chance, 0.0, 1.0)
+        return self.evidence.unknowns.chances(self.spaces.uniform_marginals())
 
     def _gap(self, evidence: PairEvidence) -> float:
         design = evidence.design(self.strategy)
         return max(0.0, float(worst_deviations(self.bound(evidence, design), self.spaces).value.max()))
 
 
-def log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float, *, fresh: bool) -> tuple[bool, LogTerm]:
-    """Return `fresh` and what each deviation has of delta: of the held-out certificate, or of the paired union."""
-    if fresh:
-        return True, math.log(max(count_deviations(strategy, spaces), 1)) - math.log(delta)
-    return False, union_log_terms(strategy, spaces, delta / 2) if _has_union(strategy, spaces) else 0.0
+@dataclass(frozen=True, eq=False)
+class Sought:
+    """The certificate that is to be had: of new samples alone (`holdout`), or of all together (`paired`)."""
 
+    delta: float
+    fresh: bool
+    log_term: LogTerm | None
+    """What each deviation has of delta, worked out once: in the held-out certificate, or in the paired union."""
 
-def certifying_bound(
-    evidence: Evidence,
-    design: Design,
-    strategy: Strategy,
-    spaces: ActionSpaces,
-    delta: float,
-    terms: tuple[bool, LogTerm],
-) -> GainBound:
-    """Return the bounds that `fixed` (fresh) or `paired` take the largest of; the log terms are worked out once."""
-    bounds, (fresh, log_term) = [evidence.range_bound(design)], terms
-    if fresh:
-        bounds.append(evidence.direction_bound(design, log_term))
-    elif _has_union(strategy, spaces):
-        bounds.append(evidence.uniform_bound(design, delta / 2))
-        bounds.append(evidence.direction_bound(design, log_term))
-    else:
-        bounds.append(evidence.uniform_bound(design, delta))
-    return SmallerOf(tuple(bounds))
+    @classmethod
+    def of(cls, strategy: Strategy, spaces: ActionSpaces, delta: float, *, fresh: bool) -> "Sought":
+        """Return the certificate of a profile."""
+        if fresh:
+            return cls(delta, fresh, equal_shares(count_deviations(strategy, spaces), delta))
+        return cls(delta, fresh, union_terms(strategy, spaces, delta))
 
-
-def _has_union(strategy: Strategy, spaces: ActionSpaces) -> bool:
-    return strategy.is_pure and bool(spaces.contains(strategy.sets).all())
-
-
-_STRUCTURES = {"size-free", "pooled", "aware", "pooled-aware"}
+    def bound(self, evidence: Evidence, design: StrategyDesign) -> GainBound:
+        """Return the bounds that the certificate takes the largest of."""
+        if self.fresh:
+            assert self.log_term is not None
+            return holdout_bound(evidence, design, self.log_term)
+        return paired_bound(evidence, design, self.delta, self.log_term)
 
 
 def as_cells(values: NDArray[Any], like: FloatArray) -> NDArray[Any]:

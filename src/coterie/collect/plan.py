@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.collect.outlook import Outlook, as_cells
-from coterie.collect.worth import best_joint_action, most_per_sample, observations, worth_of
+from coterie.collect.worth import best_joint_action, most_per_sample, worth_of
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 
@@ -212,7 +212,7 @@ def _played(outlook: Outlook, samples: int, rng: np.random.Generator) -> _Played
         weights = worth_of(outlook, found.count)
         action = best_joint_action(outlook, weights.pairs, rng, found.actions)
         often = min(step, samples - start)
-        count = found.count + observations(outlook.evidence, action[None], [often])
+        count = found.count + outlook.evidence.unknowns.observed(action[None], [often])
         found = _Played([*found.actions, action], [*found.times, often], count)
     return found
 

@@ -27,16 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.evidence import LogTerm
 from coterie.certificates.gains import is_enumerated, worst_deviations
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.collect.outlook import DRAWS, certifying_bound, log_terms
+from coterie.collect.outlook import DRAWS, Sought
 from coterie.collect.plan import Collection, Need, coalition_shares, merged
-from coterie.collect.totals import features_of, weights_of
 from coterie.collect.worth import STARTS, close_deviations, most_per_sample, small_moves
 from coterie.errors import InputError
+from coterie.estimate.design import directions
 from coterie.estimate.ridge import AgentRidge
-from coterie.estimate.unknowns import directions
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.statistics.total_statistics import TotalStatistics
@@ -65,6 +63,11 @@ def noise_variance(part: TotalStatistics) -> float | None:
         left += max(part.squares(agent) - float(theta @ moment), 0.0)
         spare += int(part.totals[agent]) - rank
     return left / spare if spare > 0 else None
+
+
+def weights_of(evidence: TotalEvidence, features: FloatArray) -> FloatArray:
+    """Return how much each sample counts: 1 / c, or 1 / c^2 where pairs of a sample may depend on each other."""
+    return np.asarray(1 / np.maximum(features.sum(axis=1), 1.0) ** (2 if evidence.within_samples else 1))
 
 
 def plan_totals(
@@ -123,7 +126,7 @@ class _TotalOutlook:
     variance: float | None
 
     def __post_init__(self) -> None:
-        if self.evidence.structure not in {"size-free", "pooled"}:
+        if not self.evidence.unknowns.is_linear:
             raise InputError("what to collect is worked out for totals whose sizes are ignored")
         if not isinstance(self.evidence.estimate, AgentRidge):
             raise InputError("what to collect is worked out for totals that are estimated agent by agent")
@@ -135,7 +138,7 @@ class _TotalOutlook:
 
     @property
     def pooled(self) -> bool:
-        return self.evidence.structure == "pooled"
+        return self.evidence.unknowns.is_pooled
 
     @cached_property
     def base(self) -> Grams:
@@ -143,11 +146,11 @@ class _TotalOutlook:
         return tuple(np.zeros_like(gram) if self.fresh else gram for gram in self.estimate.gram)
 
     @cached_property
-    def _terms(self) -> tuple[bool, LogTerm]:
-        return log_terms(self.strategy, self.spaces, self.delta, fresh=self.fresh)
+    def _sought(self) -> Sought:
+        return Sought.of(self.strategy, self.spaces, self.delta, fresh=self.fresh)
 
     def _features(self, joint_actions: BoolArray) -> list[FloatArray]:
-        return [features_of(joint_actions, i, pooled=self.pooled) for i in range(self.spaces.n_agents)]
+        return [self.evidence.unknowns.features(joint_actions, i) for i in range(self.spaces.n_agents)]
 
     def after(self, joint_actions: BoolArray, times: NDArray[Any]) -> Grams:
         """Return the matrices after playing joint actions so many times."""
@@ -163,7 +166,7 @@ class _TotalOutlook:
     def gap(self, evidence: TotalEvidence) -> float:
         """Return the certificate of some evidence."""
         design = evidence.design(self.strategy)
-        bound = certifying_bound(evidence, design, self.strategy, self.spaces, self.delta, self._terms)
+        bound = self._sought.bound(evidence, design)
         return max(0.0, float(worst_deviations(bound, self.spaces).value.max()))
 
     @cached_property
@@ -211,7 +214,7 @@ class _TotalOutlook:
         evidence = self.expected(gram)
         design, estimate = evidence.design(self.strategy), evidence.estimate
         assert isinstance(estimate, AgentRidge)
-        bound = certifying_bound(evidence, design, self.strategy, self.spaces, self.delta, self._terms)
+        bound = self._sought.bound(evidence, design)
         listed, value = close_deviations(bound, evidence.rooms(design), self.strategy, self.spaces)
         rows = [np.zeros((0, len(one))) for one in gram]
         most = max((float(widths.max()) for _, _, widths in listed), default=0.0)
@@ -228,7 +231,7 @@ class _TotalOutlook:
         total = np.zeros(len(joint_actions))
         for i, row in enumerate(rows):
             if len(row):
-                x = features_of(joint_actions, i, pooled=self.pooled)
+                x = self.evidence.unknowns.features(joint_actions, i)
                 total += weights_of(self.evidence, x) * ((x @ row.T) ** 2).sum(axis=1)
         return total
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.evidence import PairEvidence
+from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.gains import GainBound, is_enumerated
 from coterie.collect.outlook import Outlook
 from coterie.game.actions import ActionSpace, ActionSpaces
@@ -17,24 +16,6 @@ STARTS = 4
 
 SHARPNESS = 40.0
 """How sharply the soft maximum prefers the largest bounds: e-fold for every 1/40 of the largest width."""
-
-
-def observations(evidence: PairEvidence, joint_actions: BoolArray, times: Sequence[int] | IntArray) -> FloatArray:
-    """Return how often each pair is observed (at each size) in joint actions (b, n, k) played so many times."""
-    joined, often = joint_actions.astype(np.float64), np.asarray(times, dtype=np.float64)
-    if evidence.estimate.moments.count.ndim == 4:
-        _, n, k = joined.shape
-        met = np.zeros((k, n, n, n + 1))
-        sizes = joint_actions.sum(axis=1)
-        for s in range(2, n + 1):
-            met[..., s] = np.einsum("bl,bil,bjl->lij", often[:, None] * (sizes == s), joined, joined)
-    else:
-        met = np.einsum("b,bil,bjl->lij", often, joined, joined)
-    if evidence.estimate.structure.startswith("pooled"):
-        met = met.sum(axis=0, keepdims=True)
-    agents = np.arange(met.shape[1])
-    met[:, agents, agents] = 0.0
-    return np.asarray(met)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +107,7 @@ def best_joint_action(
             break
     best, found = 0.0, starts[0]
     for one in joined:
-        total = float((observations(outlook.evidence, one[None].astype(bool), [1]) * pairs).sum())
+        total = float((outlook.evidence.unknowns.observed(one[None].astype(bool), [1]) * pairs).sum())
         if total > best * (1 + 1e-6):  # what was planned already is kept where nothing is better
             best, found = total, one.astype(bool)
     return np.asarray(found)

@@ -19,7 +19,8 @@ from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.gains import is_enumerated
 from coterie.coverage.seen import Seen
 from coterie.coverage.witnesses import Direction
-from coterie.estimate.unknowns import Structure, design_of, directions
+from coterie.estimate.design import directions
+from coterie.estimate.unknowns import Unknowns, unknowns_of
 from coterie.game.actions import ActionSpaces, UpTo, names_in
 from coterie.game.strategy import Strategy
 
@@ -112,10 +113,10 @@ def action_coverage(seen: Seen, strategy: Strategy, spaces: ActionSpaces) -> Act
     """Return Assumption 2 at a profile; None for mixed profiles of size-aware logs, which have no closed form."""
     if seen.shows is None or (seen.aware and not strategy.is_pure):
         return None
-    structure = _structure(seen)
+    unknowns = unknowns_of(by_size=seen.aware, pooled=seen.pooled)
     worst: tuple[float, float, bool, Direction | None] = (0.0, 0.0, True, None)
     for i in range(spaces.n_agents):
-        worst = max(worst, _agent_worst(seen, strategy, spaces, structure, i), key=lambda found: found[:2])
+        worst = max(worst, _agent_worst(seen, strategy, spaces, unknowns, i), key=lambda found: found[:2])
     hidden, largest, exact, direction = worst
     if hidden > HIDDEN:
         return ActionCoverage(False, None if seen.moments is None else 0.0, True, direction)
@@ -124,19 +125,13 @@ def action_coverage(seen: Seen, strategy: Strategy, spaces: ActionSpaces) -> Act
     return ActionCoverage(True, 1 / largest if largest > 0 else float("inf"), exact, direction)
 
 
-def _structure(seen: Seen) -> Structure:
-    if seen.aware:
-        return "pooled-aware" if seen.pooled else "aware"
-    return "pooled" if seen.pooled else "size-free"
-
-
 def _agent_worst(
-    seen: Seen, strategy: Strategy, spaces: ActionSpaces, structure: Structure, agent: int
+    seen: Seen, strategy: Strategy, spaces: ActionSpaces, unknowns: Unknowns, agent: int
 ) -> tuple[float, float, bool, Direction | None]:
     """Return (what sticks out of the range, lambda_max, whether that is exact, the direction) of one agent."""
     assert seen.shows is not None
     space, shown = spaces.spaces[agent], Shown.of(seen.shows(agent))
-    rooms = _rooms(structure, strategy, agent)  # (k, d, r)
+    rooms = _rooms(unknowns, strategy, agent)  # (k, d, r)
     hidden = np.stack([shown.hidden(room) for room in rooms])
     overlap = np.einsum("ldr,mdr->lm", hidden, hidden)
     # Of `UpTo` single coalitions will do: what sticks out of a set sticks out of one of its coalitions.
@@ -146,7 +141,7 @@ def _agent_worst(
     if sticks_out.max() > HIDDEN:
         action = sets[sticks_out.argmax()]
         vector = np.linalg.svd(hidden[action].sum(axis=0), full_matrices=False)[0][:, 0]
-        return float(sticks_out.max()), np.inf, True, _direction(seen, agent, action, vector, hidden=True)
+        return float(sticks_out.max()), np.inf, True, _direction(seen, unknowns, agent, action, vector, hidden=True)
     halves = np.stack([shown.half(room) for room in rooms])
     columns = rooms.shape[2]
     is_exact = is_enumerated(space) and space.size * columns**2 * halves.shape[1] * spaces.n_agents <= WORK
@@ -164,13 +159,13 @@ def _agent_worst(
     top = np.linalg.svd(half, full_matrices=False)[2][0]
     vector = shown.solve((rooms[tried[best]].sum(axis=0) @ top)[:, None])[:, 0]
     largest = float(values[best]) if is_exact else float(value[0] ** 2)
-    return 0.0, largest, is_exact, _direction(seen, agent, tried[best], vector, hidden=False)
+    return 0.0, largest, is_exact, _direction(seen, unknowns, agent, tried[best], vector, hidden=False)
 
 
-def _rooms(structure: Structure, strategy: Strategy, agent: int) -> FloatArray:
+def _rooms(unknowns: Unknowns, strategy: Strategy, agent: int) -> FloatArray:
     """Return F_l for every coalition l that the agent may join, shape (k, d, r)."""
     if strategy.is_pure:
-        return directions(design_of(structure, strategy), agent)[:, :, None]
+        return directions(unknowns.design(strategy), agent)[:, :, None]
     n, k = strategy.marginals.shape
     columns = [strategy.marginals]
     for j in range(n):
@@ -184,26 +179,17 @@ def _rooms(structure: Structure, strategy: Strategy, agent: int) -> FloatArray:
             column = np.zeros((n, k))
             column[j] = row
             columns.append(column)
-    others = np.delete(np.stack(columns, axis=2), agent, axis=0)  # (n - 1, k, r)
-    if structure == "pooled":
-        return np.asarray(others.transpose(1, 0, 2))
-    rooms = np.zeros((k, k, n - 1, others.shape[2]))
-    rooms[np.arange(k), np.arange(k)] = others.transpose(1, 0, 2)
-    return rooms.reshape(k, k * (n - 1), -1)
+    return unknowns.rooms(np.stack(columns, axis=2), agent)
 
 
-def _direction(seen: Seen, agent: int, action: BoolArray, vector: FloatArray, *, hidden: bool) -> Direction:
+def _direction(
+    seen: Seen, unknowns: Unknowns, agent: int, action: BoolArray, vector: FloatArray, *, hidden: bool
+) -> Direction:
     """Name the heaviest terms of a direction."""
-    n = len(seen.agents)
-    partners = [name for i, name in enumerate(seen.agents) if i != agent]
-    tables = ["any coalition"] if seen.pooled else list(seen.coalitions)
-    if seen.aware:
-        tables_of = [(f"{l} at size {s}", j) for l in tables for j in partners for s in range(2, n + 1)]
-    else:
-        tables_of = [(l, j) for l in tables for j in partners]
+    labels = unknowns.labels(seen.agents, seen.coalitions, agent)
     weights = vector / vector[np.abs(vector).argmax()]
     leading = [f for f in np.argsort(-np.abs(weights), kind="stable")[:TERMS].tolist() if abs(weights[f]) > 1e-3]
-    terms = tuple((*tables_of[f], float(weights[f])) for f in leading)
+    terms = tuple((*labels[f], float(weights[f])) for f in leading)
     return Direction(seen.agents[agent], tuple(names_in(action, seen.coalitions)), terms, hidden)
 
 
@@ -217,6 +203,7 @@ def all_profiles(seen: Seen, spaces: ActionSpaces) -> ActionCoverage | None:
     if seen.shows is None or seen.aware:
         return None
     n, k = spaces.n_agents, spaces.n_coalitions
+    unknowns = unknowns_of(by_size=False, pooled=seen.pooled)
     listed = [_generating(space.enumerate() if is_enumerated(space) else None, k) for space in spaces.spaces]
     for i in range(n):
         shown = Shown.of(seen.shows(i))
@@ -241,7 +228,7 @@ def all_profiles(seen: Seen, spaces: ActionSpaces) -> ActionCoverage | None:
             lengths = np.linalg.norm(hidden, axis=0)
             if lengths.max() > HIDDEN:
                 vector = hidden[:, lengths.argmax()]
-                return ActionCoverage(False, None, True, _direction(seen, i, action, vector, hidden=True))
+                return ActionCoverage(False, None, True, _direction(seen, unknowns, i, action, vector, hidden=True))
     return ActionCoverage(True, None, True, None)
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.estimate.unknowns import SizedDesign
+from coterie.estimate.unknowns import Aware
 from coterie.game.actions import ActionSpaces
 from coterie.game.sizes import leave_one_out
 from coterie.game.strategy import Strategy
@@ -110,7 +110,7 @@ class ProfileReach(Reach):
         p = self._p[:, coalition]
         joins = self._may_join[:, coalition].astype(np.float64)
         if aware:
-            return np.asarray(SizedDesign.of(p[:, None]).phi[0] * joins[:, None, None])
+            return np.asarray(Aware().at(p[:, None]).phi[0] * joins[:, None, None])
         found = joins[:, None] * p[None, :]
         np.fill_diagonal(found, 0.0)
         return np.asarray(found)

@@ -8,6 +8,8 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate import confidence
+from coterie.log.queries import FIXED_BITS
+from coterie.statistics.setting import Setting
 
 Method = Literal["best", "hoeffding", "kl", "bernstein", "sub-gaussian"]
 
@@ -22,6 +24,14 @@ class Bounds:
     """If given, realised utilities are unbounded with this scale and [low, high] holds for means only."""
     rounding: float = 0.0
     """How far a stored utility can be from the one that was observed; bounds allow for it."""
+
+    @classmethod
+    def of(cls, setting: Setting) -> "Bounds":
+        """Return what a log declares about utilities, counted from the neutral point."""
+        low, high = (-np.inf, np.inf) if setting.utility_range is None else setting.utility_range
+        fixed_low, fixed_high = setting.fixed_range
+        step = (fixed_high - fixed_low) / 2.0**FIXED_BITS
+        return cls(low - setting.neutral, high - setting.neutral, setting.sigma, step / 2)
 
     @property
     def half_range(self) -> float:
@@ -54,6 +64,24 @@ class Moments:
     """sum over samples of n_m^2, where an unknown occurs n_m times in sample m and these values may depend
     on each other; None where that cannot be."""
 
+    @classmethod
+    def from_sums(
+        cls,
+        count: FloatArray,
+        total: FloatArray,
+        squares: FloatArray | None,
+        *,
+        events: int,
+        repeats: FloatArray | None = None,
+    ) -> "Moments":
+        """Return moments from counts, sums and sums of squares of any shape."""
+        mean = np.divide(total, count, out=np.zeros_like(total, dtype=np.float64), where=count > 0)
+        variance = None
+        if squares is not None:
+            spread = np.maximum(squares - count * mean**2, 0.0)
+            variance = np.divide(spread, count - 1, out=np.zeros_like(mean), where=count > 1)
+        return cls(count.astype(np.float64), mean, variance, events, repeats)
+
     @property
     def effective(self) -> FloatArray:
         """The number of independent values that a mean is worth: N, or N^2 / sum of n_m^2."""
@@ -74,6 +102,12 @@ class Moments:
             agents = np.arange(missing.shape[1])
             missing[:, agents, agents] = 0.0
         return missing
+
+
+def distinct_pairs(count: FloatArray, *, symmetric: bool) -> int:
+    """Return how many distinct pair unknowns were observed, in arrays (..., n, n) or (k, n, n, s)."""
+    seen = int((count > 0).sum())
+    return seen // 2 if symmetric else seen
 
 
 def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "best") -> tuple[FloatArray, FloatArray]:

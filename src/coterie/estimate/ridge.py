@@ -20,8 +20,10 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
+from coterie.errors import InputError
 from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds
+from coterie.statistics.total_statistics import TotalStatistics, edge_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,11 @@ class LinearEstimate(ABC):
     """Ridge estimates of all unknowns."""
 
     bounds: Bounds
+
+    @property
+    @abstractmethod
+    def n_agents(self) -> int:
+        """The number of agents."""
 
     @abstractmethod
     def theta(self, agent: int) -> FloatArray:
@@ -121,6 +128,10 @@ class AgentRidge(LinearEstimate):
     bounds: Bounds
     penalty: float = PENALTY
 
+    @property
+    def n_agents(self) -> int:
+        return len(self.gram)
+
     def blind(self) -> "AgentRidge":
         blinded = replace(self, moment=tuple(np.zeros_like(moment) for moment in self.moment))
         vars(blinded)["_factors"] = self._factors  # the cached property: the same matrices are factored once
@@ -170,6 +181,10 @@ class JointRidge(LinearEstimate):
     bounds: Bounds
     penalty: float = PENALTY
 
+    @property
+    def n_agents(self) -> int:
+        return len(self.edges)
+
     def blind(self) -> "JointRidge":
         blinded = replace(self, moment=np.zeros_like(self.moment))
         vars(blinded)["_factor"] = self._factor  # the cached property: the same matrix is factored once
@@ -200,3 +215,51 @@ class JointRidge(LinearEstimate):
 
     def radius(self, agent: int, delta: float) -> float:  # noqa: ARG002  (one ellipsoid for all)
         return self._factor.radius(self.bounds.half_range, self.bounds.half_width, 1, delta)
+
+
+def agent_ridge(part: TotalStatistics) -> AgentRidge:
+    """Return every agent's weighted ridge, with the weights that belong to the noise."""
+    agents = range(part.setting.n_agents)
+    bounds = _total_bounds(part)
+    gram = tuple(part.gram(i) for i in agents)
+    # Centring every pair utility on the middle of the range takes c = x'1 times it off each total.
+    moment = tuple(part.moment(i) - bounds.middle * gram[i].sum(axis=1) for i in agents)
+    return AgentRidge(gram, moment, bounds)
+
+
+def paper_ridge(part: TotalStatistics) -> AgentRidge:
+    """Return the paper's unweighted ridge with penalty 1, not centred.
+
+    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B.
+    """
+    agents, bounds = range(part.setting.n_agents), Bounds.of(part.setting)
+    largest = max(abs(bounds.low), abs(bounds.high))
+    gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
+    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
+
+
+def joint_ridge(part: TotalStatistics) -> JointRidge:
+    """Return the joint estimate over the edges of a symmetric game."""
+    if part.joint is None:
+        raise InputError("these statistics hold no sums of the joint estimator; make them with joint=True")
+    setting, bounds = part.setting, _total_bounds(part)
+    edges = edge_index(setting)
+    place = np.zeros((setting.n_tables, setting.n_agents, setting.n_agents), dtype=np.int64)
+    place[edges[:, 0], edges[:, 1], edges[:, 2]] = place[edges[:, 0], edges[:, 2], edges[:, 1]] = np.arange(len(edges))
+    own = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(setting.n_agents))
+    # Z^+ maps totals of c terms of the middle each to the projection of (middle, ..., middle).
+    moment = part.joint.moments - bounds.middle * part.joint.projections.sum(axis=1)
+    return JointRidge(part.joint.projections, moment, own, bounds)
+
+
+def _total_bounds(part: TotalStatistics) -> Bounds:
+    """Return bounds whose scale allows for the rounding of totals.
+
+    A stored total of c terms is off by at most c e, and its weighted products are rounded down by at
+    most (2 + c) e more. By the Cauchy-Schwarz inequality that moves an estimate by at most
+    (3 + c) e sqrt(sum of c) times the root of its noise form, so it adds to r (for delta <= 1/2).
+    """
+    bounds, setting = Bounds.of(part.setting), part.setting
+    most = (setting.n_agents - 1) * setting.n_coalitions
+    terms = float(part.totals.sum()) * most
+    return replace(bounds, sigma=bounds.half_range + bounds.rounding * (3 + most) * np.sqrt(terms))

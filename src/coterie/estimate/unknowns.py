@@ -1,71 +1,289 @@
-"""How a strategy weighs the unknowns: the coefficients of room values.
+"""The ways to read a log: which means are unknown, and how room values depend on them.
 
-The room value W_i(l) of agent i in coalition l is a combination sum_e phi_e theta_e of unknown
-means theta_e. Which unknowns there are depends on what the log is taken to show:
+The room value W_i(l) of agent i in coalition l is a combination sum_e phi_e theta_e of unknown means theta_e. Which
+unknowns there are depends on what the log is taken to show:
 
-    size-free        theta = d_ij^l       phi = p_j(l)
-    interchangeable  theta = d_ij         phi = p_j(l), for each l the same unknown
-    size-aware       theta = d_ij^l(s)    phi = Pr[j in C_l and |C_l with i| = s]
-    known factor g   theta = d_ij^l       phi = p_j(l) E[g_l(|C_l|) given i and j in C_l]
-    both of these    theta = d_ij(s)      phi = Pr[j in C_l and |C_l with i| = s], l sharing unknowns
-    anonymous        theta = d^l(s)       phi = (s - 1) Pr[|C_l with i| = s]
+    class          theta        phi                                             arrays of values
+    SizeFree       d_ij^l       p_j(l)                                          (k, n, n)
+    Pooled         d_ij         p_j(l), for each l the same unknown             (1, n, n)
+    Aware          d_ij^l(s)    Pr[j in C_l and |C_l with i| = s]               (k, n, n, n + 1)
+    PooledAware    d_ij(s)      the same, for each l the same unknown           (1, n, n, n + 1)
+    KnownFactor    d_ij^l       p_j(l) E[g_l(|C_l|) given i and j in C_l]       (k, n, n)
+    Anonymous      d^l(s)       (s - 1) Pr[|C_l with i| = s]                    (k, n + 1)
 
-A `Design` holds these coefficients for one strategy. Every certificate is built from three sums
-over them: linear, quadratic and largest.
+Each class owns everything that depends on this choice: what it takes for granted in words, the coefficients of a
+strategy (`design`, `at`), those of many pure profiles (`batch`), the game that estimates describe (`game`), and how
+meetings become observations. Nobody else asks which class it is: a seventh way is a seventh class here.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Literal, Self
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.estimate.design import BatchDesign, Design, StrategyDesign, pair_sums
+from coterie.estimate.intervals import Bounds, Moments, distinct_pairs
+from coterie.game.actions import ActionSpaces
+from coterie.game.game import Game
 from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means
 from coterie.game.strategy import Strategy
 
 
-class Design(ABC):
-    """Coefficients phi of all room values under one strategy."""
+class Unknowns(ABC):
+    """A way to read a log."""
 
-    marginals: FloatArray
-    """The strategy's p_i(l), shape (n, k)."""
+    name: ClassVar[str]
+    meaning: ClassVar[str]
+    """What it takes for granted, in words for the result file."""
+    is_pooled: ClassVar[bool] = False
+    """Whether a pair's unknowns are the same in every coalition."""
+    by_size: ClassVar[bool] = False
+    """Whether each size of a coalition has unknowns of its own."""
+    is_linear: ClassVar[bool] = False
+    """Whether room values are linear in all marginals together (else in each agent's alone)."""
+    averages_meetings: ClassVar[bool] = True
+    """Whether each unknown is estimated by the average of one pair's values (at one size)."""
 
-    shares_unknowns: bool = False
-    """Whether different coalitions share unknowns, so that their errors do not add independently."""
+    # --- Strategies ---------------------------------------------------------------------------------
 
     @abstractmethod
-    def linear(self, values: FloatArray) -> FloatArray:
-        """Return sum over e of phi_e values_e for every agent and coalition, shape (n, k)."""
+    def at(self, marginals: FloatArray) -> StrategyDesign:
+        """Return the coefficients of independent agents with the given marginals, shape (n, k)."""
 
-    @abstractmethod
-    def quadratic(self, values: FloatArray) -> FloatArray:
-        """Return sum over e of phi_e^2 values_e, shape (n, k).
+    def design(self, strategy: Strategy) -> StrategyDesign:
+        """Return the coefficients with which a strategy weighs the unknowns."""
+        return self.at(strategy.marginals)
 
-        Where coalitions share unknowns: sum of phi_e(l) phi_e(l') values_e, shape (n, k, k).
+    def batch(self, profiles: BoolArray, agents: IntArray) -> BatchDesign | None:
+        """Return the coefficients of some agents under many pure profiles; None where they must be taken one by one."""
+        del profiles, agents
+        return None
+
+    # --- Games --------------------------------------------------------------------------------------
+
+    def game(
+        self,
+        values: FloatArray,
+        spaces: ActionSpaces,
+        agents: Iterable[str] | None = None,
+        coalitions: Iterable[str] | None = None,
+    ) -> Game:
+        """Return the game in which the unknowns have these values.
+
+        Room values are linear in the means, whatever the log is taken to show, so an estimate is a game like any
+        other: best-response dynamics, potential and exact gap need nothing more.
         """
+        named: Any = {"agents": agents, "coalitions": spaces.n_coalitions if coalitions is None else tuple(coalitions)}
+        return Game(actions=spaces, **self._described(np.array(values), spaces), **named)
 
     @abstractmethod
-    def largest(self, values: FloatArray) -> FloatArray:
-        """Return max over e of phi_e values_e for every agent and coalition, shape (n, k)."""
+    def _described(self, values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+        """Return the utilities of the game as arguments of `Game`; `values` may be changed."""
 
-    @property
-    def partners(self) -> FloatArray:
-        """The expected number of partners in each room, shape (n, k)."""
-        return np.asarray(self.marginals.sum(axis=0) - self.marginals)
+    # --- Single pairs -------------------------------------------------------------------------------
+
+    def by_partner(self, values: FloatArray, design: StrategyDesign, agent: int) -> FloatArray:
+        """Return how much each partner adds to an agent's rooms if unknowns have these values, shape (k, n)."""
+        n, k = design.marginals.shape
+        amounts = design.coefficients(agent) * values[:, agent]
+        return np.asarray(amounts.reshape(k, -1, n, amounts[0, 0, 0].size).sum(axis=(1, 3)))
+
+    def seen_in_rooms(self, count: FloatArray, n_coalitions: int) -> list[FloatArray] | None:
+        """Return how often each pair was observed in each coalition, (n, n) each; None where counts do not tell."""
+        by_table = count.sum(axis=3) if self.by_size else count
+        return [by_table[0 if self.is_pooled else l] for l in range(n_coalitions)]
+
+    def exposure(self, design: Design, unseen: FloatArray) -> FloatArray:
+        """Return how many partners' worth of never observed utility each room holds, shape (rows, k)."""
+        return design.linear(unseen)
+
+    def bounds(self, utilities: Bounds) -> Bounds:
+        """Return the bounds of the unknowns, given those of utilities."""
+        return utilities
+
+    # --- Estimates ----------------------------------------------------------------------------------
+
+    def moments(
+        self,
+        count: FloatArray,
+        total: FloatArray,
+        squares: FloatArray | None,
+        *,
+        symmetric: bool,
+        repeats: FloatArray | None = None,
+    ) -> Moments:
+        """Return the moments of the unknowns from sums over pairs, see `PairEstimate.from_sums`."""
+        events = distinct_pairs(count, symmetric=symmetric)
+        return Moments.from_sums(count, total, squares, events=events, repeats=repeats)
+
+    def rounded(self, bounds: Bounds) -> Bounds:
+        """Return bounds that allow for what the rounding of utilities does to the unknowns."""
+        return bounds
+
+    # --- Meetings -----------------------------------------------------------------------------------
+
+    def observed(self, joint_actions: BoolArray, times: Sequence[int] | IntArray) -> FloatArray:
+        """Return how often each unknown is observed in joint actions (b, n, k) played so many times."""
+        joined, often = joint_actions.astype(np.float64), np.asarray(times, dtype=np.float64)
+        if self.by_size:
+            _, n, k = joined.shape
+            met = np.zeros((k, n, n, n + 1))
+            sizes = joint_actions.sum(axis=1)
+            for s in range(2, n + 1):
+                met[..., s] = np.einsum("bl,bil,bjl->lij", often[:, None] * (sizes == s), joined, joined)
+        else:
+            met = np.einsum("b,bil,bjl->lij", often, joined, joined)
+        if self.is_pooled:
+            met = met.sum(axis=0, keepdims=True)
+        agents = np.arange(met.shape[1])
+        met[:, agents, agents] = 0.0
+        return np.asarray(met)
+
+    def chances(self, marginals: FloatArray) -> FloatArray:
+        """Return how probable it is that independent agents with these marginals show each unknown in a sample."""
+        p = marginals
+        if self.by_size:
+            chance = _sized_coefficients(p) * p.T[:, :, None, None]
+        else:
+            chance = np.einsum("il,jl->lij", p, p) * ~np.eye(len(p), dtype=bool)
+        if self.is_pooled:  # two people who share several teams are rare
+            chance = chance.sum(axis=0, keepdims=True)
+        return np.clip(chance, 0.0, 1.0)
+
+    # --- Totals: every agent's own unknowns in a row, coalitions first, then partners, then sizes from 2 up ---
+
+    def values_of_totals(self, own: Sequence[FloatArray]) -> FloatArray:
+        """Return the array of values from every agent's own unknowns; nobody is worth anything to herself."""
+        n = len(own)
+        sizes = n - 1 if self.by_size else 1
+        rows = [values.reshape(-1, n - 1, sizes) for values in own]
+        found = np.zeros((len(rows[0]), n, n, sizes))
+        for i, row in enumerate(rows):
+            found[:, i, np.arange(n) != i] = row
+        if self.by_size:
+            return np.concatenate([np.zeros((*found.shape[:3], 2)), found], axis=3)
+        return found[..., 0]
+
+    def of_partners(self, amounts: FloatArray, agent: int, n_agents: int) -> FloatArray:
+        """Return what each partner adds up to, shape (k, n), from amounts of the agent's own unknowns (k, d)."""
+        k, d = amounts.shape
+        tables = 1 if self.is_pooled else k
+        by_unknown = amounts.reshape(k, tables, n_agents - 1, d // (tables * (n_agents - 1)))
+        return np.insert(by_unknown.sum(axis=(1, 3)), agent, 0.0, axis=1)
+
+    def features(self, joint_actions: BoolArray, agent: int) -> FloatArray:
+        """Return x, which of the agent's own unknowns her total adds up in each joint action (b, n, k): (b, d)."""
+        together = np.delete(joint_actions & joint_actions[:, [agent]], agent, axis=1).transpose(0, 2, 1)
+        found = together.sum(axis=1) if self.is_pooled else together.reshape(len(together), -1)
+        return found.astype(np.float64)
+
+    def rooms(self, columns: FloatArray, agent: int) -> FloatArray:
+        """Return the own unknowns' columns in each room, (k, d, r), from everybody's columns by coalition (n, k, r)."""
+        others = np.delete(columns, agent, axis=0).transpose(1, 0, 2)
+        if self.is_pooled:
+            return np.asarray(others)
+        k, partners, r = others.shape
+        rooms = np.zeros((k, k, partners, r))
+        rooms[np.arange(k), np.arange(k)] = others
+        return rooms.reshape(k, k * partners, r)
+
+    def labels(self, agents: Sequence[str], coalitions: Sequence[str], agent: int) -> list[tuple[str, str]]:
+        """Return where (coalition, perhaps at a size) and with whom each of an agent's own unknowns is."""
+        partners = [name for i, name in enumerate(agents) if i != agent]
+        tables = ["any coalition"] if self.is_pooled else list(coalitions)
+        sizes = [f" at size {s}" for s in range(2, len(agents) + 1)] if self.by_size else [""]
+        return [(f"{table}{size}", partner) for table in tables for partner in partners for size in sizes]
+
+
+def unknowns_of(*, by_size: bool, pooled: bool) -> Unknowns:
+    """Return the way to read a log with one mean per pair: by coalition or pooled, by size or not."""
+    if by_size:
+        return PooledAware() if pooled else Aware()
+    return Pooled() if pooled else SizeFree()
+
+
+# --- One mean per pair and coalition, or per pair -----------------------------------------------------
+
+
+class PairUnknowns(Unknowns):
+    """One mean per pair, the same at all sizes: the coefficient of partner j in coalition l is p_j(l).
+
+    Room values are then linear in the marginals, and quadratic forms of many profiles are matrix products.
+    """
+
+    is_linear = True
 
     @abstractmethod
-    def coefficients(self, agent: int) -> FloatArray:
-        """Return phi of an agent's room values over her unknowns: first axis the k rooms, then unknowns."""
+    def batch(self, profiles: BoolArray, agents: IntArray) -> "PairBatch": ...
+
+    @abstractmethod
+    def form(self, weights: FloatArray, matrix: FloatArray) -> FloatArray:
+        """Return Phi matrix Phi' of one agent's rooms, shape (k, k), from the partners' marginals (k, n - 1)."""
+
+    @abstractmethod
+    def gathered(self, terms: FloatArray) -> FloatArray:
+        """Return coefficients of own unknowns, (b, tables, n - 1), from those of rooms and partners, (b, k, n - 1)."""
 
 
-def _columns(weights: FloatArray) -> FloatArray:
-    """Turn (n, k) weights into (k, n, 1) columns."""
-    return weights.T[:, :, None]
+class PairBatch(BatchDesign):
+    """Many pure profiles under `PairUnknowns`, with their quadratic forms."""
+
+    def partners_of(self, agent: int) -> FloatArray:
+        """Return the partners' memberships, shape (b, k, n - 1)."""
+        return np.delete(self.joined, agent, axis=1).transpose(0, 2, 1)
+
+    @abstractmethod
+    def products(self, rows: FloatArray, matrix: FloatArray) -> FloatArray:
+        """Return Phi matrix for every profile, shape (b, k, columns), from the partners' memberships."""
+
+    @abstractmethod
+    def _form(self, rows: FloatArray, half: FloatArray) -> FloatArray:
+        """Return Phi matrix Phi' from Phi matrix, shape (b, k, k)."""
+
+    def forms(self, matrices: Sequence[FloatArray]) -> FloatArray:
+        """Return Phi matrix Phi' for every profile and agent, one matrix per agent, shape (b g, k, k)."""
+        b, _, k = self.joined.shape
+        forms = np.empty((b, len(self.agents), k, k))
+        for t, i in enumerate(self.agents.tolist()):
+            rows = self.partners_of(i)
+            forms[:, t] = self._form(rows, self.products(rows, matrices[t]))
+        return forms.reshape(-1, k, k)
+
+    def _linear(self, values: FloatArray) -> FloatArray:
+        return self._flat(pair_sums(values, self.joined, self.agents))
+
+
+@dataclass(frozen=True)
+class SizeFree(PairUnknowns):
+    """One mean per pair and coalition."""
+
+    name = "size-free"
+    meaning = "mean utilities do not depend on coalition size"
+
+    def at(self, marginals: FloatArray) -> "PairDesign":
+        return PairDesign(marginals)
+
+    def batch(self, profiles: BoolArray, agents: IntArray) -> "SizeFreeBatch":
+        return SizeFreeBatch(profiles, agents)
+
+    def form(self, weights: FloatArray, matrix: FloatArray) -> FloatArray:
+        k, partners = weights.shape
+        cells = matrix.reshape(k, partners, k, partners)
+        return np.asarray(np.einsum("lj,ljmh,mh->lm", weights, cells, weights, optimize=True))
+
+    def gathered(self, terms: FloatArray) -> FloatArray:
+        return terms
+
+    def _described(self, values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+        return _pair_means(values, spaces)
 
 
 @dataclass(frozen=True, eq=False)
-class PairDesign(Design):
+class PairDesign(StrategyDesign):
     """Unknowns d_ij^l in arrays (k, n, n): the coefficient of partner j in coalition l is p_j(l).
 
     With `factors` (k, n, n), it is p_j(l) factors[l, i, j].
@@ -94,8 +312,97 @@ class PairDesign(Design):
         return phi
 
 
+class SizeFreeBatch(PairBatch):
+    """Many pure profiles of size-free games; a single move changes sums by a difference."""
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return self.linear(values)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return self._flat(self._present(np.abs(values)).max(axis=3).transpose(0, 2, 1))
+
+    def _present(self, values: FloatArray) -> FloatArray:
+        """Return the values of the partners that are there, shape (b, k, g, n)."""
+        return np.asarray(values[None, :, self.agents] * self.joined.transpose(0, 2, 1)[:, :, None])
+
+    def leading(self, values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return the two largest values in each room of the first profile, and whose the largest is, each (g, k)."""
+        key = -id(values)
+        if key not in self._known:
+            present = self._present(np.abs(values))[0]
+            place = present.argmax(axis=2)
+            first = np.take_along_axis(present, place[:, :, None], axis=2)[:, :, 0]
+            np.put_along_axis(present, place[:, :, None], 0.0, axis=2)
+            self._known[key] = values, np.stack([first.T, present.max(axis=2).T, place.T])
+        first, second, place = self._known[key][1]
+        return first, second, place.astype(np.int64)
+
+    def products(self, rows: FloatArray, matrix: FloatArray) -> FloatArray:
+        # Phi is block diagonal: a block per coalition.
+        blocks = matrix.reshape(rows.shape[1], -1, matrix.shape[1])
+        return np.asarray((rows.transpose(1, 0, 2) @ blocks).transpose(1, 0, 2))
+
+    def _form(self, rows: FloatArray, half: FloatArray) -> FloatArray:
+        b, k, _ = rows.shape
+        return np.asarray(np.einsum("blmj,bmj->blm", half.reshape(b, k, k, -1), rows))
+
+    def after_moves(self, movers: IntArray, actions: BoolArray, agents: IntArray) -> "SizeFreeMoves":
+        return SizeFreeMoves(self, movers, actions, agents)
+
+
+class SizeFreeMoves(SizeFreeBatch):
+    """Size-free rooms under profiles that differ from `base` by one agent's move each: sums by difference."""
+
+    def __init__(self, base: SizeFreeBatch, movers: IntArray, actions: BoolArray, agents: IntArray) -> None:
+        profiles = np.repeat(base.profiles, len(movers), axis=0)
+        profiles[np.arange(len(movers)), movers] = actions
+        super().__init__(profiles, agents)
+        self.base, self.movers = base, movers
+        self.change = actions - base.joined[0, movers]
+
+    def _of_movers(self, values: FloatArray) -> FloatArray:
+        """Return what each mover means to each agent in each coalition, shape (b, g, k)."""
+        return np.asarray(values.transpose(2, 1, 0)[self.movers[:, None], self.agents])
+
+    def _linear(self, values: FloatArray) -> FloatArray:
+        before = self.base.linear(values)[self.agents]
+        return self._flat(before + self.change[:, None] * self._of_movers(values))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        first, second, place = self.base.leading(values)
+        movers, agents = self.movers[:, None], self.agents
+        others = np.where(place[agents] == movers[:, :, None], second[agents], first[agents])
+        joins = self.joined[np.arange(len(self.movers)), self.movers][:, None]
+        return self._flat(np.maximum(others, joins * self._of_movers(np.abs(values))))
+
+
+@dataclass(frozen=True)
+class Pooled(PairUnknowns):
+    """One mean per pair: coalitions are interchangeable."""
+
+    name = "pooled"
+    meaning = "a pair's mean utility is the same in every coalition and at every size"
+    is_pooled = True
+
+    def at(self, marginals: FloatArray) -> "PooledDesign":
+        return PooledDesign(marginals)
+
+    def batch(self, profiles: BoolArray, agents: IntArray) -> "PooledBatch":
+        return PooledBatch(profiles, agents)
+
+    def form(self, weights: FloatArray, matrix: FloatArray) -> FloatArray:
+        return np.asarray(weights @ matrix @ weights.T)
+
+    def gathered(self, terms: FloatArray) -> FloatArray:
+        return np.asarray(terms.sum(axis=1, keepdims=True))
+
+    def _described(self, values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+        found = _pair_means(values, spaces)
+        return {**found, "means": found["means"][0]}
+
+
 @dataclass(frozen=True, eq=False)
-class PooledDesign(Design):
+class PooledDesign(StrategyDesign):
     """Unknowns d_ij in arrays (1, n, n), the same in every coalition."""
 
     marginals: FloatArray
@@ -119,22 +426,62 @@ class PooledDesign(Design):
         return phi
 
 
+class PooledBatch(PairBatch):
+    """Many pure profiles whose coalitions share unknowns."""
+
+    shares_unknowns = True
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        b, n, k = self.joined.shape
+        both = (self.joined[:, :, :, None] * self.joined[:, :, None, :]).reshape(b, n, k * k)
+        return self._flat((values[0, self.agents] @ both).reshape(b, -1, k, k))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        met = self.joined.sum(axis=2)
+        together = np.abs(values[0, self.agents] * met[:, None, :]).max(axis=2)
+        return self._flat(np.repeat(together[:, :, None], self.joined.shape[2], axis=2))
+
+    def products(self, rows: FloatArray, matrix: FloatArray) -> FloatArray:
+        return np.asarray(rows @ matrix)
+
+    def _form(self, rows: FloatArray, half: FloatArray) -> FloatArray:
+        return np.asarray(half @ rows.transpose(0, 2, 1))
+
+
+# --- One mean per pair and size -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Aware(Unknowns):
+    """One mean per pair, coalition and size."""
+
+    name = "aware"
+    meaning = "mean utilities may depend on coalition size"
+    by_size = True
+
+    def at(self, marginals: FloatArray) -> "SizedDesign":
+        return SizedDesign(marginals, _sized_coefficients(marginals))
+
+    def design(self, strategy: Strategy) -> StrategyDesign:
+        return PureSizedDesign(strategy.marginals) if strategy.is_pure else self.at(strategy.marginals)
+
+    def batch(self, profiles: BoolArray, agents: IntArray) -> BatchDesign | None:
+        return AwareBatch(profiles, agents)
+
+    def _described(self, values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+        own = np.arange(values.shape[1])
+        values[:, own, own] = 0.0
+        table = np.repeat(values, spaces.n_coalitions // len(values), axis=0)
+        symmetric = bool(np.array_equal(table[..., 2:], np.swapaxes(table[..., 2:], 1, 2)))
+        return {"size_table": table, "symmetric": symmetric}
+
+
 @dataclass(frozen=True, eq=False)
-class SizedDesign(Design):
+class SizedDesign(StrategyDesign):
     """Unknowns d_ij^l(s) in arrays (k, n, n, n + 1), with coefficients of the same shape."""
 
     marginals: FloatArray
     phi: FloatArray
-
-    @classmethod
-    def of(cls, marginals: FloatArray) -> Self:
-        """Return phi = Pr[j in C_l and |C_l with i| = s] for independent agents."""
-        n, k = marginals.shape
-        phi = np.zeros((k, n, n, n + 1))
-        for l, p in enumerate(marginals.T):
-            phi[l, ..., 2:] = p[:, None] * leave_two_out(p, leave_one_out(p))
-            phi[l, range(n), range(n)] = 0.0
-        return cls(marginals, phi)
 
     def linear(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("lijs,lijs->il", self.phi, values))
@@ -153,7 +500,7 @@ class SizedDesign(Design):
 
 
 @dataclass(frozen=True, eq=False)
-class PureSizedDesign(Design):
+class PureSizedDesign(StrategyDesign):
     """The same unknowns under a pure strategy: only the size that each agent would find matters."""
 
     marginals: FloatArray
@@ -184,6 +531,44 @@ class PureSizedDesign(Design):
         return phi
 
 
+class AwareBatch(BatchDesign):
+    """Many pure profiles under size-aware unknowns."""
+
+    def _linear(self, values: FloatArray) -> FloatArray:
+        # Partners last and next to each other in memory: most of the time goes into fetching them.
+        by_size = np.ascontiguousarray(values[:, self.agents].transpose(0, 1, 3, 2))
+        rooms, rows = np.arange(len(values))[:, None], np.arange(len(self.agents))
+        found = by_size[rooms, rows, self._size.transpose(0, 2, 1)]
+        return self._flat(np.einsum("blgj,bjl->bgl", found, self.joined))
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return self.linear(values)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        rooms = np.arange(len(values))[:, None]
+        found = np.abs(values)[rooms, self.agents[None, :], :, self._size.transpose(0, 2, 1)]
+        present = found * self.joined.transpose(0, 2, 1)[:, :, None]
+        return self._flat(present.max(axis=3).transpose(0, 2, 1))
+
+
+@dataclass(frozen=True)
+class PooledAware(Aware):
+    """One mean per pair and size: coalitions are interchangeable."""
+
+    name = "pooled-aware"
+    meaning = "a pair's mean utility is the same in every coalition of the same size"
+    is_pooled = True
+
+    def at(self, marginals: FloatArray) -> "PooledSizedDesign":
+        return PooledSizedDesign(marginals, _sized_coefficients(marginals))
+
+    def design(self, strategy: Strategy) -> StrategyDesign:
+        return self.at(strategy.marginals)
+
+    def batch(self, profiles: BoolArray, agents: IntArray) -> None:
+        del profiles, agents
+
+
 @dataclass(frozen=True, eq=False)
 class PooledSizedDesign(SizedDesign):
     """Unknowns d_ij(s) in arrays (1, n, n, n + 1), the same in every coalition."""
@@ -204,22 +589,125 @@ class PooledSizedDesign(SizedDesign):
         return self.phi[:, None, agent].copy()
 
 
+# --- Fewer unknowns that depend on size in a known way ------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
-class AnonymousDesign(Design):
+class KnownFactor(Unknowns):
+    """One mean per pair and coalition, times a known factor of the size: utilities have mean g_l(s) d_ij^l."""
+
+    factor: FloatArray
+    """g, shape (k, n + 1)."""
+    name = "factor"
+    meaning = "mean utilities depend on coalition size through the declared factor only"
+    averages_meetings = False
+
+    def at(self, marginals: FloatArray) -> PairDesign:
+        n, k = marginals.shape
+        factors = np.empty((k, n, n))
+        for l in range(k):
+            p = marginals[:, l]
+            factors[l] = leave_two_out_means(p, self.factor[l, 2:], leave_one_out(p))
+        return PairDesign(marginals, factors)
+
+    def moments(
+        self,
+        count: FloatArray,
+        total: FloatArray,
+        squares: FloatArray | None,
+        *,
+        symmetric: bool,
+        repeats: FloatArray | None = None,
+    ) -> Moments:
+        """Return d^ = sum g v / sum g^2 (Hoeffding only).
+
+        The error is sub-Gaussian with proxy r^2 / sum g^2, so sum g^2 takes the place of the count.
+        """
+        del squares, repeats
+        if (self.factor < 0).any():
+            raise InputError(f"size factor: expected numbers of at least 0, got {self.factor.min()}")
+        weight = self.factor[:, None, None, :]
+        information = (weight**2 * count).sum(axis=3)
+        projected = (weight * total).sum(axis=3)
+        mean = np.divide(projected, information, out=np.zeros_like(projected), where=information > 0)
+        return Moments(information, mean, None, distinct_pairs(information, symmetric=symmetric))
+
+    def rounded(self, bounds: Bounds) -> Bounds:
+        # A rounding error of a utility moves d by up to 1 / g of itself, and g d by up to this much.
+        used = self.factor[self.factor > 0]
+        worst = float(used.max() / used.min()) if len(used) else 1.0
+        return replace(bounds, rounding=bounds.rounding * worst)
+
+    def exposure(self, design: Design, unseen: FloatArray) -> FloatArray:
+        # A utility is g(s) d, and lies in the range as a whole: no factor here.
+        return PairDesign(design.marginals).linear(unseen)
+
+    def bounds(self, utilities: Bounds) -> Bounds:
+        # The range holds for g(s) d, not for d itself.
+        return Bounds(-np.inf, np.inf, utilities.half_range)
+
+    def seen_in_rooms(self, count: FloatArray, n_coalitions: int) -> None:
+        del count, n_coalitions  # the sum of g^2 stands there
+
+    def _described(self, values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+        return {**_pair_means(values, spaces), "size_scale": self.factor}
+
+
+@dataclass(frozen=True)
+class Anonymous(Unknowns):
+    """One mean per coalition and size, the same for all pairs."""
+
+    name = "anonymous"
+    meaning = "mean utilities depend on coalition and size, not on the pair"
+    averages_meetings = False
+
+    def at(self, marginals: FloatArray) -> "AnonymousDesign":
+        n, k = marginals.shape
+        phi = np.zeros((n, k, n + 1))
+        for l in range(k):
+            phi[:, l, 1:] = leave_one_out(marginals[:, l]) * np.arange(n)
+        return AnonymousDesign(marginals, phi)
+
+    def moments(
+        self,
+        count: FloatArray,
+        total: FloatArray,
+        squares: FloatArray | None,
+        *,
+        symmetric: bool,
+        repeats: FloatArray | None = None,
+    ) -> Moments:
+        """Return the moments of all pairs of a coalition together; a symmetric pair, there twice, counts once."""
+        share = 0.5 if symmetric else 1.0
+        counted, summed = (share * values.sum(axis=(1, 2)) for values in (count, total))
+        squared = None if squares is None else share * squares.sum(axis=(1, 2))
+        return Moments.from_sums(counted, summed, squared, events=int((counted > 0).sum()), repeats=repeats)
+
+    def batch(self, profiles: BoolArray, agents: IntArray) -> "AnonymousBatch":
+        return AnonymousBatch(profiles, agents)
+
+    def by_partner(self, values: FloatArray, design: StrategyDesign, agent: int) -> FloatArray:
+        # All partners of a room share its unknowns.
+        rooms = (design.coefficients(agent) * values).sum(axis=(1, 2))
+        share = rooms / np.maximum(design.partners[agent], 1e-300)
+        others = np.where(np.arange(len(design.marginals)) == agent, 0.0, design.marginals.T)
+        return np.asarray(share[:, None] * others)
+
+    def seen_in_rooms(self, count: FloatArray, n_coalitions: int) -> None:
+        del count, n_coalitions  # all pairs are counted together
+
+    def _described(self, values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+        n, k = spaces.n_agents, spaces.n_coalitions
+        return {"means": np.ones((k, n, n)) * ~np.eye(n, dtype=bool), "size_scale": values, "symmetric": True}
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymousDesign(StrategyDesign):
     """Unknowns d^l(s) in arrays (k, n + 1): all pairs of a coalition share them."""
 
     marginals: FloatArray
     phi: FloatArray
     """Shape (n, k, n + 1)."""
-
-    @classmethod
-    def of(cls, marginals: FloatArray) -> "AnonymousDesign":
-        """Return phi = (s - 1) Pr[|C_l with i| = s]."""
-        n, k = marginals.shape
-        phi = np.zeros((n, k, n + 1))
-        for l in range(k):
-            phi[:, l, 1:] = leave_one_out(marginals[:, l]) * np.arange(n)
-        return cls(marginals, phi)
 
     def linear(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("ils,ls->il", self.phi, values))
@@ -237,47 +725,43 @@ class AnonymousDesign(Design):
         return phi
 
 
-Structure = Literal["size-free", "pooled", "aware", "pooled-aware", "factor", "anonymous"]
-"""How unknowns relate to rooms, as in the table above."""
+class AnonymousBatch(BatchDesign):
+    """Many pure profiles under anonymous unknowns: only sizes matter."""
+
+    def _by_size(self, values: FloatArray, power: int) -> FloatArray:
+        rooms = np.arange(len(values))
+        return self._flat(values[rooms, self._size] * (self._size - 1.0) ** power)
+
+    def _linear(self, values: FloatArray) -> FloatArray:
+        return self._by_size(values, 1)
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return self._by_size(values, 2)
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        return self._by_size(np.abs(values), 1)
 
 
-def design_of(structure: Structure, strategy: Strategy, factor: FloatArray | None = None) -> Design:
-    """Return the coefficients with which a strategy weighs the unknowns of a structure."""
-    p = strategy.marginals
-    if structure == "size-free":
-        return PairDesign(p)
-    if structure == "pooled":
-        return PooledDesign(p)
-    if structure == "pooled-aware":
-        return PooledSizedDesign.of(p)
-    if structure == "anonymous":
-        return AnonymousDesign.of(p)
-    if structure == "factor":
-        assert factor is not None
-        return factored(p, factor)
-    return PureSizedDesign(p) if strategy.is_pure else SizedDesign.of(p)
+# --- Shared arithmetic --------------------------------------------------------------------------------
 
 
-def directions(design: Design, agent: int) -> FloatArray:
-    """Return an agent's room coefficients over her own unknowns in a row, shape (k, d).
-
-    The order is that of the statistics: coalitions, then partners without herself, then sizes from 2 up.
-    """
-    return own_unknowns(design.coefficients(agent), agent)
+def _columns(weights: FloatArray) -> FloatArray:
+    """Turn (n, k) weights into (k, n, 1) columns."""
+    return weights.T[:, :, None]
 
 
-def own_unknowns(values: FloatArray, agent: int) -> FloatArray:
-    """Flatten values over (..., tables, n) or (..., tables, n, n + 1): first axis kept, herself left out."""
-    others = np.arange(values.shape[2]) != agent
-    kept = values[:, :, others]
-    return (kept[..., 2:] if kept.ndim == 4 else kept).reshape(len(values), -1)
-
-
-def factored(marginals: FloatArray, factor: FloatArray) -> PairDesign:
-    """Return the design for a known size factor g_l(s), shape (k, n + 1)."""
+def _sized_coefficients(marginals: FloatArray) -> FloatArray:
+    """Return Pr[j in C_l and |C_l with i| = s] for independent agents, shape (k, n, n, n + 1)."""
     n, k = marginals.shape
-    factors = np.empty((k, n, n))
-    for l in range(k):
-        p = marginals[:, l]
-        factors[l] = leave_two_out_means(p, factor[l, 2:], leave_one_out(p))
-    return PairDesign(marginals, factors)
+    phi = np.zeros((k, n, n, n + 1))
+    for l, p in enumerate(marginals.T):
+        phi[l, ..., 2:] = p[:, None] * leave_two_out(p, leave_one_out(p))
+        phi[l, range(n), range(n)] = 0.0
+    return phi
+
+
+def _pair_means(values: FloatArray, spaces: ActionSpaces) -> dict[str, Any]:
+    """Return means of pairs as arguments of `Game`; nobody is worth anything to herself."""
+    own = np.arange(spaces.n_agents)
+    values[:, own, own] = 0.0
+    return {"means": values, "symmetric": bool(np.array_equal(values, np.swapaxes(values, 1, 2)))}

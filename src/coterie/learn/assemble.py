@@ -10,10 +10,11 @@ import numpy as np
 from coterie import __version__, checks
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.from_statistics import NO_PAPER, evidence_from, paper_from
+from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import is_enumerated, worst_deviations
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import NO_PAPER, paper_from
 from coterie.coverage import coverage
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, ExplicitSets, names_in
@@ -24,7 +25,6 @@ from coterie.learn.explain import explanations
 from coterie.learn.result import Result
 from coterie.learn.warnings import cautions
 from coterie.log.log import Log
-from coterie.solve.estimated import estimated_game
 from coterie.statistics.statistics import Statistics
 
 JOINT_EDGES = 1000
@@ -112,10 +112,7 @@ def certified(
         raise InputError("--fresh: this strategy was learnt from this very log, so it is not fresh")
     evidence = evidence_from(statistics.whole)
     spaces, notes = widened(statistics.setting.actions, strategy)
-    by_pairs = paired(evidence, strategy, spaces, delta)
-    if notes:
-        # The union form has paid for the declared actions only.
-        by_pairs = replace(paired(evidence, strategy, spaces, delta / 2, "box"), delta=delta)
+    by_pairs = paired(evidence, strategy, spaces, delta, declared=statistics.setting.actions)
     by_holdout = fixed(evidence, strategy, spaces, delta) if fresh else None
     by_paper = paper_from(statistics.whole, strategy, spaces, delta)
     chosen = {"paired": by_pairs, "holdout": by_holdout, "paper": by_paper}[certificate]
@@ -193,7 +190,7 @@ def covered(statistics: Statistics, strategy: Strategy, spaces: ActionSpaces) ->
 
 
 def _estimate(evidence: Evidence, spaces: ActionSpaces, strategy: Strategy) -> dict[str, Any]:
-    game = estimated_game(evidence, spaces)
+    game = evidence.game(spaces)
     potential = game.potential(strategy) if game.has_potential else None
     values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
     return {"gap": game.gap(strategy), "potential": potential, "utility": values}

@@ -23,18 +23,19 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.certificate import Certificate
-from coterie.certificates.evidence import Evidence, Form, PairEvidence
-from coterie.certificates.from_statistics import evidence_from, paper_from
+from coterie.certificates.evidence import Evidence, Form
+from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import Sealed, fixed
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper_from
 from coterie.errors import InputError
 from coterie.estimate.guess import Guess, choose_guess
 from coterie.game.game import STABLE_WITHIN, Game
 from coterie.game.strategy import Strategy
 from coterie.learn.expected import gaps, possible_games
 from coterie.solve.control import Control
-from coterie.solve.estimated import estimated_game
-from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, paper_evidence
+from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, needed_paper_evidence
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse, settle
 from coterie.statistics.setting import Setting
@@ -157,7 +158,7 @@ class _Task:
     @cached_property
     def estimated(self) -> Game:
         """The game whose means are those of the whole log."""
-        return estimated_game(self.whole, self.spaces)
+        return self.whole.game(self.spaces)
 
     @cached_property
     def guessed(self) -> tuple[Evidence, str]:
@@ -182,7 +183,7 @@ class _Task:
         expected = sealed.preview(guessed)
         first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
-        game = estimated_game(guessed, self.spaces)
+        game = guessed.game(self.spaces)
         looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
         if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
             # The best promise is not about a profile that looks stable: bring one that does.
@@ -233,7 +234,7 @@ class _Task:
 
     def on_everything(self, goal: Literal["paired", "paper"], delta: float) -> list[_Found]:
         """Learn and certify on the whole log."""
-        evidence = self.whole if goal == "paired" else paper_evidence(self.statistics.whole)
+        evidence = self.whole if goal == "paired" else needed_paper_evidence(self.statistics.whole)
         solution = self.searcher.run(evidence, goal, delta, self.statistics.whole)
         found = []
         for strategy in candidates_of(solution)[: 1 if self.searcher.kind == "pure" else None]:
@@ -287,14 +288,15 @@ class _Task:
         self, found: Sequence[_Found], *, by_expectation: bool, target_gap: float | None
     ) -> Recommendation:
         """Return everything about the best strategy: by the rule above, or by certificate alone; ties by potential."""
-        worth = self.whole.estimate.bounds.half_range  # type: ignore[attr-defined]
+        worth = self.whole.bounds.half_range
         matters = by_expectation and len(found) > 1 and all(one.certificate.gap > 0 for one in found)
         expected = self._expected_gaps([one.strategy for one in found]).tolist() if matters else [None] * len(found)
 
         def score(index: int) -> tuple[bool, float, float, float]:
             gap = found[index].certificate.gap
             misses = target_gap is not None and gap > target_gap
-            rule = 1 / (1 / gap + 1 / (2 * worth)) + expected[index] if matters else gap
+            loss = expected[index]
+            rule = gap if loss is None else 1 / (1 / gap + 1 / (2 * worth)) + loss
             return misses, rule, gap, -self.estimated.height(found[index].strategy)
 
         best = found[min(range(len(found)), key=score)]

@@ -6,17 +6,16 @@ is picked for looking stable looks better than it is. Utilities drawn from what 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.posterior import means_left_possible
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.solve.estimated import estimated_game, room_values
+from coterie.solve.estimated import room_values
 
 DRAWS = 24
 """How many possible games an expectation is the mean of."""
@@ -36,7 +35,7 @@ def possible_games(
     possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, check=check)
     for _ in range(DRAWS):
         mean = np.clip(possible.draw(rng), bounds.low, bounds.high)
-        yield estimated_game(replace(evidence, estimate=replace(estimate, moments=replace(moments, mean=mean))), spaces)
+        yield estimate.unknowns.game(mean, spaces, *(evidence.names or ()))
 
 
 def gaps(game: Game, strategies: Sequence[Strategy]) -> FloatArray:

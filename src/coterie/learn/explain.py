@@ -9,10 +9,11 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.certificates.certificate import Certificate, Witness
-from coterie.certificates.evidence import Evidence, PairEvidence
+from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, SmallerOf
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.errors import InputError
-from coterie.estimate.unknowns import Design
+from coterie.estimate.design import StrategyDesign
 from coterie.game.strategy import Strategy
 from coterie.learn.result import Result
 from coterie.words import signed
@@ -112,13 +113,17 @@ def _gain_intervals(sure: GainBound, strategy: Strategy, certificate: Certificat
     return {agent: [low, alternatives[agent].bound] for agent, low in zip(names, least.tolist(), strict=True)}
 
 
-def _rooms(evidence: Evidence, design: Design, sure: GainBound, strategy: Strategy) -> dict[str, list[dict[str, Any]]]:
+def _rooms(
+    evidence: Evidence, design: StrategyDesign, sure: GainBound, strategy: Strategy
+) -> dict[str, list[dict[str, Any]]]:
     """Return every agent's rooms: W_i(l) is at most the bound at e_l, and at least minus the bound at -e_l."""
     values = evidence.rooms(design)
     n, k = values.shape
     everybody, unit = np.arange(n), np.broadcast_to(np.eye(k), (n, k, k))
     upper, lower = sure.at(unit, everybody), -sure.at(-unit, everybody)
-    counts = _counts(evidence, k)
+    counts = None
+    if isinstance(evidence, PairEvidence):
+        counts = evidence.unknowns.seen_in_rooms(evidence.estimate.moments.count, k)
     found: dict[str, list[dict[str, Any]]] = {}
     for i, agent in enumerate(strategy.agents):
         worth, joined = evidence.by_partner(design, i), strategy.marginals[i]
@@ -144,15 +149,6 @@ def _leading(worth: FloatArray, counts: Any, strategy: Strategy, coalition: int)
         for j in leading.tolist()
         if worth[j] != 0
     )
-
-
-def _counts(evidence: Evidence, n_coalitions: int) -> list[FloatArray] | None:
-    """Return how often each pair was observed in each coalition, where the estimate knows it."""
-    if not isinstance(evidence, PairEvidence) or evidence.estimate.structure in {"anonymous", "factor"}:
-        return None
-    count = evidence.estimate.moments.count
-    by_table = count.sum(axis=3) if count.ndim == 4 else count
-    return [by_table[l if len(by_table) > 1 else 0] for l in range(n_coalitions)]
 
 
 def explain(result: Result, agent: str) -> Explanation:

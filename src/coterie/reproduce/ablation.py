@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.certificates.evidence import PairEvidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import GainBound, LinearBound, SurrogateBound, worst_deviations
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.estimate.confidence import hoeffding
 from coterie.game.strategy import Strategy

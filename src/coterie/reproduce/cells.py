@@ -6,10 +6,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from coterie.certificates.evidence import Evidence
-from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.total_evidence import TotalEvidence
-from coterie.estimate.from_statistics import paper_ridge
+from coterie.certificates.paper import paper_evidence
 from coterie.learn.auto import PARTS, recommend
 from coterie.reproduce.ablation import Outcome, ablation
 from coterie.reproduce.plan import ABLATION, DELTA, Cell
@@ -19,8 +16,7 @@ from coterie.simulate.logs import Simulation
 from coterie.simulate.models import MODELS
 from coterie.solve.control import Control
 from coterie.solve.paper_scheme import paper
-from coterie.statistics.statistics import PartStatistics, Statistics
-from coterie.statistics.total_statistics import TotalStatistics
+from coterie.statistics.statistics import Statistics
 
 
 def simulation_of(cell: Cell) -> Simulation:
@@ -70,21 +66,11 @@ def _outcomes(cell: Cell, statistics: dict[str, Statistics]) -> Iterator[tuple[s
         yield method, (_paper if method == "paper" else _auto)(method, statistics, cell.seed)
 
 
-def paper_evidence(whole: PartStatistics) -> Evidence:
-    """Return what the paper's estimator makes of a log.
-
-    In the mixed-effects games too, where utilities are unbounded and pairs depend on each other, so that
-    eq. 9 and 11 prove nothing: the paper has figures of them.
-    """
-    if isinstance(whole, TotalStatistics):
-        return TotalEvidence(paper_ridge(whole), names=(whole.setting.agents, whole.setting.coalitions))
-    return evidence_from(whole)
-
-
 def _paper(method: str, statistics: dict[str, Statistics], seed: int) -> Outcome:
     del method
     printed = statistics["paper"]
-    evidence, setting = paper_evidence(printed.whole), printed.setting
+    evidence, setting = paper_evidence(printed.whole, as_printed=True), printed.setting
+    assert evidence is not None  # sums without weights were made
     found = paper(
         evidence, setting.actions, DELTA, Control(seed), agents=setting.agents, coalitions=setting.coalitions,
         n_samples=printed.n_samples,

@@ -11,7 +11,6 @@
 """
 
 from coterie.solve.control import Control, Progress
-from coterie.solve.estimated import estimated_game
 from coterie.solve.exact import enumerate_profiles, mixed_integer
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import GapObjective, HoldoutObjective, Objective, PairedObjective, estimated_gap
@@ -32,7 +31,6 @@ __all__ = [
     "HoldoutObjective",
     "SurrogateObjective",
     "estimated_gap",
-    "estimated_game",
     "SmoothObjective",
     "SmoothGap",
     "smooth_objective",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.evidence import PairEvidence
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.errors import InputError, TooLargeError
 from coterie.game.utilities import SizeFree
 from coterie.solve.control import Control
@@ -171,7 +171,7 @@ def _pair_arrays(objective: Objective) -> tuple[FloatArray, FloatArray]:
         means = np.stack([objective.game.utilities.means.matrix(l) for l in range(k)])
         return means, means
     evidence = objective.evidence if isinstance(objective, PairedObjective) and objective.form == "box" else None
-    if not isinstance(evidence, PairEvidence) or evidence.estimate.structure not in {"size-free", "pooled"}:
+    if not isinstance(evidence, PairEvidence) or not evidence.unknowns.is_linear:
         raise InputError("the program takes the gap, or the box form of paired, of size-free or pooled utilities")
     lower, upper = evidence.interval_arrays(objective.delta)  # type: ignore[attr-defined]
     bounds, unseen = evidence.estimate.bounds, evidence.estimate.moments.unseen > 0

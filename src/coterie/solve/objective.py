@@ -5,31 +5,22 @@ where every move surely loses. The value of a profile is the largest margin, and
 its positive part. Margins are those of `coterie.certificates`, computed for many profiles at once.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.evidence import Evidence, Form, LogTerm
-from coterie.certificates.gains import (
-    ENUMERATED,
-    GainBound,
-    LinearBound,
-    SmallerOf,
-    worst_deviations,
-)
-from coterie.certificates.paired import PROJECTED, union_log_terms
-from coterie.estimate.unknowns import Design
+from coterie.certificates.evidence import Bounding, D, Evidence, Form
+from coterie.certificates.gains import ENUMERATED, GainBound, LinearBound, LogTerm, worst_deviations
+from coterie.certificates.holdout import equal_shares, holdout_bound
+from coterie.certificates.paired import PROJECTED, PairedForm, paired_bound, union_terms
+from coterie.estimate.design import BatchDesign, Design, MovedDesign
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.solve.batch import Bounding, MovedDesign, NeighbourDesign, StackedDesign, stackable
-from coterie.solve.estimated import estimated_game, room_values
-from coterie.solve.rows import bounds_of_rows
+from coterie.solve.estimated import room_values
 
 CELLS = 400_000
 """How many numbers (profiles x agents x actions x coalitions) are handled at once."""
@@ -131,7 +122,7 @@ class Objective(ABC):
                     some = ActionSpaces.shared(space, len(chosen))
                     values[rows] = worst_deviations(_Rows(bound, chosen), some).value
                 continue
-            found = bounds_of_rows(bound, sets, rows)
+            found = bound.to_sets(sets, rows)
             if not bound.own_counts:
                 own = bound.marginals[rows]
                 # Two sets are the same if they have as many members as they share.
@@ -182,7 +173,7 @@ def estimated_gap(
     coalitions: Iterable[str] | None = None,
 ) -> GapObjective:
     """Return the objective that takes the estimates for the truth."""
-    return GapObjective(estimated_game(evidence, spaces, agents, coalitions), "estimated gap")
+    return GapObjective(evidence.game(spaces, agents, coalitions), "estimated gap")
 
 
 class CertificateObjective(Objective):
@@ -209,23 +200,19 @@ class CertificateObjective(Objective):
         coalitions: Iterable[str] | None = None,
     ) -> None:
         self.evidence, self.delta = evidence, delta
-        self.game = estimated_game(evidence, spaces, agents, coalitions)
-        self._kept: tuple[bytes, StackedDesign] | None = None
+        self.game = evidence.game(spaces, agents, coalitions)
+        self._kept: tuple[bytes, BatchDesign | None] | None = None
         self._remembered: dict[bytes, FloatArray] = {}
 
     @cached_property
-    def _stack(self) -> Bounding | None:
-        return stackable(self.evidence, self.game.n_agents)
-
-    @cached_property
-    def _structure(self) -> str:
-        return str(getattr(self.evidence, "structure", "") or self.evidence.estimate.structure)  # type: ignore[attr-defined]
+    def _batched(self) -> Bounding[Design] | None:
+        return self.evidence.batched()
 
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
-        if self._stack is not None:
-            design = StackedDesign(self._structure, profiles, agents)
+        design = self.evidence.unknowns.batch(profiles, agents)
+        if self._batched is not None and design is not None:
             owners = np.tile(agents, len(profiles))
-            return self._largest(self._bound(self._stack, design, owners), owners).reshape(len(profiles), -1)
+            return self._largest(self._bound(self._batched, design, owners), owners).reshape(len(profiles), -1)
         return np.array([self._one_by_one(profile)[agents] for profile in profiles])
 
     def _one_by_one(self, profile: BoolArray) -> FloatArray:
@@ -240,35 +227,36 @@ class CertificateObjective(Objective):
         return self._remembered[key]
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
-        if self._stack is None:
+        base = self._base(profile)
+        if self._batched is None or base is None:
             return super().moved_margins(profile, movers, actions)
-        moved = MovedDesign(self._base(profile), movers, actions)
-        return self._largest(self._bound(self._stack, moved, movers), movers)
+        moved = MovedDesign(base, movers, actions)
+        return self._largest(self._bound(self._batched, moved, movers), movers)
 
     def margins_of_moves(
         self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
     ) -> FloatArray:
-        if self._stack is None or self._structure != "size-free" or not len(movers):
-            return super().margins_of_moves(profile, movers, actions, agents)
         agents = np.arange(self.game.n_agents) if agents is None else agents
-        step, blocks = self._step(agents), []
+        base, step, blocks = self._base(profile), self._step(agents), []
         for t in range(0, len(movers), step):
             some = slice(t, t + step)
-            design = NeighbourDesign(self._base(profile), movers[some], actions[some], agents)
+            design = None if base is None else base.after_moves(movers[some], actions[some], agents)
+            if design is None or self._batched is None:
+                return super().margins_of_moves(profile, movers, actions, agents)
             owners = np.tile(agents, len(movers[some]))
-            blocks.append(self._largest(self._bound(self._stack, design, owners), owners).reshape(-1, len(agents)))
-        return np.concatenate(blocks)
+            blocks.append(self._largest(self._bound(self._batched, design, owners), owners).reshape(-1, len(agents)))
+        return np.concatenate(blocks) if blocks else np.empty((0, len(agents)))
 
-    def _base(self, profile: BoolArray) -> StackedDesign:
+    def _base(self, profile: BoolArray) -> BatchDesign | None:
         """Return the design of one profile, kept while a search looks at moves from it."""
         key = profile.tobytes()
         if self._kept is None or self._kept[0] != key:
-            design = StackedDesign(self._structure, profile[None].copy(), np.arange(self.game.n_agents))
-            self._kept = key, design
+            everybody = np.arange(self.game.n_agents)
+            self._kept = key, self.evidence.unknowns.batch(profile[None].copy(), everybody)
         return self._kept[1]
 
     @abstractmethod
-    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
+    def _bound(self, source: Bounding[D], design: D, owners: IntArray) -> GainBound:
         """Return the bound of all rows of a design; `owners` says whose they are."""
 
 
@@ -283,36 +271,33 @@ class PairedObjective(CertificateObjective):
         agents: Iterable[str] | None = None,
         coalitions: Iterable[str] | None = None,
         *,
-        form: Literal["best", "box", "union"] = "best",
+        form: PairedForm = "best",
     ) -> None:
         super().__init__(evidence, spaces, delta, agents, coalitions)
         self.form = form
         self.label = "paired certificate" if form == "best" else f"paired certificate ({form})"
 
-    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
-        bounds = [source.range_bound(design)]
-        each = self.delta / 2 if self.form == "best" else self.delta
-        if self.form != "union":
-            bounds.append(source.uniform_bound(design, each))
-        if self.form != "box":
-            bounds.append(source.direction_bound(design, self._log_terms(design.marginals, owners)))
-        return SmallerOf(tuple(bounds))
+    def _bound(self, source: Bounding[D], design: D, owners: IntArray) -> GainBound:
+        union = None if self.form == "box" else self._log_terms(design.marginals, owners)
+        return paired_bound(source, design, self.delta, union, self.form)
 
     @cached_property
     def _union(self) -> float | FloatArray:
         """The log terms for every agent, own action and deviation, shape (n, A, A), filled up on the right."""
-        spaces, each = self.spaces, self.delta / 2 if self.form == "best" else self.delta
+        spaces = self.spaces
         largest = max(space.size for space in spaces.spaces)
         first = np.array([space.sample(np.random.default_rng(0), 1)[0] for space in spaces.spaces])
         if largest > PROJECTED or any(sets is None for sets in self._sets):
-            term = union_log_terms(self.strategy(first), spaces, each)
+            term = union_terms(self.strategy(first), spaces, self.delta, self.form)
             assert isinstance(term, float)
             return term
         listed = [space.enumerate() for space in spaces.spaces]
         table = np.zeros((spaces.n_agents, largest, largest))
         for own in range(largest):
             profile = np.array([sets[min(own, len(sets) - 1)] for sets in listed])
-            for i, row in enumerate(union_log_terms(self.strategy(profile), spaces, each)):  # type: ignore[arg-type]
+            terms = union_terms(self.strategy(profile), spaces, self.delta, self.form)
+            assert isinstance(terms, tuple)
+            for i, row in enumerate(terms):
                 table[i, own, : len(row)] = row
         return table
 
@@ -352,8 +337,7 @@ class HoldoutObjective(CertificateObjective):
         super().__init__(evidence, spaces, delta, agents, coalitions)
         self.form, self.label = form, "expected holdout certificate"
 
-    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
+    def _bound(self, source: Bounding[D], design: D, owners: IntArray) -> GainBound:
         del owners
         deviations = sum(space.size for space in self.spaces.spaces) - self.spaces.n_agents
-        log_term = (math.log(deviations) if deviations else 0.0) - math.log(self.delta)
-        return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, self.form)))
+        return holdout_bound(source, design, equal_shares(deviations, self.delta), self.form)

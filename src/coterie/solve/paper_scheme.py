@@ -18,20 +18,20 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.evidence import Evidence, PairEvidence, paper_box
+from coterie.certificates.evidence import Bounding, D, Evidence
 from coterie.certificates.gains import ENUMERATED, GainBound, SurrogateBound, is_enumerated
-from coterie.certificates.paper import ExpectedNorms, paper_totals
-from coterie.certificates.total_evidence import TotalEvidence
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.paper import ExpectedNorms, paper_rooms, paper_totals
+from coterie.certificates.total_evidence import TotalBatches, TotalEvidence
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.confidence import paper_radius
+from coterie.estimate.design import directions
 from coterie.estimate.ridge import AgentRidge
-from coterie.estimate.unknowns import Design, directions
+from coterie.estimate.unknowns import SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.solve.batch import Bounding, StackedDesign, StackedTotals
 from coterie.solve.control import Control
-from coterie.solve.estimated import estimated_game
 from coterie.solve.hull import Hull, strategy_of
 from coterie.solve.objective import CertificateObjective, Objective
 from coterie.solve.pure import pure
@@ -187,8 +187,10 @@ class _PairSurrogate(_Surrogate):
 
     def drawn(self, profiles: BoolArray, agent: int) -> tuple[FloatArray, FloatArray]:
         estimate = self.smooth.evidence.estimate
-        design = StackedDesign(estimate.structure, profiles, np.array([agent]))
-        lower, upper = paper_box(estimate, design, self.smooth.delta)
+        design = estimate.unknowns.batch(profiles, np.array([agent]))
+        if design is None:
+            raise InputError("the paper's scheme draws no samples where coalitions of the same size share unknowns")
+        lower, upper = paper_rooms(estimate, design, self.smooth.delta)
         sets = self.game.actions.spaces[agent].enumerate()
         return upper.mean(axis=0) @ sets.T, np.asarray((lower * profiles[:, agent]).sum(axis=1).mean())
 
@@ -202,10 +204,10 @@ class SurrogateObjective(CertificateObjective):
 
     label = "paper certificate"
 
-    def _bound(self, source: Bounding, design: Design, owners: IntArray) -> GainBound:
+    def _bound(self, source: Bounding[D], design: D, owners: IntArray) -> GainBound:
         del source, owners
         assert isinstance(self.evidence, PairEvidence)
-        lower, upper = paper_box(self.evidence.estimate, design, self.delta)
+        lower, upper = paper_rooms(self.evidence.estimate, design, self.delta)
         return SurrogateBound(design.marginals, upper, lower)
 
 
@@ -213,7 +215,7 @@ class _TotalSurrogate(_Surrogate):
     def __init__(self, ridge: AgentRidge, game: Game, delta: float, n_samples: int) -> None:
         self.ridge, self.game, self.delta, self.n_samples = ridge, game, delta, n_samples
         self.radius = ridge.bounds.half_width * paper_radius(game.n_agents, game.n_coalitions, n_samples, delta)
-        self.stack = StackedTotals(TotalEvidence(ridge), game.n_agents)
+        self.batches = TotalBatches(TotalEvidence(ridge))
 
     def value(self, strategy: Strategy) -> float:
         return paper_totals(self.ridge, strategy, self.game.actions, self.delta, self.n_samples).gap
@@ -228,8 +230,8 @@ class _TotalSurrogate(_Surrogate):
 
     def values(self, profiles: BoolArray, agents: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return rooms and forms of the bonus under pure profiles, one row per profile and agent."""
-        design = StackedDesign("size-free", profiles, agents)
-        return self.stack.rooms(design), self.stack.forms(design, "ellipsoid", [self.radius**2] * len(agents))
+        design = SizeFree().batch(profiles, agents)
+        return self.batches.rooms(design), self.batches.forms(design, "ellipsoid", [self.radius**2] * len(agents))
 
     def drawn(self, profiles: BoolArray, agent: int) -> tuple[FloatArray, FloatArray]:
         rooms, forms = self.values(profiles, np.array([agent]))
@@ -283,9 +285,9 @@ def _surrogate(
         return _PairSurrogate(SmoothBox(evidence, spaces, delta, agents, coalitions, certificate="paper"))
     if not isinstance(evidence, TotalEvidence) or not isinstance(evidence.estimate, AgentRidge):
         raise InputError("the paper's bandit scheme needs the paper's ridge: TotalEvidence(paper_ridge(statistics))")
-    if evidence.structure != "size-free":
+    if evidence.unknowns != SizeFree():
         raise InputError("the paper's bandit scheme knows no sizes and no interchangeable coalitions")
     if n_samples is None:
         raise InputError("the paper's bandit bonus needs n_samples, the number of samples in the log")
-    game = estimated_game(evidence, spaces, agents, coalitions)
+    game = evidence.game(spaces, agents, coalitions)
     return _TotalSurrogate(evidence.estimate, game, delta, n_samples)

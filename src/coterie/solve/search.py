@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coterie.certificates.evidence import Evidence, Form, PairEvidence
-from coterie.certificates.from_statistics import NO_PAPER, paper_evidence_from
+from coterie.certificates.evidence import Evidence, Form
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.paper import NO_PAPER, paper_evidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.solve.control import Control
-from coterie.solve.estimated import estimated_game
 from coterie.solve.exact import MOST_PROFILES, enumerate_profiles, mixed_integer
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective, estimated_gap
@@ -67,7 +67,7 @@ class Searcher:
         if self.solver == "paper":
             found = self._paper_scheme(evidence, delta, part, control)
         elif self.solver == "polymatrix":
-            found = polymatrix(estimated_game(evidence, self.spaces), control)
+            found = polymatrix(evidence.game(self.spaces), control)
         elif self.kind == "pure":
             found = self._pure(self._objective(evidence, goal, delta), control)
         else:
@@ -110,25 +110,22 @@ class Searcher:
         return replace(found, candidates=(found.strategy, first.strategy))
 
     def _smooth(self, evidence: Evidence, goal: Goal, delta: float) -> SmoothObjective:
-        by_size = isinstance(evidence, TotalEvidence) and evidence.structure.endswith("aware")
-        bounds: Any = evidence.estimate.bounds  # type: ignore[attr-defined]
-        if by_size or not np.isfinite(bounds.half_width):
+        by_size = isinstance(evidence, TotalEvidence) and evidence.unknowns.by_size
+        if by_size or not np.isfinite(evidence.bounds.half_width):
             # The ellipsoid by size is not smooth in marginals, and an infinite bound has no slope; the estimate does.
             goal = "estimate"
         certificate: Any = {"holdout": "paired"}.get(goal, goal)
-        # The box form of `paired` has half of delta.
-        each = delta / 2 if certificate == "paired" else delta
-        return smooth_objective(evidence, self.spaces, each, *self.names, certificate=certificate)
+        return smooth_objective(evidence, self.spaces, delta, *self.names, certificate=certificate, form="best")
 
     def _paper_scheme(self, evidence: Evidence, delta: float, part: PartStatistics, control: Control) -> Solution:
         if isinstance(evidence, TotalEvidence):
-            evidence = paper_evidence(part)
+            evidence = needed_paper_evidence(part)
         return paper(evidence, self.spaces, delta, control, n_samples=part.n_samples, strategy=self.kind)
 
 
-def paper_evidence(part: PartStatistics) -> Evidence:
+def needed_paper_evidence(part: PartStatistics) -> Evidence:
     """Return what the paper's estimator makes of a part of a log, or refuse."""
-    found = paper_evidence_from(part)
+    found = paper_evidence(part)
     if found is None:
         raise InputError(NO_PAPER)
     return found

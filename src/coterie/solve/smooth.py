@@ -17,23 +17,17 @@ from typing import Literal
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.evidence import Evidence, PairEvidence, paper_box
+from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.paired import PairedForm, box_bound, share_of
+from coterie.certificates.paper import paper_rooms
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.estimate.ridge import Projection
-from coterie.estimate.unknowns import (
-    AnonymousDesign,
-    Design,
-    PairDesign,
-    PooledDesign,
-    PooledSizedDesign,
-    SizedDesign,
-    factored,
-)
+from coterie.estimate.unknowns import PairUnknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
-from coterie.solve.estimated import estimated_game
 
 Slopes = tuple[FloatArray, FloatArray]
 
@@ -120,21 +114,6 @@ class SmoothGap(RoomObjective):
         return values, values
 
 
-def design_at(evidence: PairEvidence, p: FloatArray) -> Design:
-    """Return the design of marginals, mixed ones included."""
-    structure, factor = evidence.estimate.structure, evidence.estimate.factor
-    if structure == "factor":
-        assert factor is not None
-        return factored(p, factor)
-    if structure == "size-free":
-        return PairDesign(p)
-    if structure == "pooled":
-        return PooledDesign(p)
-    if structure == "anonymous":
-        return AnonymousDesign.of(p)
-    return PooledSizedDesign.of(p) if structure == "pooled-aware" else SizedDesign.of(p)
-
-
 class SmoothBox(RoomObjective):
     """The `paired` certificate in its box form, or the `paper` certificate, of a semi-bandit log."""
 
@@ -147,19 +126,20 @@ class SmoothBox(RoomObjective):
         coalitions: Iterable[str] | None = None,
         *,
         certificate: Literal["paired", "paper"] = "paired",
+        form: PairedForm = "box",
     ) -> None:
-        self.evidence, self.delta = evidence, delta
-        self.game = estimated_game(evidence, spaces, agents, coalitions)
+        self.evidence, self.delta, self.form = evidence, delta, form
+        self.game = evidence.game(spaces, agents, coalitions)
         self.is_surrogate = certificate == "paper"
-        self.is_linear = evidence.estimate.structure in {"size-free", "pooled"}
+        self.is_linear = evidence.unknowns.is_linear
         self.label = "paper certificate" if self.is_surrogate else "paired certificate (box)"
 
     def rooms(self, p: FloatArray) -> Slopes:
-        design = design_at(self.evidence, p)
+        design = self.evidence.unknowns.at(p)
         if self.is_surrogate:
-            lower, upper = paper_box(self.evidence.estimate, design, self.delta)
+            lower, upper = paper_rooms(self.evidence.estimate, design, self.delta)
             return upper, lower
-        bound = self.evidence.uniform_bound(design, self.delta)
+        bound = box_bound(self.evidence, design, self.delta, self.form)
         assert isinstance(bound, LinearBound)
         return bound.upper, bound.lower
 
@@ -174,13 +154,15 @@ class SmoothEllipsoid(SmoothObjective):
         delta: float,
         agents: Iterable[str] | None = None,
         coalitions: Iterable[str] | None = None,
+        *,
+        form: PairedForm = "box",
     ) -> None:
-        if evidence.structure not in {"size-free", "pooled"}:
+        if not isinstance(evidence.unknowns, PairUnknowns):
             raise InputError("mixed strategies are not searched for bandit logs by size; use a pure search")
-        if not np.isfinite(evidence.estimate.bounds.half_width):
+        if not evidence.is_bounded:
             raise InputError("nothing can be certified from a bandit log whose mean utilities have no bound")
-        self.evidence, self.delta = evidence, delta
-        self.game = estimated_game(evidence, spaces, agents, coalitions)
+        self.evidence, self.unknowns, self.delta = evidence, evidence.unknowns, share_of(delta, form)
+        self.game = evidence.game(spaces, agents, coalitions)
         self.label = "paired certificate (box)"
 
     @cached_property
@@ -197,16 +179,10 @@ class SmoothEllipsoid(SmoothObjective):
         rooms = self.game.utilities.room_values(p)
         square = np.empty((n, k, k))
         for i in range(n):
-            weights = self._weights(p, i)
-            form = self._units[i].ellipsoid
-            if self.evidence.structure == "pooled":
-                square[i] = weights @ form @ weights.T
-            else:
-                cells = form.reshape(k, n - 1, k, n - 1)
-                square[i] = np.einsum("lj,ljmh,mh->lm", weights, cells, weights, optimize=True)
+            square[i] = self.unknowns.form(self._weights(p, i), self._units[i].ellipsoid)
             square[i] *= self.evidence.estimate.radius(i, self.delta) ** 2
         ellipsoid = RootBound(p, rooms, rooms, square, 0.5)
-        return SmallerOf((self.evidence.range_bound(PairDesign(p)), ellipsoid))
+        return SmallerOf((self.evidence.range_bound(self.unknowns.at(p)), ellipsoid))
 
     def tangents(self, p: FloatArray, agents: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:
         n, k = p.shape
@@ -217,11 +193,8 @@ class SmoothEllipsoid(SmoothObjective):
             x = sets[rows] - p[i]
             weights = self._weights(p, i)  # (k, n - 1)
             partners = weights.sum(axis=1)
-            means = self.game.utilities.means.values[:, i]  # type: ignore[attr-defined]
-            means = np.delete(means, i, axis=1)  # (k or 1, n - 1)
-            direction = x[:, :, None] * weights  # c, shape (rows, k, n - 1)
-            if self.evidence.structure == "pooled":
-                direction = direction.sum(axis=1, keepdims=True)
+            means = np.delete(self.evidence.values[:, i], i, axis=1)  # (tables, n - 1)
+            direction = self.unknowns.gathered(x[:, :, None] * weights)  # c, shape (rows, tables, n - 1)
             flat = direction.reshape(len(rows), -1)
             solved = flat @ self._units[i].ellipsoid
             norm = np.sqrt(np.maximum((flat * solved).sum(axis=1), 0.0))
@@ -251,12 +224,16 @@ def smooth_objective(
     coalitions: Iterable[str] | None = None,
     *,
     certificate: Literal["paired", "paper", "estimate"] = "paired",
+    form: PairedForm = "box",
 ) -> SmoothObjective:
-    """Return the objective over mixed strategies that belongs to a certificate, or to the estimate itself."""
+    """Return the objective over mixed strategies that belongs to a certificate, or to the estimate itself.
+
+    Of `paired` it is the box form, which has half of delta if `form` is "best".
+    """
     if certificate == "estimate":
-        return SmoothGap(estimated_game(evidence, spaces, agents, coalitions), "estimated gap")
+        return SmoothGap(evidence.game(spaces, agents, coalitions), "estimated gap")
     if isinstance(evidence, PairEvidence):
-        return SmoothBox(evidence, spaces, delta, agents, coalitions, certificate=certificate)
+        return SmoothBox(evidence, spaces, delta, agents, coalitions, certificate=certificate, form=form)
     if isinstance(evidence, TotalEvidence) and certificate == "paired":
-        return SmoothEllipsoid(evidence, spaces, delta, agents, coalitions)
+        return SmoothEllipsoid(evidence, spaces, delta, agents, coalitions, form=form)
     raise InputError(f"no objective over mixed strategies for the {certificate} certificate of this log")

@@ -16,9 +16,10 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.from_statistics import evidence_from, paper_from
+from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import Sealed, hold_out
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper_from
 from coterie.coverage import coverage, seen_by
 from coterie.errors import TooLargeError
 from coterie.game.actions import ActionSpaces, ExplicitSets

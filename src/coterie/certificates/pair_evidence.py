@@ -1,0 +1,248 @@
+"""Evidence from semi-bandit logs: the values of pairs were seen, each unknown has its own mean and count."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
+from coterie.certificates.evidence import Bounding, Evidence, Form, Names, times
+from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound, SmallerOf, plus
+from coterie.estimate.design import Design, MovedDesign, StrategyDesign, directions, own_unknowns
+from coterie.estimate.intervals import Bounds, Method, Moments, intervals
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import PairBatch, Unknowns
+
+MOST_CELLS = 20_000_000
+"""Matrices of all agents are kept at hand, for many profiles at once, up to so many numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairEvidence(Evidence):
+    """Evidence from a semi-bandit log."""
+
+    estimate: PairEstimate
+    method: Method = "best"
+    names: Names | None = None
+
+    @property
+    def unknowns(self) -> Unknowns:
+        return self.estimate.unknowns
+
+    @property
+    def bounds(self) -> Bounds:
+        return self.estimate.bounds
+
+    @property
+    def values(self) -> FloatArray:
+        return self.estimate.moments.mean
+
+    @property
+    def allows_dependence(self) -> bool:
+        return self.estimate.noise is not None
+
+    def rooms(self, design: Design) -> FloatArray:
+        return design.linear(self.values)
+
+    def exposure(self, design: Design) -> FloatArray:
+        """Return how many partners' worth of never observed utility each room holds, shape (n, k)."""
+        return self.unknowns.exposure(design, self._unseen)
+
+    def interval_arrays(self, delta: float) -> tuple[FloatArray, FloatArray]:
+        """Return (lower, upper) for all observed unknowns together, 0 for the others; once per delta."""
+        if delta not in self._intervals:
+            bounds, moments = self.unknowns.bounds(self.bounds), self.estimate.moments
+            lower, upper = intervals(moments, bounds, delta, self.method)
+            seen = moments.count > 0
+            self._intervals[delta] = np.where(seen, lower, 0.0), np.where(seen, upper, 0.0)
+        return self._intervals[delta]
+
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
+        """Add up the intervals of all pairs ("box"): valid for pure and mixed profiles alike.
+
+        If every theta_e is in its interval, then W_i(l) lies between the sums of the lower and of
+        the upper ends, and coalitions kept by a deviation cancel with their uncertainty.
+        """
+        lower, upper = self.interval_arrays(delta)
+        exposure, bounds = self.exposure(design), self.bounds
+        rounding = bounds.rounding * design.partners
+        return LinearBound(
+            design.marginals,
+            design.linear(upper) + times(exposure, bounds.high) + rounding,
+            design.linear(lower) + times(exposure, bounds.low) - rounding,
+        )
+
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
+        """Put the sum inside the root: each gain is one combination of independent estimates."""
+        if self.estimate.noise is not None:
+            return self._dependent_bound(design, log_term)
+        if not self._knows_variance:
+            form = "hoeffding"
+        if form == "both":
+            # Hoeffding is one event, the variance-aware width two: half of the share for each.
+            by_range = self._hoeffding_bound(design, plus(log_term, 2))
+            return SmallerOf((by_range, self._bernstein_bound(design, plus(log_term, 4))))
+        if form == "bernstein":
+            return self._bernstein_bound(design, plus(log_term, 2))
+        return self._hoeffding_bound(design, log_term)
+
+    def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+        if self.estimate.noise is not None:
+            return self._dependent_bound(design, log_term)
+        build = self._bernstein_bound if self._knows_variance else self._hoeffding_bound
+        return build(design, log_term)
+
+    def preview(self, learning: "PairEvidence") -> "PairEvidence":
+        own, other = self.estimate.moments, learning.estimate.moments
+        variance = None
+        if own.variance is not None and other.variance is not None:
+            variance = np.where(other.count >= 2, other.variance, self.bounds.half_range**2)
+        moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats)
+        return replace(self, estimate=replace(self.estimate, moments=moments))
+
+    def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
+        error = self._roots + self.bounds.half_range * self._unseen
+        return np.abs(change)[:, None] * self.unknowns.by_partner(error, design, agent)
+
+    def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
+        return self.unknowns.by_partner(self.values, design, agent)
+
+    def batched(self) -> Bounding[Design] | None:
+        estimate = self.estimate
+        if estimate.noise is None or estimate.noise.together is None:
+            return self
+        fits = estimate.n_agents * estimate.moments.count[:, 0].size ** 2 <= MOST_CELLS
+        return DependentBatches(self) if self.unknowns.is_linear and fits else None
+
+    # The arrays below are made once, since a search asks for them again and again.
+
+    @cached_property
+    def _intervals(self) -> dict[float, tuple[FloatArray, FloatArray]]:
+        return {}
+
+    @cached_property
+    def _unseen(self) -> FloatArray:
+        return self.estimate.moments.unseen
+
+    @property
+    def _knows_variance(self) -> bool:
+        return self.bounds.sigma is None and self.estimate.moments.variance is not None
+
+    @cached_property
+    def _proxies(self) -> FloatArray:
+        """r^2 / N: the variance proxy of each mean."""
+        return self.bounds.half_range**2 * self._inverse
+
+    @cached_property
+    def _variances(self) -> FloatArray:
+        """s^2 / N; a value seen once has no sample variance, but its variance is at most r^2."""
+        moments = self.estimate.moments
+        assert moments.variance is not None
+        return np.where(moments.count >= 2, moments.variance, self.bounds.half_range**2) * self._inverse
+
+    @cached_property
+    def _steps(self) -> FloatArray:
+        """1 / (N - 1): how much one value can move a mean, see `direction_bernstein`."""
+        count = self.estimate.moments.count
+        return np.where(count > 0, 1 / np.maximum(count - 1, 1.0), 0.0)
+
+    @cached_property
+    def _roots(self) -> FloatArray:
+        """R / sqrt(effective count)."""
+        effective = self.estimate.moments.effective
+        return self.bounds.half_range * np.where(effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
+
+    @cached_property
+    def _inverse(self) -> FloatArray:
+        """1 / N, 0 for what was never observed."""
+        count = self.estimate.moments.count
+        return np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
+
+    def _parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
+        """Return the linear parts for joining and leaving: estimates, the unseen at their worst."""
+        rooms, exposure, bounds = self.rooms(design), self.exposure(design), self.bounds
+        rounding = bounds.rounding * design.partners
+        return rooms + times(exposure, bounds.high) + rounding, rooms + times(exposure, bounds.low) - rounding
+
+    def _hoeffding_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+        """Return sum c_e v^_e + r sqrt(2 L sum c_e^2 / N_e) + (never observed terms at their worst)."""
+        return RootBound(design.marginals, *self._parts(design), design.quadratic(self._proxies), log_term)
+
+    def _bernstein_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+        """Return the same with the width of `confidence.direction_bernstein`: sample variances in place of r^2."""
+        return RootBound(
+            design.marginals,
+            *self._parts(design),
+            design.quadratic(self._variances),
+            log_term,
+            largest=design.largest(self._steps),
+            half_range=self.bounds.half_range,
+        )
+
+    def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+        """Let pairs of one sample depend on each other in any way.
+
+        A sample moves the estimate of sum c_e theta_e within an interval of length 2r alpha' x,
+        alpha_e = |c_e| / N_e and x its indicator of unknowns; samples are independent, so the
+        variance proxy is r^2 alpha' H alpha. Without H: alpha' H alpha <= (sum alpha_e sqrt(H_ee))^2.
+        """
+        assert self.estimate.noise is not None
+        together = self.estimate.noise.together
+        joined, left = self._parts(design)
+        if together is None:
+            width = design.linear(self._roots)
+            square = np.einsum("il,im->ilm", width, width)
+        else:
+            assert isinstance(design, StrategyDesign)  # many profiles at once are for `DependentBatches`
+            n, k = design.marginals.shape
+            square = np.empty((n, k, k))
+            for i in range(n):
+                alpha = directions(design, i) * own_unknowns(self._inverse[None, :, i], i)
+                square[i] = self.bounds.half_range**2 * alpha @ together(i) @ alpha.T
+        return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
+
+
+def rows_of(design: Design) -> tuple[PairBatch, IntArray | slice]:
+    """Return the profiles that sums come from, and which of their rows are asked for."""
+    base, rows = (design.base, design.rows) if isinstance(design, MovedDesign) else (design, slice(None))
+    assert isinstance(base, PairBatch)  # `batched` returns evidence that asks for forms only where there are some
+    return base, rows
+
+
+class DependentBatches:
+    """Semi-bandit evidence whose pairs may depend on each other within a sample, about many profiles.
+
+    The variance proxy of a direction is r^2 alpha' H alpha with alpha = |c| / N: a form with the matrix
+    r^2 H_ef / (N_e N_f), which is kept for every agent.
+    """
+
+    def __init__(self, evidence: PairEvidence) -> None:
+        self.evidence = evidence
+        self.independent = replace(evidence, estimate=replace(evidence.estimate, noise=None))
+
+    @cached_property
+    def _matrices(self) -> list[FloatArray]:
+        estimate = self.evidence.estimate
+        assert estimate.noise is not None
+        assert estimate.noise.together is not None
+        count = estimate.moments.count
+        inverse = np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
+        matrices = []
+        for i in range(estimate.n_agents):
+            own = estimate.bounds.half_range * own_unknowns(inverse[None, :, i], i)[0]
+            matrices.append(own[:, None] * estimate.noise.together(i) * own)
+        return matrices
+
+    def range_bound(self, design: Design) -> GainBound:
+        return self.evidence.range_bound(design)
+
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
+        return self.evidence.uniform_bound(design, delta)
+
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
+        del form
+        base, rows = rows_of(design)
+        parts = self.independent.direction_bound(design, 1.0, "hoeffding")
+        assert isinstance(parts, RootBound)
+        square = base.forms([self._matrices[i] for i in base.agents.tolist()])[rows]
+        return RootBound(design.marginals, parts.upper, parts.lower, square, log_term, absolute=True)
