@@ -57,7 +57,7 @@ def test_anonymous_and_factor_share_unknowns(tmp_path):
     source, batch, path = written(tmp_path, model="size-gaussian")
     part = Statistics.of(coterie.read_log(path), sizes="aware").whole
     size = batch.joined.sum(axis=1)[batch.sample, batch.coalition]
-    by_size = pair_estimate(part, "anonymous").moments
+    by_size = pair_estimate(part, Anonymous()).moments
     expected = np.zeros((3, 5))
     np.add.at(expected, (batch.coalition, size), 1)
     np.testing.assert_allclose(by_size.count, expected)
