@@ -19,7 +19,7 @@ from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.game.utilities import FromMeans, TableBySize
 
-FORMAT = "coterie.game.truth/1"
+FORMAT = "coterie.truth/1"
 
 
 def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[str, Any]:
