@@ -33,11 +33,12 @@ from coterie.certificates.total_evidence import TotalEvidence
 from coterie.collect.outlook import DRAWS, certifying_bound, log_terms
 from coterie.collect.plan import Collection, Need, coalition_shares, merged
 from coterie.collect.totals import features_of, weights_of
-from coterie.collect.worth import STARTS, close_deviations, most_per_sample, small_moves
+from coterie.collect.worth import STARTS, close_deviations, most_per_sample
 from coterie.errors import InputError
 from coterie.estimate.ridge import AgentRidge
 from coterie.estimate.unknowns import directions
 from coterie.game.actions import ActionSpaces
+from coterie.game.steps import small_steps
 from coterie.game.strategy import Strategy
 from coterie.statistics.total_statistics import TotalStatistics
 
@@ -246,8 +247,7 @@ class _TotalOutlook:
                 before = worth
                 for i in rng.permutation(self.spaces.n_agents).tolist():
                     space = self.spaces.spaces[i]
-                    own = Strategy.pure(joined)
-                    sets = space.enumerate() if is_enumerated(space) else small_moves(own, space, i)
+                    sets = space.enumerate() if is_enumerated(space) else small_steps(space, joined[i])
                     tried = np.repeat(joined[None], len(sets), axis=0)
                     tried[:, i] = sets
                     values = self.worth_of_samples(rows, tried)

@@ -17,8 +17,9 @@ from coterie.certificates.gains import GainBound, RootBound
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.ridge import Projection
 from coterie.estimate.unknowns import Design, own_unknowns
+from coterie.game.means import pair_sums
 from coterie.game.utilities import SizeFree
-from coterie.solve.estimated import estimated_game, pair_sums
+from coterie.solve.estimated import estimated_game
 
 MOST_CELLS = 20_000_000
 """Inverse Gram matrices of bandit logs are kept for up to so many numbers."""

@@ -1,4 +1,4 @@
-"""The game that an estimate describes, and its room values for many pure profiles at once.
+"""The game that an estimate describes.
 
 Room values are linear in the estimated means, whatever the log is taken to show, so an estimate is a
 game like any other: best-response dynamics, potential and exact gap need nothing more.
@@ -8,14 +8,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.arrays import FloatArray
 from coterie.certificates.evidence import Evidence, PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
-from coterie.game.means import DenseMeans
-from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
 
 
 def estimated_game(
@@ -67,36 +65,3 @@ def _means_of_totals(evidence: TotalEvidence, n: int) -> FloatArray:
     if aware:
         return np.concatenate([np.zeros((*means.shape[:3], 2)), means], axis=3)
     return means[..., 0]
-
-
-def room_values(utilities: Utilities, profiles: BoolArray, agents: IntArray) -> FloatArray:
-    """Return W_i(l) of some agents under many pure profiles (b, n, k), shape (b, g, k)."""
-    if isinstance(utilities, (SizeFree, ScaledBySize)) and isinstance(utilities.means, DenseMeans):
-        joined = profiles.astype(np.float64)
-        sums = pair_sums(utilities.means.values, joined, agents)
-        if isinstance(utilities, SizeFree):
-            return sums
-        partners = (profiles.sum(axis=1)[:, None] - profiles[:, agents]).astype(np.int64)
-        coalition = np.arange(profiles.shape[2])
-        scale, shift = utilities.scale[coalition, partners + 1], utilities.shift[coalition, partners + 1]
-        return np.asarray(scale * sums + shift * partners)
-    if isinstance(utilities, TableBySize):
-        joined = profiles.astype(np.float64)
-        everybody = joined.transpose(0, 2, 1) @ np.ones(profiles.shape[1])  # much quicker than a sum
-        size = (everybody[:, :, None] - joined[:, agents].transpose(0, 2, 1) + 1).astype(np.int64)
-        # Partners last and next to each other in memory: most of the time goes into fetching them.
-        by_size = np.ascontiguousarray(utilities.table[:, agents].transpose(0, 1, 3, 2))
-        found = by_size[np.arange(profiles.shape[2])[:, None], np.arange(len(agents)), size]
-        return np.asarray(np.einsum("blgj,bjl->bgl", found, joined))
-    return np.asarray(utilities.pure_room_values(profiles)[:, agents])
-
-
-def pair_sums(values: FloatArray, joined: FloatArray, agents: IntArray) -> FloatArray:
-    """Return sum over j of values[l, i, j] joined[b, j, l] for some agents i, shape (b, g, k).
-
-    `values` is (k, n, n), or (1, n, n) for all coalitions together. Agents come in order, each once.
-    """
-    chosen = values if len(agents) == values.shape[1] else values[:, agents]  # (k, g, n); agents are in order
-    if len(values) == 1:
-        return np.asarray(chosen[0] @ joined)
-    return np.asarray((joined.transpose(2, 0, 1) @ np.swapaxes(chosen, 1, 2)).transpose(1, 2, 0))
