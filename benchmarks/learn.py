@@ -25,10 +25,10 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_evidence, paper_from
 from coterie.estimate.confidence import paper_bonus, paper_radius
+from coterie.game.dynamics import settle
 from coterie.learn.auto import PARTS, recommend
 from coterie.simulate import Simulation
 from coterie.solve import Control, paper
-from coterie.solve.starts import settle
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 
@@ -178,7 +178,7 @@ def run(setting: Setting, seed: int) -> dict[str, float]:
     assert result["auto gap"] <= result["auto"] + 1e-9
     begin = time.perf_counter()
     seen = evidence_from(whole)
-    settled, _, _ = settle(seen.game(spaces), spaces.sample(rng, 1), rng, Control(seed))
+    settled, _, _ = settle(seen.game(spaces), spaces.sample(rng, 1), rng)
     quick = Strategy.pure(settled[0], game.agents, game.coalitions)
     result["one start"] = paired(seen, quick, spaces, DELTA).gap
     timed("one start", quick, begin)

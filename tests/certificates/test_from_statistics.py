@@ -14,7 +14,7 @@ from coterie.estimate import pair_means
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import pair_estimate
 from coterie.estimate.ridge import agent_ridge, joint_ridge, paper_ridge
-from coterie.estimate.unknowns import KnownFactor
+from coterie.estimate.unknowns import Anonymous, KnownFactor
 from coterie.simulate import Simulation
 from coterie.statistics.statistics import Statistics
 

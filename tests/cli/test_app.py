@@ -14,7 +14,7 @@ COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
 LONG = ["simulate", "--agents", "30", "--coalitions", "3", "--samples", "3000000", "--out"]
 TRUTH = {
-    "format": "coterie.game.truth/1",
+    "format": "coterie.truth/1",
     "agents": ["a[/b]", ":smile:"],
     "coalitions": ["[red]", "Zoë"],
     "actions": "one",

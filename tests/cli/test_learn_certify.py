@@ -38,7 +38,7 @@ def test_learn_writes_the_contract(run, log, tmp_path):
     assert code == 0
     printed, kept = json.loads(shown), json.loads((tmp_path / "result.json").read_text())
     assert printed == kept
-    assert kept["format"] == "coterie.learn.result/1"
+    assert kept["format"] == "coterie.result/1"
     assert kept["seed"] == 2
     assert kept["version"] == coterie.__version__
     assert kept["certificate"]["delta"] == 0.05

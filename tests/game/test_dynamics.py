@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import Game, InputError
-from coterie.game.dynamics import best_pure_profile, best_response_dynamics
+from coterie.game.dynamics import FIRST_SWEEPS, best_pure_profile, best_response_dynamics, settle
 
 
 def random_game(seed, kind):
@@ -117,3 +117,54 @@ def test_large_games_are_quick_and_exact():
     end = best_response_dynamics(game, start_of(game, 1), rng)
     assert end.status == "converged"
     assert game.gap(end.strategy) <= 1e-9
+
+
+def chain(n):
+    """Neighbours i and i + 1 like each other the better, the larger i is: news travels one step per sweep."""
+    means = np.zeros((2, n, n))
+    for i in range(n - 1):
+        means[:, i, i + 1] = means[:, i + 1, i] = (i + 1) / n
+    return Game(means, "one")
+
+
+def test_where_there_is_a_potential_everybody_comes_to_rest():
+    game = chain(120)
+    rng = np.random.default_rng(0)
+    ends, stable, sweeps = settle(game, game.actions.sample(rng, 16), rng)
+    assert stable.all()
+    assert sweeps > FIRST_SWEEPS
+    assert all(game.gap(game.strategy(end)) <= 1e-9 for end in ends)
+
+
+def test_runs_in_circles_end_early():
+    game = chase()
+    rng = np.random.default_rng(0)
+    _, stable, sweeps = settle(game, game.actions.sample(rng, 8), rng)
+    assert not stable.any()
+    assert sweeps <= FIRST_SWEEPS
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(["size-free", "scaled", "asymmetric", "sparse", "table"]))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_many_profiles_settle_as_each_does_by_itself(seed, kind):
+    game = random_game(seed, kind)
+    profiles = game.actions.sample(np.random.default_rng(seed), 5)
+    ends, stable, _ = settle(game, profiles, np.random.default_rng(seed))
+    for profile, end, rests in zip(profiles, ends, stable, strict=True):
+        assert rests == game.is_nash_stable(game.strategy(end))
+        if kind in {"sparse", "table"}:  # of other kinds a single profile follows sums, which are rounded otherwise
+            alone = best_response_dynamics(game, game.strategy(profile), np.random.default_rng(seed))
+            assert rests == (alone.status == "converged")
+            assert not rests or np.array_equal(end, alone.strategy.sets)
+
+
+def test_what_is_checked_between_sweeps_may_end_all_runs():
+    game, sweeps = chain(60), []
+
+    def check():
+        sweeps.append(1)
+        if len(sweeps) == 3:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        settle(game, game.actions.sample(np.random.default_rng(0), 4), np.random.default_rng(0), check)

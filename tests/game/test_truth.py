@@ -49,7 +49,7 @@ def test_round_trip(tmp_path, kind):
 
 def test_contract_form():
     content = truth_of(GAMES["size-free"], {"seed": 3})
-    assert content["format"] == "coterie.game.truth/1"
+    assert content["format"] == "coterie.truth/1"
     assert content["means"].shape == (2, 4, 4)
     assert content["size_scale"].tolist() == [[1] * 5] * 2
     assert content["size_shift"].tolist() == [[0] * 5] * 2
@@ -70,7 +70,7 @@ def test_symmetry_is_found_where_it_is_not_stated(tmp_path, kind):
 
 
 GOOD = {
-    "format": "coterie.game.truth/1",
+    "format": "coterie.truth/1",
     "agents": ["a", "b"],
     "coalitions": ["x"],
     "actions": "any",

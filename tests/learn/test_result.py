@@ -42,7 +42,7 @@ def test_a_result_survives_its_file(tmp_path, mixed):
     made = result(mixed=mixed)
     made.save(tmp_path / "result.json")
     data = json.loads((tmp_path / "result.json").read_text())
-    assert data["format"] == "coterie.learn.result/1"
+    assert data["format"] == "coterie.result/1"
     assert data["coverage"]["c_size"] == "inf"
     assert (data["coalition_members"] is None) == mixed == ("marginals" in data)
     assert data["certificate"]["gap"] == max(data["certificate"]["per_agent"].values())
@@ -60,8 +60,8 @@ def test_a_result_survives_its_file(tmp_path, mixed):
     [
         ("[]", "the format is 'list'"),
         ('{"format": "other/1"}', "the format is 'other/1'"),
-        ('{"format": "coterie.learn.result/1"}', "is not a complete result file"),
-        ('{"format": "coterie.learn.result/1", "agents": ["a", "a"], "coalitions": []}', "occurs twice"),
+        ('{"format": "coterie.result/1"}', "is not a complete result file"),
+        ('{"format": "coterie.result/1", "agents": ["a", "a"], "coalitions": []}', "occurs twice"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, message):

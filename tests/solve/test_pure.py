@@ -9,12 +9,11 @@ import time
 import numpy as np
 import pytest
 
-from coterie import ActionSpaces, Game, InputError, Strategy, any_subset, exactly_one
+from coterie import ActionSpaces, Game, InputError, any_subset, exactly_one
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.pure import _Search, pure
-from coterie.solve.starts import FIRST_SWEEPS, settle
 from solver_instances import from_setting, random_evidence, random_spaces, small_game
 
 GAMES = 60
@@ -197,34 +196,6 @@ def test_keyboard_interrupt_returns_the_best_so_far():
     found = pure(hard_objective(), Control(0, progress=press), starts=16)
     assert found.status == "interrupted"
     assert np.isfinite(found.value)
-
-
-def chain(n):
-    """Neighbours i and i + 1 like each other the better, the larger i is: news travels one step per sweep."""
-    means = np.zeros((2, n, n))
-    for i in range(n - 1):
-        means[:, i, i + 1] = means[:, i + 1, i] = (i + 1) / n
-    return Game(means, ActionSpaces.shared(exactly_one(2), n))
-
-
-def test_where_there_is_a_potential_everybody_comes_to_rest():
-    game = chain(120)
-    rng = np.random.default_rng(0)
-    ends, stable, sweeps = settle(game, game.actions.sample(rng, 16), rng, Control(0))
-    assert stable.all()
-    assert sweeps > FIRST_SWEEPS
-    assert all(game.gap(Strategy.pure(end, game.agents, game.coalitions)) <= 1e-9 for end in ends)
-
-
-def test_runs_in_circles_end_early():
-    """One agent wants to be with the other, who wants to be alone."""
-    means = np.zeros((2, 2, 2))
-    means[:, 0, 1], means[:, 1, 0] = 1.0, -1.0
-    game = Game(means, ActionSpaces.shared(exactly_one(2), 2), symmetric=False)
-    rng = np.random.default_rng(0)
-    _, stable, sweeps = settle(game, game.actions.sample(rng, 8), rng, Control(0))
-    assert not stable.any()
-    assert sweeps <= FIRST_SWEEPS
 
 
 def test_more_starts_only_where_most_come_to_rest():

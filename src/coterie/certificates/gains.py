@@ -15,6 +15,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.estimate import confidence
 from coterie.game.actions import ActionSpace, ActionSpaces
+from coterie.game.steps import small_steps
 
 LogTerm = float | tuple[FloatArray, ...] | FloatArray
 """log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action.
@@ -349,14 +350,8 @@ def _closest_move(
     The oracle's `value` bounds all her moves. If it is not positive they are all worth less than
     nothing, and the move's own bound may stand in for it; else it must stay as it is.
     """
-    joined, left = np.flatnonzero(~own), np.flatnonzero(own)
-    flips: list[tuple[int, ...]] = [(l,) for l in range(len(own))]
-    if len(joined) * len(left) <= ENUMERATED:
-        flips += [(l, m) for l in left.tolist() for m in joined.tolist()]
-    moves = np.repeat(own[None], len(flips), axis=0)
-    for row, flipped in zip(moves, flips, strict=True):
-        row[list(flipped)] ^= True
-    moves = moves[space.contains(moves)]
+    few = own.sum() * (~own).sum() <= ENUMERATED
+    moves = small_steps(space, own, None if few else 0)
     if not len(moves):
         return value, own
     found = bound.at(moves[None].astype(np.float64) - bound.marginals[agent], np.array([agent]))[0]

@@ -31,11 +31,12 @@ from coterie.certificates.gains import is_enumerated, worst_deviations
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.collect.outlook import DRAWS, Sought
 from coterie.collect.plan import Collection, Need, coalition_shares, merged
-from coterie.collect.worth import STARTS, close_deviations, most_per_sample, small_moves
+from coterie.collect.worth import STARTS, close_deviations, most_per_sample
 from coterie.errors import InputError
 from coterie.estimate.design import directions
 from coterie.estimate.ridge import AgentRidge
 from coterie.game.actions import ActionSpaces
+from coterie.game.steps import small_steps
 from coterie.game.strategy import Strategy
 from coterie.statistics.total_statistics import TotalStatistics
 
@@ -249,8 +250,7 @@ class _TotalOutlook:
                 before = worth
                 for i in rng.permutation(self.spaces.n_agents).tolist():
                     space = self.spaces.spaces[i]
-                    own = Strategy.pure(joined)
-                    sets = space.enumerate() if is_enumerated(space) else small_moves(own, space, i)
+                    sets = space.enumerate() if is_enumerated(space) else small_steps(space, joined[i])
                     tried = np.repeat(joined[None], len(sets), axis=0)
                     tried[:, i] = sets
                     values = self.worth_of_samples(rows, tried)

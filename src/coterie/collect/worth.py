@@ -8,7 +8,8 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.gains import GainBound, is_enumerated
 from coterie.collect.outlook import Outlook
-from coterie.game.actions import ActionSpace, ActionSpaces
+from coterie.game.actions import ActionSpaces
+from coterie.game.steps import small_steps
 from coterie.game.strategy import Strategy
 
 STARTS = 4
@@ -54,7 +55,8 @@ def close_deviations(
     """Return (agent, deviations x, w_d width_d) of all who have a choice, and the soft maximum sum of w_d h_d."""
     found = []
     for i, space in enumerate(spaces.spaces):
-        sets = space.enumerate() if is_enumerated(space) else small_moves(strategy, space, i)
+        own = strategy.sets[strategy.owner == i][0]
+        sets = space.enumerate() if is_enumerated(space) else small_steps(space, own)
         x = sets - strategy.marginals[i]
         values = bound.at(x[None], np.array([i]))[0]  # all actions at once: shares of delta are by action
         moved = (x != 0).any(axis=1)
@@ -68,17 +70,6 @@ def close_deviations(
     soft /= soft.sum()
     shares = np.split(soft * np.maximum(widths, 0.0), np.cumsum([len(one[1]) for one in found])[:-1])
     return [(i, x, share) for (i, x, _, _), share in zip(found, shares, strict=True)], float(soft @ everything)
-
-
-def small_moves(strategy: Strategy, space: ActionSpace, agent: int) -> BoolArray:
-    """Return the actions that differ from the agent's in one coalition or swap one for another."""
-    own = strategy.sets[strategy.owner == agent][0]
-    k = len(own)
-    flips = [(l,) for l in range(k)] + [(l, m) for l in np.flatnonzero(own) for m in np.flatnonzero(~own)]
-    moves = np.repeat(own[None], len(flips), axis=0)
-    for row, flipped in zip(moves, flips, strict=True):
-        row[list(flipped)] ^= True
-    return np.asarray(moves[space.contains(moves)])
 
 
 def best_joint_action(

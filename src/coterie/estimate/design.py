@@ -71,17 +71,6 @@ def own_unknowns(values: FloatArray, agent: int) -> FloatArray:
     return (kept[..., 2:] if kept.ndim == 4 else kept).reshape(len(values), -1)
 
 
-def pair_sums(values: FloatArray, joined: FloatArray, agents: IntArray) -> FloatArray:
-    """Return sum over j of values[l, i, j] joined[b, j, l] for some agents i, shape (b, g, k).
-
-    `values` is (k, n, n), or (1, n, n) for all coalitions together. Agents come in order, each once.
-    """
-    chosen = values if len(agents) == values.shape[1] else values[:, agents]  # (k, g, n); agents are in order
-    if len(values) == 1:
-        return np.asarray(chosen[0] @ joined)
-    return np.asarray((joined.transpose(2, 0, 1) @ np.swapaxes(chosen, 1, 2)).transpose(1, 2, 0))
-
-
 class BatchDesign(Design):
     """The coefficients of some agents' rooms under many pure profiles.
 

@@ -25,10 +25,11 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.estimate.design import BatchDesign, Design, StrategyDesign, pair_sums
+from coterie.estimate.design import BatchDesign, Design, StrategyDesign
 from coterie.estimate.intervals import Bounds, Moments, distinct_pairs
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
+from coterie.game.means import pair_sums
 from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means
 from coterie.game.strategy import Strategy
 

@@ -2,23 +2,29 @@
 
 Agents move one after the other, each to a best response to the others, until nobody gains. In
 games with a potential every move raises it, so this ends in a Nash stable profile; in others it
-may run in a circle, which is noticed.
+may run in a circle, which is noticed: the order of the agents stays, so a profile that returns proves it.
+
+`best_response_dynamics` follows one profile and remembers the best that it saw; `settle` leads many
+profiles at once, as a search needs them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from coterie import checks
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
 from coterie.game.game import STABLE_WITHIN, Game
-from coterie.game.means import DenseMeans
 from coterie.game.strategy import Strategy
-from coterie.game.utilities import FromMeans
+from coterie.game.utilities import ProfileRooms, Rooms
 
 Status = Literal["converged", "cycled", "limit"]
+
+FIRST_SWEEPS = 30
+"""Where runs may circle and none has come to rest after so many sweeps, hardly any ever does."""
 
 
 @dataclass(frozen=True)
@@ -45,48 +51,21 @@ class PureSearch:
     starts: int
 
 
-class _Rooms:
-    """Room values W_i(l) of a pure profile that changes one agent at a time."""
+def _sweep(game: Game, rooms: Rooms, order: IntArray) -> IntArray:
+    """Let every agent in turn move to a best response; return how many moved in each profile."""
+    moves = np.zeros(len(rooms.profiles), dtype=np.int64)
+    for agent in order.tolist():
+        values = rooms.of(agent)
+        best, actions = game.actions.spaces[agent].best_responses(values)
+        moving = best - (values * rooms.profiles[:, agent]).sum(axis=1) > STABLE_WITHIN
+        rooms.move(agent, moving, actions)
+        moves += moving
+    return moves
 
-    def __init__(self, game: Game, profile: BoolArray) -> None:
-        self.game, self.profile = game, profile
-        utilities = game.utilities
-        self.dense: FromMeans | None = None  # where sums over members can follow a move
-        if isinstance(utilities, FromMeans) and isinstance(utilities.means, DenseMeans):
-            self.dense = utilities
-        self.refresh()
 
-    def refresh(self) -> None:
-        """Compute everything anew, without the rounding that builds up over many moves."""
-        if self.dense is None:
-            self.values = np.asarray(self.game.utilities.pure_room_values(self.profile[None])[0])
-        else:
-            self.sums = self.dense.means.room_sums(self.profile.astype(np.float64))
-            self.sizes = self.profile.sum(axis=0)
-
-    def gap(self) -> float:
-        """Return the most that anybody gains by moving."""
-        rooms = np.array([self.of(i) for i in range(self.game.n_agents)])
-        gains = self.game.actions.best_responses(rooms)[0] - np.where(self.profile, rooms, 0.0).sum(axis=1)
-        return max(float(gains.max()), 0.0)
-
-    def of(self, agent: int) -> FloatArray:
-        """Return one agent's row of W."""
-        if self.dense is None:
-            return np.asarray(self.values[agent])
-        return self.dense.from_sums(self.sums[agent], self.sizes - self.profile[agent] + 1)
-
-    def move(self, agent: int, action: BoolArray) -> None:
-        """Let one agent play another set; O(n) per coalition that she joins or leaves."""
-        changed = np.flatnonzero(action != self.profile[agent])
-        self.profile[agent] = action
-        if self.dense is None:
-            self.refresh()
-            return
-        for l in changed.tolist():
-            sign = 1 if action[l] else -1
-            self.sums[:, l] += sign * self.dense.means.matrix(l)[:, agent]
-            self.sizes[l] += sign
+def _key(profile: BoolArray) -> bytes:
+    """Return what tells a profile from others."""
+    return np.packbits(profile).tobytes()
 
 
 def best_response_dynamics(
@@ -116,18 +95,18 @@ def best_response_dynamics(
     if outside := game.actions.outside(start.owner, start.sets):
         raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among her actions")
     order = np.arange(game.n_agents) if rng is None else rng.permutation(game.n_agents)
-    rooms = _Rooms(game, start.sets.copy())
-    best, smallest, moves = rooms.profile.copy(), np.inf, 0
+    rooms = game.utilities.rooms(start.sets)
+    best, smallest, moves = start.sets, np.inf, 0
     status: Status = "limit"
     seen: set[bytes] = set()
     for sweep in range(checks.whole(max_sweeps, "max_sweeps", 0) + 1):
-        gap = rooms.gap()
+        gap = _gap(game, rooms)
         if moves and gap <= 1000 * STABLE_WITHIN:  # close enough for rounding to matter
             rooms.refresh()
-            gap = rooms.gap()
+            gap = _gap(game, rooms)
         if gap < smallest:
             best, smallest = rooms.profile.copy(), gap
-        key = np.packbits(rooms.profile).tobytes()
+        key = _key(rooms.profile)
         if gap <= STABLE_WITHIN:
             status = "converged"
         elif key in seen:
@@ -135,13 +114,58 @@ def best_response_dynamics(
         if status != "limit" or sweep == max_sweeps:
             break
         seen.add(key)
-        for agent in order:
-            row = rooms.of(agent)[None]
-            value, action = game.actions.spaces[agent].best_responses(row)
-            if value[0] - row[0, rooms.profile[agent]].sum() > STABLE_WITHIN:
-                rooms.move(agent, action[0])
-                moves += 1
+        moves += int(_sweep(game, rooms, order)[0])
     return DynamicsResult(Strategy.pure(best, game.agents, game.coalitions), smallest, status, sweep, moves)
+
+
+def _gap(game: Game, rooms: ProfileRooms) -> float:
+    """Return the most that anybody gains by moving."""
+    values = rooms.all()
+    gains = game.actions.best_responses(values)[0] - np.where(rooms.profile, values, 0.0).sum(axis=1)
+    return max(float(gains.max()), 0.0)
+
+
+def settle(
+    game: Game,
+    profiles: BoolArray,
+    rng: np.random.Generator,
+    check: Callable[[], None] = lambda: None,
+    max_sweeps: int = 200,
+) -> tuple[BoolArray, BoolArray, int]:
+    """Run best-response dynamics from many profiles (b, n, k) at once, in one random order of the agents.
+
+    `check` is called before each sweep; what it raises ends all runs.
+
+    Returns
+    -------
+    Where each run ended, whether it came to rest (else it ran in a circle or out of sweeps), and the
+    number of sweeps. Circles may be long, so in games that may have no potential all is over after twice
+    as many sweeps as the last run to come to rest needed, but not before `FIRST_SWEEPS`.
+    """
+    current = profiles.copy()
+    order = rng.permutation(game.n_agents)
+    stable = np.zeros(len(current), dtype=bool)
+    seen: list[set[bytes]] = [set() for _ in current]
+    active = np.arange(len(current))
+    may_circle = game.depends_on_size or not game.is_symmetric
+    sweep, limit = 0, min(FIRST_SWEEPS, max_sweeps) if may_circle else max_sweeps
+    while len(active) and sweep < limit:
+        check()
+        sweep += 1
+        rooms = Rooms(game.utilities, current[active])
+        moved = _sweep(game, rooms, order) > 0
+        current[active] = rooms.profiles
+        stable[active[~moved]] = True
+        if not moved.all():
+            limit = min(max(limit, 2 * sweep), max_sweeps)
+        going = []
+        for t in active[moved].tolist():
+            key = _key(current[t])
+            if key not in seen[t]:
+                seen[t].add(key)
+                going.append(t)
+        active = np.array(going, dtype=np.intp)
+    return current, stable, sweep
 
 
 def best_pure_profile(game: Game, rng: np.random.Generator, starts: int = 32) -> PureSearch:

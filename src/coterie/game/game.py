@@ -157,7 +157,7 @@ class Game:
         """Return W_i(l): what each coalition is worth to each agent if she is in it, shape (n, k)."""
         self._check(strategy)
         if strategy.is_pure:
-            return np.asarray(self.utilities.pure_room_values(strategy.sets[None])[0])
+            return self.utilities.rooms(strategy.sets).all()
         return self.utilities.room_values(strategy.marginals)
 
     def values(self, strategy: Strategy) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie import checks
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +28,18 @@ class PairMeans(ABC):
 
     @abstractmethod
     def room_sums(self, weights: FloatArray) -> FloatArray:
-        """Return sum over j of d[l, i, j] weights[..., j, l], shape (..., n, k) over i and l."""
+        """Return sum over j of d[l, i, j] weights[j, l], shape (n, k) over i and l."""
+
+    @abstractmethod
+    def stacked_room_sums(self, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:
+        """Return the same for many weights (b, n, k) and some agents i (by default all), shape (b, g, k).
+
+        Agents are numbers, in increasing order.
+        """
+
+    @abstractmethod
+    def follow(self, sums: FloatArray, profile: BoolArray, agent: int, coalition: int) -> None:
+        """Bring the room sums of a pure profile up to date after one agent has joined or left one coalition."""
 
     @abstractmethod
     def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
@@ -79,9 +90,14 @@ class DenseMeans(PairMeans):
         return len(self.values) == 1
 
     def room_sums(self, weights: FloatArray) -> FloatArray:
-        # (..., n, k) -> (..., k, n, 1), so that one matrix product serves every coalition.
-        columns = np.swapaxes(weights, -1, -2)[..., None]
-        return np.swapaxes((self.values @ columns)[..., 0], -1, -2)
+        # (n, k) -> (k, n, 1), so that one matrix product serves every coalition.
+        return np.asarray((self.values @ weights.T[..., None])[..., 0].T)
+
+    def stacked_room_sums(self, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:
+        return pair_sums(self.values, weights, agents)
+
+    def follow(self, sums: FloatArray, profile: BoolArray, agent: int, coalition: int) -> None:
+        sums[:, coalition] += (1 if profile[agent, coalition] else -1) * self.matrix(coalition)[:, agent]
 
     def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
         return np.asarray((self.matrix(coalition) * factors) @ weights)
@@ -143,9 +159,17 @@ class SparseMeans(PairMeans):
         return self.matrices[0 if self.is_shared else coalition]
 
     def room_sums(self, weights: FloatArray) -> FloatArray:
-        flat = weights.reshape(-1, self.n_agents, self.n_coalitions)
-        result = np.stack([(self._of(l) @ flat[:, :, l].T).T for l in range(self.n_coalitions)], axis=-1)
-        return result.reshape(weights.shape)
+        return np.stack([self._of(l) @ weights[:, l] for l in range(self.n_coalitions)], axis=-1)
+
+    def stacked_room_sums(self, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:
+        chosen = [matrix if agents is None else matrix[agents] for matrix in self.matrices]
+        table = [0 if self.is_shared else l for l in range(self.n_coalitions)]
+        return np.stack([(chosen[t] @ weights[:, :, l].T).T for l, t in enumerate(table)], axis=-1)
+
+    def follow(self, sums: FloatArray, profile: BoolArray, agent: int, coalition: int) -> None:
+        # Anew: differences would leave a little of what is exactly 0, and somebody would move for it.
+        del agent
+        sums[:, coalition] = self._of(coalition) @ profile[:, coalition].astype(np.float64)
 
     def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
         pairs = self._of(coalition).tocoo()
@@ -181,6 +205,17 @@ class SparseMeans(PairMeans):
             return 0.0
         all_listed = matrix.nnz == self.n_agents * (self.n_agents - 1)
         return float(matrix.data[0]) if all_listed and np.ptp(matrix.data) == 0 else None
+
+
+def pair_sums(values: FloatArray, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:
+    """Return sum over j of values[l, i, j] weights[b, j, l] for some agents i (by default all), shape (b, g, k).
+
+    `values` is (k, n, n), or (1, n, n) for all coalitions together. Agents are numbers, in increasing order.
+    """
+    chosen = values if agents is None or len(agents) == values.shape[1] else values[:, agents]  # (k, g, n)
+    if len(values) == 1:
+        return np.asarray(chosen[0] @ weights)
+    return np.asarray((weights.transpose(2, 0, 1) @ np.swapaxes(chosen, 1, 2)).transpose(1, 2, 0))
 
 
 def pair_means(means: Any, n_coalitions: int | None = None) -> PairMeans:

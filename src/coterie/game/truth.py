@@ -9,17 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.files import naming, read_json, to_json, whole_file
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
-from coterie.game.utilities import FromMeans, TableBySize
 
-FORMAT = "coterie.game.truth/1"
+FORMAT = "coterie.truth/1"
 
 
 def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -31,16 +28,8 @@ def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[st
         "actions": game.actions.to_json(game.agents, game.coalitions),
         "symmetric": game.is_symmetric,
         "interchangeable": game.is_interchangeable,
+        **game.utilities.arrays(),
     }
-    utilities = game.utilities
-    if isinstance(utilities, TableBySize):
-        content["size_table"] = utilities.table
-    elif isinstance(utilities, FromMeans):
-        content["means"] = np.array([utilities.means.matrix(l) for l in range(game.n_coalitions)])
-        content["size_scale"] = utilities.scale
-        content["size_shift"] = utilities.shift
-    else:  # pragma: no cover
-        raise TypeError(f"no file format for {type(utilities).__name__}")
     return content | ({"simulation": dict(provenance)} if provenance else {})
 
 

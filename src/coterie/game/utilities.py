@@ -6,7 +6,9 @@ others do:
     size-free    W_i(l) = sum over j != i of p_j(l) d_ij^l
     size-aware   W_i(l) = sum over j != i and s of Pr[j in C_l, |C_l with i| = s] d_ij^l(s)
 
-It does not depend on agent i's own strategy, so every gain is linear in it.
+It does not depend on agent i's own strategy, so every gain is linear in it. There are three ways to ask:
+`room_values` for a mixed strategy, `pure_room_values` for many pure profiles at once, and `rooms` for
+one pure profile in which one agent after the other moves.
 """
 
 from abc import ABC, abstractmethod
@@ -34,8 +36,19 @@ class Utilities(ABC):
         """Return W_i(l), shape (n, k), for independent agents with the given marginals (n, k)."""
 
     @abstractmethod
-    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
-        """Return W_i(l), shape (b, n, k), for a batch of pure joint actions (b, n, k)."""
+    def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
+        """Return W_i(l) of some agents (by default all) under many pure profiles (b, n, k), shape (b, g, k).
+
+        Agents are numbers, in increasing order.
+        """
+
+    @abstractmethod
+    def rooms(self, profile: BoolArray) -> "ProfileRooms":
+        """Return W of one pure profile (n, k), which follows its moves."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, FloatArray]:
+        """Return the arguments of `Game` that make the same utilities, as dense arrays."""
 
     @abstractmethod
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
@@ -76,10 +89,84 @@ class Utilities(ABC):
         return 0.5 * float(marginals @ pairs @ marginals) + float(size_distribution(marginals) @ np.cumsum(steps))
 
 
-def _sizes_with_agent(memberships: BoolArray) -> IntArray:
-    """Return the size of each coalition with agent i in it, shape (..., n, k)."""
-    joined = memberships.astype(np.int64)
-    return np.asarray(joined.sum(axis=-2, keepdims=True) - joined + 1)
+class Rooms:
+    """Room values W_i(l) of pure profiles (b, n, k), in which one agent after the other moves."""
+
+    def __init__(self, utilities: Utilities, profiles: BoolArray) -> None:
+        self.utilities, self.profiles = utilities, profiles.copy()
+
+    def of(self, agent: int) -> FloatArray:
+        """Return one agent's room values, shape (b, k)."""
+        return self.utilities.pure_room_values(self.profiles, np.array([agent]))[:, 0]
+
+    def move(self, agent: int, moving: BoolArray, actions: BoolArray) -> None:
+        """Let one agent play the sets `actions` (b, k) in the profiles in which she is `moving` (b,)."""
+        self.profiles[moving, agent] = actions[moving]
+
+
+class ProfileRooms(Rooms, ABC):
+    """Room values of a single profile: what a move does not change is kept."""
+
+    def __init__(self, utilities: Utilities, profile: BoolArray) -> None:
+        super().__init__(utilities, profile[None])
+        self.profile = self.profiles[0]
+        self.sizes: IntArray = self.profile.sum(axis=0)
+
+    def of(self, agent: int) -> FloatArray:
+        return self._row(agent, self.sizes - self.profile[agent] + 1)[None]
+
+    @abstractmethod
+    def _row(self, agent: int, sizes: IntArray) -> FloatArray:
+        """Return one agent's row of W, shape (k,); `sizes` are those of the coalitions with her in them."""
+
+    def all(self) -> FloatArray:
+        """Return W, shape (n, k)."""
+        return np.concatenate([self.of(agent) for agent in range(len(self.profile))])
+
+    def move(self, agent: int, moving: BoolArray, actions: BoolArray) -> None:
+        if moving[0]:
+            self.sizes += actions[0].astype(np.int64) - self.profile[agent]
+            self.profile[agent] = actions[0]
+
+    def refresh(self) -> None:
+        """Compute everything anew, without the rounding that builds up over many moves."""
+
+
+class _SummedRooms(ProfileRooms):
+    """Sums over members follow each move, in the coalitions that are joined or left."""
+
+    utilities: "FromMeans"
+
+    def __init__(self, utilities: "FromMeans", profile: BoolArray) -> None:
+        super().__init__(utilities, profile)
+        self.refresh()
+
+    def refresh(self) -> None:
+        self.sums = self.utilities.means.room_sums(self.profile.astype(np.float64))
+
+    def _row(self, agent: int, sizes: IntArray) -> FloatArray:
+        return self.utilities.from_sums(self.sums[agent], sizes)
+
+    def all(self) -> FloatArray:
+        return self.utilities.from_sums(self.sums, self.sizes - self.profile + 1)
+
+    def move(self, agent: int, moving: BoolArray, actions: BoolArray) -> None:
+        changed = np.flatnonzero(moving[0] & (actions[0] != self.profile[agent]))
+        super().move(agent, moving, actions)
+        for l in changed.tolist():
+            self.utilities.means.follow(self.sums, self.profile, agent, l)
+
+
+class _TableRooms(ProfileRooms):
+    """Looked up by size, and summed partner by partner, when a row is asked for."""
+
+    utilities: "TableBySize"
+
+    def _row(self, agent: int, sizes: IntArray) -> FloatArray:
+        means = self.utilities.table[np.arange(len(sizes)), agent, :, sizes]  # (k, n)
+        there = self.profile.T.copy()
+        there[:, agent] = False
+        return np.asarray(np.add.accumulate(np.where(there, means, 0.0), axis=1)[:, -1])
 
 
 class FromMeans(Utilities):
@@ -104,8 +191,17 @@ class FromMeans(Utilities):
     def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
         """Return W_i(l), shape (..., k), from the sum of the members' means and the size with agent i in it."""
 
-    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
-        return self.from_sums(self.means.room_sums(memberships.astype(np.float64)), _sizes_with_agent(memberships))
+    def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
+        own = profiles if agents is None else profiles[:, agents]
+        sizes = profiles.sum(axis=1)[:, None] - own + 1
+        return self.from_sums(self.means.stacked_room_sums(profiles.astype(np.float64), agents), sizes)
+
+    def rooms(self, profile: BoolArray) -> ProfileRooms:
+        return _SummedRooms(self, profile)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        means = np.array([self.means.matrix(l) for l in range(self.n_coalitions)])
+        return {"means": means, "size_scale": self.scale, "size_shift": self.shift}
 
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         return self.means.first_asymmetry()
@@ -132,8 +228,8 @@ class SizeFree(FromMeans):
     def room_values(self, marginals: FloatArray) -> FloatArray:
         return self.means.room_sums(marginals)
 
-    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
-        return self.means.room_sums(memberships.astype(np.float64))
+    def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
+        return self.means.stacked_room_sums(profiles.astype(np.float64), agents)  # sizes would take longer than sums
 
     def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:  # noqa: ARG002  (the same for all sizes)
         return sums
@@ -233,15 +329,22 @@ class TableBySize(Utilities):
                 values[i, l] = p @ (self.table[l, i, :, 2:] * sizes).sum(axis=1)
         return values
 
-    def pure_room_values(self, memberships: BoolArray) -> FloatArray:
-        size = _sizes_with_agent(memberships)
-        values = np.zeros(memberships.shape)
-        rows = np.arange(self.n_agents)
-        for l in range(self.n_coalitions):
-            for j in range(self.n_agents):
-                means = self.table[l, rows, j, size[:, :, l]]
-                values[:, :, l] += np.where(rows == j, 0.0, means * memberships[:, j, l, None])
-        return values
+    def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
+        agents = np.arange(self.n_agents) if agents is None else agents
+        joined = profiles.astype(np.float64)
+        everybody = joined.transpose(0, 2, 1) @ np.ones(self.n_agents)  # much quicker than a sum
+        sizes = (everybody[:, :, None] - joined[:, agents].transpose(0, 2, 1) + 1).astype(np.int64)
+        # Partners last and next to each other in memory: most of the time goes into fetching them.
+        by_size = np.ascontiguousarray(self.table[:, agents].transpose(0, 1, 3, 2))
+        by_size[:, :, 1] = 0.0  # nobody meets there
+        found = by_size[np.arange(self.n_coalitions)[:, None], np.arange(len(agents)), sizes]
+        return np.asarray(np.einsum("blgj,bjl->bgl", found, joined))
+
+    def rooms(self, profile: BoolArray) -> ProfileRooms:
+        return _TableRooms(self, profile)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        return {"size_table": self.table}
 
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
         return float(self.table[coalition, agent, partner, size])

@@ -31,13 +31,14 @@ from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
 from coterie.errors import InputError
 from coterie.estimate.guess import Guess, choose_guess
+from coterie.game.dynamics import settle
 from coterie.game.game import STABLE_WITHIN, Game
 from coterie.game.strategy import Strategy
 from coterie.learn.expected import gaps, possible_games
 from coterie.solve.control import Control
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, needed_paper_evidence
 from coterie.solve.solution import Solution, Status
-from coterie.solve.starts import diverse, settle
+from coterie.solve.starts import diverse
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import PartStatistics, Statistics
 
@@ -206,7 +207,7 @@ class _Task:
         game, rng = self.estimated, self.control.rng
         inner, found = self.control.nested(), []
         with inner.running():
-            ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner)
+            ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner.check)
             profiles = [self._named(profile) for profile in np.unique(ends[stable], axis=0)]
             for strategy in sorted(profiles, key=lambda one: -game.height(one))[:CERTIFIED]:
                 inner.check()

@@ -15,7 +15,6 @@ from coterie.estimate.posterior import means_left_possible
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.solve.estimated import room_values
 
 DRAWS = 24
 """How many possible games an expectation is the mean of."""
@@ -45,7 +44,7 @@ def gaps(game: Game, strategies: Sequence[Strategy]) -> FloatArray:
     profiles: BoolArray = np.stack([strategy.sets for strategy in strategies])
     largest = np.zeros(len(profiles))
     for agent, space in enumerate(game.actions.spaces):
-        rooms = room_values(game.utilities, profiles, np.array([agent]))[:, 0]
+        rooms = game.utilities.pure_room_values(profiles, np.array([agent]))[:, 0]
         gains = space.best_responses(rooms)[0] - (rooms * profiles[:, agent]).sum(axis=1)
         largest = np.maximum(largest, gains)
     return largest

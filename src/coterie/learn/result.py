@@ -11,7 +11,7 @@ from coterie.errors import InputError
 from coterie.files import read_json, to_json, whole_file
 from coterie.game.strategy import Strategy
 
-FORMAT = "coterie.learn.result/1"
+FORMAT = "coterie.result/1"
 
 
 @dataclass(frozen=True)

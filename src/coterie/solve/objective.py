@@ -20,7 +20,6 @@ from coterie.estimate.design import BatchDesign, Design, MovedDesign
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.solve.estimated import room_values
 
 CELLS = 400_000
 """How many numbers (profiles x agents x actions x coalitions) are handled at once."""
@@ -155,14 +154,13 @@ class GapObjective(Objective):
 
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
         k = self.game.n_coalitions
-        rooms = room_values(self.game.utilities, profiles, agents).reshape(-1, k)
+        rooms = self.game.utilities.pure_room_values(profiles, agents).reshape(-1, k)
         own = profiles[:, agents].astype(np.float64).reshape(-1, k)
         owners = np.tile(agents, len(profiles))
         return self._largest(LinearBound(own, rooms, rooms), owners).reshape(len(profiles), -1)
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
-        everybody = np.arange(self.game.n_agents)
-        rooms = room_values(self.game.utilities, profile[None], everybody)[0, movers]
+        rooms = self.game.utilities.pure_room_values(profile[None])[0, movers]
         return self._largest(LinearBound(actions.astype(np.float64), rooms, rooms), movers)
 
 

@@ -19,11 +19,12 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.gains import INFINITE
-from coterie.game.actions import ActionSpace
+from coterie.game.dynamics import settle
+from coterie.game.steps import small_steps
 from coterie.solve.control import Control
 from coterie.solve.objective import Objective
 from coterie.solve.solution import Solution, Status
-from coterie.solve.starts import diverse, settle
+from coterie.solve.starts import diverse
 
 TIE = 1e-9
 """Values that differ by less are the same."""
@@ -96,7 +97,7 @@ def pure(
     with control.running():
         for some in (begin[:FIRST], begin[FIRST:]):
             tried += len(some)
-            ends, stable, sweeps = settle(game, some, rng, control)
+            ends, stable, sweeps = settle(game, some, rng, control.check)
             search.sweeps += sweeps
             settled = settled or bool(stable.any())
             search.look_at(ends)
@@ -205,7 +206,7 @@ class _Search:
         ends = sorted(self.ends or self.values, key=lambda key: self.values[key])[: 2 * ELITE]
         # Dynamics undoes much of a kick, so what settles is kicked harder.
         kicked = self._kicked(ends[:ELITE], max(4, min(self.n_agents // 3, 12) - 1), rng)
-        settled, _, sweeps = settle(self.objective.game, kicked[None], rng, self.control, 30)
+        settled, _, sweeps = settle(self.objective.game, kicked[None], rng, self.control.check, 30)
         self.sweeps += sweeps
         one, two = (self.profiles[ends[t]] for t in rng.integers(len(ends), size=2).tolist())
         crossed = np.where(rng.random((self.n_agents, 1)) < 0.5, one, two)
@@ -309,7 +310,7 @@ class _Search:
         movers, actions = [], []
         for agent in agents.tolist():
             space, sets = self.objective.spaces.spaces[agent], self.listed[agent]
-            options = _small_steps(space, profile[agent]) if sets is None else sets
+            options = small_steps(space, profile[agent], LISTED) if sets is None else sets
             options = options[(options != profile[agent]).any(axis=1)]
             movers.append(np.full(len(options), agent))
             actions.append(options)
@@ -339,13 +340,3 @@ def _less(one: FloatArray, two: FloatArray) -> bool:
         if abs(a - b) > TIE:
             return bool(a < b)
     return False
-
-
-def _small_steps(space: ActionSpace, own: BoolArray) -> BoolArray:
-    """Return the sets that differ from `own` by joining, leaving or swapping one coalition, of swaps the first ones."""
-    k = len(own)
-    flips = np.eye(k, dtype=bool)
-    joined, left = np.flatnonzero(~own), np.flatnonzero(own)
-    swaps = [flips[l] | flips[m] for l in left.tolist() for m in joined.tolist()][:LISTED]
-    options = own ^ np.array([*flips, *swaps])
-    return np.asarray(options[space.contains(options)])
