@@ -12,7 +12,6 @@ from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.pair_means import PairEstimate, SampleNoise, anonymous, known_factor
 from coterie.estimate.ridge import AgentRidge, JointRidge
 from coterie.estimate.unknowns import Structure
-from coterie.log.queries import FIXED_BITS
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import TotalStatistics, edge_index
@@ -27,8 +26,7 @@ REMEMBERED_BYTES = 2**28
 def bounds_of(setting: Setting) -> Bounds:
     """Return what a log declares about utilities, counted from the neutral point."""
     low, high = (-np.inf, np.inf) if setting.utility_range is None else setting.utility_range
-    fixed_low, fixed_high = setting.fixed_range
-    step = (fixed_high - fixed_low) / 2.0**FIXED_BITS
+    _, step = setting.scale
     return Bounds(low - setting.neutral, high - setting.neutral, setting.sigma, step / 2)
 
 

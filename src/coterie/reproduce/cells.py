@@ -10,7 +10,7 @@ from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.from_statistics import paper_ridge
-from coterie.learn.auto import PARTS, recommend
+from coterie.learn.auto import recommend
 from coterie.reproduce.ablation import Outcome, ablation
 from coterie.reproduce.plan import ABLATION, DELTA, Cell
 from coterie.reproduce.rows import Row
@@ -19,6 +19,7 @@ from coterie.simulate.logs import Simulation
 from coterie.simulate.models import MODELS
 from coterie.solve.control import Control
 from coterie.solve.paper_scheme import paper
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.total_statistics import TotalStatistics
 
