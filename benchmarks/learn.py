@@ -26,9 +26,10 @@ from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_evidence, paper_from
 from coterie.estimate.confidence import paper_bonus, paper_radius
 from coterie.game.dynamics import settle
-from coterie.learn.auto import PARTS, recommend
+from coterie.learn.auto import recommend
 from coterie.simulate import Simulation
 from coterie.solve import Control, paper
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 

@@ -16,6 +16,7 @@ from coterie.learn.auto import recommend
 from coterie.simulate import Simulation
 from coterie.solve import search
 from coterie.solve.control import Control
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 
 
@@ -51,7 +52,7 @@ def test_same_seed_same_result_from_log_path_and_statistics(game_and_log, tmp_pa
     _, log = game_and_log
     results = [timeless(StableLearner(random_state=3).fit(log).result_) for _ in range(2)]
     assert results[0] == results[1]
-    statistics = Statistics.of(log, parts=auto.PARTS, seed=3)
+    statistics = Statistics.of(log, parts=PARTS, seed=3)
     statistics.save(tmp_path / "kept.npz")
     from_file = timeless(StableLearner(random_state=3).fit(coterie.Statistics.load(tmp_path / "kept.npz")).result_)
     assert from_file == results[0]
@@ -130,7 +131,7 @@ def two_logs(tmp_path_factory):
 
 def test_logs_that_arrive_later(two_logs):
     one, two = two_logs
-    parts = [Statistics.of(log, parts=auto.PARTS) for log in (one, two)]
+    parts = [Statistics.of(log, parts=PARTS) for log in (one, two)]
     both = timeless(StableLearner().fit(parts[0] + parts[1]).result_)
     assert timeless(StableLearner().fit(parts[0]).partial_fit(parts[1]).result_) == both
     assert timeless(StableLearner().partial_fit(one).partial_fit(two).result_)["strategy"] == both["strategy"]
@@ -163,7 +164,7 @@ def test_no_sample_counts_twice(two_logs):
 def test_search_never_sees_certifying_utilities(tmp_path, monkeypatch, certificate):
     """Other utilities in the certifying samples leave the candidates as they are, and change the certificate."""
     _, log = simulated(tmp_path / "log", 200)
-    statistics = Statistics.of(log, parts=auto.PARTS)
+    statistics = Statistics.of(log, parts=PARTS)
     changed = []
     for index, part in enumerate(statistics.parts):
         values = part.entries.values.copy()
@@ -250,7 +251,7 @@ def test_few_data_lead_to_what_looks_stable(tmp_path):
 
 def test_among_empty_promises_the_gap_to_expect_decides(tmp_path, monkeypatch):
     _, log = simulated(tmp_path / "log", 6, n=6)
-    statistics = Statistics.of(log, parts=auto.PARTS)
+    statistics = Statistics.of(log, parts=PARTS)
     tried = []
 
     def says(chosen):
@@ -272,7 +273,7 @@ def test_among_empty_promises_the_gap_to_expect_decides(tmp_path, monkeypatch):
 
 def test_expecting_may_be_interrupted(tmp_path, monkeypatch):
     _, log = simulated(tmp_path / "log", 6, n=6)
-    statistics, games = Statistics.of(log, parts=auto.PARTS), auto.possible_games
+    statistics, games = Statistics.of(log, parts=PARTS), auto.possible_games
 
     def impatient(*arguments, **options):
         for number, game in enumerate(games(*arguments, **options)):
@@ -324,7 +325,7 @@ def test_certificates_hold_for_learnt_profiles(tmp_path):
 
 
 def test_statistics_must_be_what_the_learner_wants(game_and_log):
-    statistics = Statistics.of(game_and_log[1], parts=auto.PARTS)
+    statistics = Statistics.of(game_and_log[1], parts=PARTS)
     with pytest.raises(InputError, match="made with noise='pairs', the learner wants 'samples'"):
         StableLearner(noise="samples").fit(statistics)
 

@@ -1,60 +1,58 @@
 """What a reader is warned about."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import coterie
 from coterie import StableLearner, Strategy
 from coterie.learn.warnings import cautions
 from coterie.simulate import Simulation
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 
 
 def warned(log, strategy=None, **options):
-    statistics = Statistics.of(log, **options)
     strategy = strategy or Strategy.pure(
         np.ones((len(log.agents), len(log.coalitions)), dtype=bool), log.agents, log.coalitions
     )
-    return cautions(log, statistics, strategy), cautions(None, statistics, strategy)
+    return cautions(Statistics.of(log, **options), strategy)
 
 
 def frames(rows):
-    import pandas as pd
-
     return pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"])
 
 
 def test_one_sign():
     rows = [(s, c, "a", "b", 0.2 + 0.1 * (s % 3)) for s in range(10) for c in "xy"]
-    for found in warned(coterie.Log.from_frames(pairs=frames(rows)))[:1]:
-        assert any("no utility is below the neutral point 0" in text and "--neutral" in text for text in found)
-    for found in warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.9))[:1]:
-        assert any("no utility is above the neutral point 0.9" in text and "be alone" in text for text in found)
-    for found in warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.3))[:1]:
-        assert not any("neutral" in text for text in found)
+    found = warned(coterie.Log.from_frames(pairs=frames(rows)))
+    assert any("no utility is below the neutral point 0" in text and "--neutral" in text for text in found)
+    found = warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.9))
+    assert any("no utility is above the neutral point 0.9" in text and "be alone" in text for text in found)
+    found = warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.3))
+    assert not any("neutral" in text for text in found)
 
 
 def test_ratings_of_0_and_1_have_one_sign():
     rows = [(s, c, "a", "b", s % 2) for s in range(10) for c in "xy"]
-    found, _ = warned(coterie.Log.from_frames(pairs=frames(rows)))
+    found = warned(coterie.Log.from_frames(pairs=frames(rows)))
     assert any("no utility is below the neutral point 0" in text for text in found)
 
 
 def test_labels_that_mean_nothing():
     rows = [(s, f"team {s}", "a", "b", 0.5 - s % 2) for s in range(10)]
-    for found in warned(coterie.Log.from_frames(pairs=frames(rows))):
-        assert any("--pool-coalitions" in text for text in found)
+    found = warned(coterie.Log.from_frames(pairs=frames(rows)))
+    assert any("--pool-coalitions" in text for text in found)
     log = coterie.Log.from_frames(pairs=frames(rows), pool_coalitions=True)
-    assert not any("--pool-coalitions" in text for found in warned(log) for text in found)
+    assert not any("--pool-coalitions" in text for text in warned(log))
 
 
 def test_larger_than_ever_seen():
     rows = [(s, "x", *pair, 0.5 - s % 2) for s, pair in enumerate([("a", "b"), ("b", "c"), ("a", "c")] * 4)]
     log = coterie.Log.from_frames(pairs=frames(rows))
-    for found in warned(log):
-        assert any("coalition x would have 3 members, more than ever seen (2)" in text for text in found)
+    assert any("coalition x would have 3 members, more than ever seen (2)" in text for text in warned(log))
     alone = Strategy.pure([[1], [1], [0]], log.agents, log.coalitions)
-    assert not any("members," in text for found in warned(log, alone) for text in found)
+    assert not any("members," in text for text in warned(log, alone))
 
 
 def test_nothing_to_say_about_a_sound_log(tmp_path):
@@ -75,7 +73,57 @@ def test_broken_assumptions(tmp_path, options, advice, cure):
     source = Simulation.draw(5, 2, np.random.default_rng(3), actions_per_agent=3, **options)
     source.write_log(tmp_path / "log", 3000)
     log = coterie.read_log(tmp_path / "log")
-    found, _ = warned(log)
-    assert any(advice in text for text in found)
-    found, _ = warned(log, **cure)
-    assert not any(advice in text for text in found)
+    assert any(advice in text for text in warned(log))
+    assert not any(advice in text for text in warned(log, **cure))
+
+
+@pytest.fixture(scope="module")
+def two_logs(tmp_path_factory):
+    """Two logs of one game that breaks every assumption: sizes matter, samples share noise, all utilities are good."""
+    folder = tmp_path_factory.mktemp("warned")
+    source = Simulation.draw(
+        5, 2, np.random.default_rng(3), actions_per_agent=3, model="size-gaussian", noise="samples"
+    )
+    for name in ("one", "two"):
+        source.write_log(folder / name, 1500)
+        for table in ("pairs", "memberships"):
+            frame = pd.read_csv(folder / name / f"{table}.csv", dtype=str)
+            frame["sample"] = name + frame["sample"]
+            frame.to_csv(folder / name / f"{table}.csv", index=False)
+        (folder / name / "totals.csv").write_text("sample,agent,utility\n")
+    return tuple(coterie.read_log(folder / name, neutral=-1.0) for name in ("one", "two"))
+
+
+ADVICE = ("totals are not used", "--sizes aware", "--noise samples", "--neutral")
+
+
+def test_statistics_warn_like_their_log(two_logs, tmp_path):
+    log, _ = two_logs
+    expected = StableLearner().fit(log).result_.warnings
+    assert all(any(advice in text for text in expected) for advice in ADVICE)
+    statistics = Statistics.for_learning(log)
+    assert StableLearner().fit(statistics).result_.warnings == expected
+    statistics.save(tmp_path / "kept.npz")
+    assert StableLearner().fit(Statistics.load(tmp_path / "kept.npz")).result_.warnings == expected
+    assert StableLearner().partial_fit(log).result_.warnings == expected
+    assert StableLearner().merge(StableLearner().fit(log)).result_.warnings == expected
+
+
+def test_logs_that_arrive_later_warn_too(two_logs):
+    one, two = two_logs
+    expected = StableLearner().fit(Statistics.for_learning(one) + Statistics.for_learning(two)).result_.warnings
+    assert all(any(advice in text for text in expected) for advice in ADVICE)
+    assert StableLearner().fit(one).partial_fit(two).result_.warnings == expected
+    assert StableLearner().fit(one).merge(StableLearner().fit(two)).result_.warnings == expected
+
+
+def test_parts_do_not_matter_to_the_tests(two_logs):
+    log, _ = two_logs
+    expected = warned(log, parts=PARTS)
+    assert any("--sizes aware" in text for text in expected)
+    for parts in ((1.0,), (0.5, 0.5), (0.2, 0.8)):
+        assert warned(log, parts=parts) == expected
+
+
+def test_nothing_is_tested_without_clues(two_logs):
+    assert not any(advice in text for text in warned(two_logs[0], clues=False) for advice in ADVICE)

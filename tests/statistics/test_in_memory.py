@@ -7,9 +7,8 @@ from coterie.log.log import read_log
 from coterie.simulate.growing import Reading, growing, setting_of
 from coterie.simulate.logs import Simulation
 from coterie.statistics.in_memory import reduced
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
-
-PARTS = (0.1, 0.1, 0.3, 0.5)
 
 
 def both(folder, model, policy, feedback, reading, samples=60, n=4, k=5):
@@ -39,6 +38,24 @@ def test_sums_are_those_of_the_engine(tmp_path, model, policy, feedback, reading
     for name, array in expected.items():
         np.testing.assert_array_equal(found[name], array, err_msg=name)
     assert ours.setting.fixed_range == theirs.setting.fixed_range
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+@pytest.mark.parametrize("sizes", ["ignore", "aware"])
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_interchangeable_coalitions(tmp_path, feedback, sizes, noise):
+    def simulation():
+        return Simulation.draw(4, 3, np.random.default_rng(3), actions_per_agent=5)
+
+    simulation().write_log(tmp_path / "log", 60, feedback=feedback, table_format="parquet")
+    log = read_log(tmp_path / "log", pool_coalitions=True, coalitions=3, actions="any")
+    theirs = Statistics.of(log, sizes=sizes, noise=noise)
+    (batch,) = simulation().batches(60)
+    ours = reduced(batch, np.random.default_rng(0).choice(2, 60), theirs.setting).whole.arrays()
+    expected = theirs.whole.arrays()
+    assert ours.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(ours[name], array, err_msg=name)
 
 
 def test_a_log_grows():

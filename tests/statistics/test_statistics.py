@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie.errors import InputError
+from coterie.statistics.clues import NO_CLUES
 from coterie.statistics.statistics import OLDER, Statistics, _digest
 
 
@@ -158,25 +159,31 @@ def test_foreign_and_damaged_files(tables, tmp_path):
         coterie.Statistics.load(tmp_path / "nothing.npz")
 
 
-def test_files_of_the_format_before(tables, tmp_path):
-    """Parts of sums of squares were added up one by one there; read again, equal statistics are equal."""
+@pytest.mark.parametrize("format_", OLDER)
+def test_files_of_formats_before(tables, tmp_path, format_):
+    """There were no clues; in the oldest, parts of sums of squares were added up one by one.
+
+    Read again, equal statistics are equal.
+    """
     original = statistics_of(tables(46), ("memberships", "pairs"), {}, {"noise": "samples"})
     path = tmp_path / "s.npz"
     original.save(path)
     content = dict(np.load(path))
     header = json.loads(content["header"].tobytes())
-    for p in range(2):
+    content = {name: array for name, array in content.items() if name[0] in "01"}
+    for p in range(2) if format_.endswith("/2") else ():
         values = content[f"{p}_values"] = content[f"{p}_values"].copy()
         values[:, 2] -= values[:, 0]
         values[:, 3] += values[:, 0] << 30
-    parts = [{name[2:]: content[name] for name in content if name.startswith(f"{p}_")} for p in range(2)]
-    header |= {"format": OLDER, "sha256": _digest(original.setting, parts)}
-    content["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    np.savez(path, **content)
+    older = {"format": format_, "sha256": _digest(original.setting.to_json(), content), "parts": 2}
+    older["setting"] = header["setting"]
+    np.savez(path, **content, header=np.frombuffer(json.dumps(older).encode(), dtype=np.uint8))
     loaded = coterie.Statistics.load(path)
-    assert loaded.sha256 == original.sha256 != header["sha256"]
+    assert loaded.sha256 == original.sha256
+    assert (older["sha256"] == original.sha256) == format_.endswith("/3")
+    assert loaded.clues is NO_CLUES
     loaded.save(path)
-    assert json.loads(np.load(path)["header"].tobytes())["format"] == "coterie.statistics/3"
+    assert json.loads(np.load(path)["header"].tobytes())["format"] == "coterie.statistics/4"
 
 
 def test_views_that_do_not_exist(tables):

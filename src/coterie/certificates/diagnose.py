@@ -1,13 +1,12 @@
 """Tests of what certificates assume; each says how often it raises a false alarm.
 
 Two assumptions fail often in real logs: that utilities do not depend on coalition size, and that
-the pairs of one sample are independent. Both tests look at the log alone; a warning names the
-option that does without the assumption.
+the pairs of one sample are independent. Both tests need nothing but the clues that statistics
+carry (`coterie.statistics.clues`); a warning names the option that does without the assumption.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from statistics import NormalDist
 
 import numpy as np
@@ -39,19 +38,17 @@ class SizeDependence:
 def size_dependence(parts: Sequence[PairStatistics], alpha: float = FALSE_ALARMS) -> SizeDependence:
     """Test whether the means of pairs differ between coalition sizes.
 
-    The last part of the log and the others are played against each other. One side suggests, for
-    each pair, how its utility varies with size; on the other side the same contrast has mean 0 if
+    The two halves of the log are played against each other. One suggests, for each pair, how its
+    utility varies with size; on the other the same contrast has mean 0 if
     size does not matter, and a Hoeffding or Bernstein bound for it fails with probability at most
     its share of alpha. Both directions and all coalitions share alpha, so false alarms have
     probability at most alpha if pairs of one sample are independent, whatever their distributions.
     (Where a sample's pairs move together, the larger coalitions of that sample do too, and alarms
     are more frequent.)
     """
-    if len(parts) < 2:
+    if len(parts) != 2:
         raise InputError("the test for dependence on size needs statistics in two parts")
-    *others, last = parts
-    rest = reduce(lambda ours, theirs: ours.merged(theirs, ours.setting), others)
-    estimates = [pair_estimate(rest), pair_estimate(last)]
+    estimates = [pair_estimate(part) for part in parts]
     if not estimates[0].unknowns.by_size:
         raise InputError('the test for dependence on size needs statistics by size: sizes="aware"')
     tables = len(estimates[0].moments.count)

@@ -71,7 +71,7 @@ def command(
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
         warn(note)
-    statistics = Statistics.of(log, sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit")
+    statistics = Statistics.of(log, sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit", clues=False)
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None

@@ -8,7 +8,6 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate import confidence
-from coterie.log.queries import FIXED_BITS
 from coterie.statistics.setting import Setting
 
 Method = Literal["best", "hoeffding", "kl", "bernstein", "sub-gaussian"]
@@ -29,8 +28,7 @@ class Bounds:
     def of(cls, setting: Setting) -> "Bounds":
         """Return what a log declares about utilities, counted from the neutral point."""
         low, high = (-np.inf, np.inf) if setting.utility_range is None else setting.utility_range
-        fixed_low, fixed_high = setting.fixed_range
-        step = (fixed_high - fixed_low) / 2.0**FIXED_BITS
+        _, step = setting.scale
         return cls(low - setting.neutral, high - setting.neutral, setting.sigma, step / 2)
 
     @property

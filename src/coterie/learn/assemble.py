@@ -1,6 +1,5 @@
 """Putting results together: the statistics that are needed, and everything that a result file holds."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,18 +19,13 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, ExplicitSets, names_in
 from coterie.game.game import STABLE_WITHIN
 from coterie.game.strategy import Strategy
-from coterie.learn.auto import PARTS, Recommendation
+from coterie.learn.auto import Recommendation
 from coterie.learn.explain import explanations
 from coterie.learn.result import Result
 from coterie.learn.warnings import cautions
 from coterie.log.log import Log
-from coterie.statistics.statistics import Statistics
-
-JOINT_EDGES = 1000
-"""The joint bandit estimator is used for up to so many pairs x coalitions."""
-
-UNWEIGHTED_FEATURES = 500
-"""The paper's bandit certificate is computed beside ours for up to so many unknowns per agent."""
+from coterie.statistics.setting import Noise, Sizes
+from coterie.statistics.statistics import UNWEIGHTED_FEATURES, Statistics
 
 SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
@@ -44,27 +38,12 @@ NO_STABLE_PROFILE = (
 TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
 
 
-def reduced(
-    log: Log, *, sizes: str, noise: str, seed: int = 0, paper: bool = False, parts: tuple[float, ...] = PARTS
-) -> Statistics:
-    """Return the statistics of a log with what sharpens bandit estimates, where that is affordable."""
-    if len(log.agents) < 2:
-        raise InputError("the log has one agent only: there is nobody to form coalitions with")
-    bandit, plain = log.feedback == "bandit", sizes == "ignore"
-    n, k = len(log.agents), 1 if log.pool_coalitions else len(log.coalitions)
-    joint = bandit and log.symmetric and plain and noise == "pairs" and k * n * (n - 1) // 2 <= JOINT_EDGES
-    few = k * (n - 1) <= UNWEIGHTED_FEATURES
-    unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
-    return Statistics.of(log, sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
-
-
-def learnt(found: Recommendation, statistics: Statistics, log: Log | None, seed: int | None) -> Result:
-    """Return the result of learning; after an interruption, without what would take long."""
+def learnt(found: Recommendation, statistics: Statistics, seed: int | None) -> Result:
+    """Return the result of learning."""
     solver = {**found.solution.to_json(), "guess": found.guess}
-    interrupted = found.solution.status == "interrupted"
     result = _result(
         found.strategy, found.certificate, found.certificates, found.evidence, statistics,
-        statistics.setting.actions, None if interrupted else log, solver, [], seed,
+        statistics.setting.actions, solver, [], seed,
     )  # fmt: skip
     warnings = list(result.warnings)
     if found.strategy.is_pure and result.estimate["potential"] is None and result.estimate["gap"] > STABLE_WITHIN:
@@ -79,8 +58,8 @@ def certified(
     certificate: str = "paired",
     fresh: bool = False,
     delta: float = 0.01,
-    sizes: str = "ignore",
-    noise: str = "pairs",
+    sizes: Sizes = "ignore",
+    noise: Noise = "pairs",
     learnt_from: str | None = None,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
@@ -107,8 +86,8 @@ def certified(
         raise InputError(
             "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say --fresh"
         )
-    statistics = reduced(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
-    if fresh and learnt_from is not None and learnt_from == digest(statistics):
+    statistics = Statistics.for_learning(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
+    if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
         raise InputError("--fresh: this strategy was learnt from this very log, so it is not fresh")
     evidence = evidence_from(statistics.whole)
     spaces, notes = widened(statistics.setting.actions, strategy)
@@ -125,7 +104,7 @@ def certified(
         if certificate != "holdout":
             notes.append("a fresh strategy may have the holdout certificate, as a rule tighter: --certificate holdout")
     solver = {"method": "given", "status": "given", "starts": 0, "sweeps": 0, "seconds": 0.0}
-    return _result(strategy, chosen, alone, evidence, statistics, spaces, log, solver, notes, None)
+    return _result(strategy, chosen, alone, evidence, statistics, spaces, solver, notes, None)
 
 
 def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, list[str]]:
@@ -154,13 +133,12 @@ def _result(
     evidence: Evidence,
     statistics: Statistics,
     spaces: ActionSpaces,
-    log: Log | None,
     solver: Mapping[str, Any],
     notes: list[str],
     seed: int | None,
 ) -> Result:
     range_gap = max(0.0, float(worst_deviations(evidence.range_bound(evidence.design(strategy)), spaces).value.max()))
-    warnings = cautions(log, statistics, strategy) + notes
+    warnings = cautions(statistics, strategy) + notes
     worst = certificate.worst
     seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
     if certificate.gap >= SAYS_NOTHING * range_gap > 0 and seems_stable:
@@ -196,16 +174,6 @@ def _estimate(evidence: Evidence, spaces: ActionSpaces, strategy: Strategy) -> d
     return {"gap": game.gap(strategy), "potential": potential, "utility": values}
 
 
-def digest(statistics: Statistics) -> str:
-    """Return a hash of what was observed, however the samples were divided into parts."""
-    found = hashlib.sha256()
-    for name, array in sorted(statistics.whole.arrays().items()):
-        if array.dtype.kind != "f":  # sums of floats depend on their order
-            found.update(f"{name} {array.shape}".encode())
-            found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()
-
-
 def described(statistics: Statistics) -> dict[str, Any]:
     """Return the `data` part of a result file."""
     setting = statistics.setting
@@ -221,5 +189,5 @@ def described(statistics: Statistics) -> dict[str, Any]:
         "pool_coalitions": setting.pool_coalitions,
         "rows": statistics.rows,
         "sha256": statistics.sha256,
-        "log_sha256": digest(statistics),
+        "log_sha256": statistics.log_sha256,
     }

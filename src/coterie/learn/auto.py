@@ -16,7 +16,7 @@ what one colleague may be worth, the less it matters by how much.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -39,14 +39,7 @@ from coterie.solve.control import Control
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, needed_paper_evidence
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse
-from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import PartStatistics, Statistics
-
-PARTS = (0.1, 0.1, 0.3, 0.5)
-"""How the samples of a log are divided: the first parts learn, the others certify."""
-
-LEARNING_SHARE = 0.2
-"""At least this share of the samples learns; a profile needs less to be found than to be certified."""
 
 CANDIDATES = 2
 """So many held-out profiles are certified, each with its share of delta."""
@@ -164,9 +157,7 @@ class _Task:
     @cached_property
     def guessed(self) -> tuple[Evidence, str]:
         """The whole log with the best guess in place of raw means, and its name."""
-        parts = self.statistics.parts
-        halves = [_together(parts[:-1], self.setting), parts[-1]] if len(parts) > 1 else list(parts)
-        return self._guessed(self.whole, halves)
+        return self._guessed(self.whole, self.statistics.last_and_others)
 
     # --- What is tried ------------------------------------------------------------------------------
 
@@ -175,12 +166,10 @@ class _Task:
 
         Only `sealed` ever holds the certifying utilities.
         """
-        parts, setting, searcher = self.statistics.parts, self.setting, self.searcher
-        learns = _learning_parts(setting.shares)
-        part = _together(parts[:learns], setting)
+        searcher, part = self.searcher, self.statistics.learning
         learning = evidence_from(part)
-        sealed = Sealed(evidence_from(_together(parts[learns:], setting)))
-        guessed, name = self._guessed(learning, parts[:learns])
+        sealed = Sealed(evidence_from(self.statistics.certifying))
+        guessed, name = self._guessed(learning, self.statistics.learning_parts)
         expected = sealed.preview(guessed)
         first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
@@ -328,14 +317,3 @@ class _Task:
             status: Status = "converged" if solution.status == "optimal" else solution.status
             solution = replace(solution, value=best.certificate.gap, objective="certificate", status=status, bound=None)
         return solution if self.control.ended is None else replace(solution, status=self.control.ended)
-
-
-def _learning_parts(shares: Sequence[float]) -> int:
-    """Return how many of the first parts learn; at least one is left to certify."""
-    reached = np.cumsum(shares)
-    return min(int(np.searchsorted(reached, LEARNING_SHARE - 1e-9)) + 1, len(shares) - 1)
-
-
-def _together(parts: Sequence[PartStatistics], setting: Setting) -> PartStatistics:
-    """Return the statistics of several parts as one."""
-    return reduce(lambda ours, theirs: ours.merged(theirs, setting), parts)  # type: ignore[arg-type]

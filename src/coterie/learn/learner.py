@@ -7,19 +7,20 @@ from typing import Any, Self
 
 from coterie import checks
 from coterie.errors import InputError, NotFittedError
-from coterie.learn.assemble import digest, learnt, reduced
+from coterie.learn.assemble import learnt
 from coterie.learn.auto import recommend
 from coterie.learn.explain import Explanation, explain
 from coterie.log.log import Log, read_log
 from coterie.solve.control import Control, Progress
+from coterie.statistics.setting import NOISES, SIZES, Noise, Sizes
 from coterie.statistics.statistics import Statistics
 
 CHOICES = {
     "strategy": ("pure", "mixed"),
     "certificate": ("auto", "holdout", "paired", "paper"),
     "solver": ("auto", "pure", "mixed", "exact", "polymatrix", "paper"),
-    "sizes": ("ignore", "aware"),
-    "noise": ("pairs", "samples"),
+    "sizes": SIZES,
+    "noise": NOISES,
 }
 
 
@@ -62,8 +63,8 @@ class StableLearner:
         strategy: str = "pure",
         certificate: str = "auto",
         delta: float = 0.01,
-        sizes: str = "ignore",
-        noise: str = "pairs",
+        sizes: Sizes = "ignore",
+        noise: Noise = "pairs",
         solver: str = "auto",
         target_gap: float | None = None,
         time_limit: float | None = None,
@@ -122,8 +123,7 @@ class StableLearner:
 
     def fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
         """Learn from a log, from saved statistics of one, or from the folder or file that a log is in."""
-        statistics, source = self._statistics(log)
-        return self._learn(statistics, source, frozenset())
+        return self._learn(self._statistics(log), frozenset())
 
     def partial_fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
@@ -134,23 +134,23 @@ class StableLearner:
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
-        more, _ = self._statistics(log)
-        if _identity(more) in self._seen:
+        more = self._statistics(log)
+        if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
-        return self._learn(self.statistics_ + more, None, self._seen | {_identity(more)})
+        return self._learn(self.statistics_ + more, self._seen | {more.log_identity})
 
     def merge(self, other: "StableLearner") -> Self:
         """Add what another learner has seen, and learn from both; they must not have seen the same log."""
-        more, _ = self._statistics(other.statistics_)
+        more = self._statistics(other.statistics_)
         theirs = other._seen  # noqa: SLF001  (of this class too)
         if not self.__sklearn_is_fitted__():
-            return self._learn(more, None, theirs)
+            return self._learn(more, theirs)
         if self._seen & theirs:
             raise InputError("both learners have seen the same log; its samples must not count twice")
-        return self._learn(self.statistics_ + more, None, self._seen | theirs)
+        return self._learn(self.statistics_ + more, self._seen | theirs)
 
-    def _statistics(self, log: Any) -> tuple[Statistics, Log | None]:
-        """Return the statistics of whatever was given, and the log itself where there is one."""
+    def _statistics(self, log: Any) -> Statistics:
+        """Return the statistics of whatever was given."""
         self._check()
         if isinstance(log, (str, Path)):
             log = read_log(log)
@@ -159,10 +159,11 @@ class StableLearner:
                 made, wanted = getattr(log.setting, name), getattr(self, name)
                 if made != wanted:
                     raise InputError(f"these statistics were made with {name}={made!r}, the learner wants {wanted!r}")
-            return log, None
+            return log
         if not isinstance(log, Log):
             raise InputError(f"expected a Log, its Statistics or a path, got {type(log).__name__}")
-        return self._reduced(log), log
+        paper = "paper" in {self.certificate, self.solver}
+        return Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=paper)
 
     def explain(self, agent: str) -> Explanation:
         """Return why an agent is where she is."""
@@ -177,14 +178,7 @@ class StableLearner:
         if self.target_gap is not None and checks.number(self.target_gap, "target gap") < 0:
             raise InputError(f"target gap: expected a number from 0 up, got {self.target_gap}")
 
-    def _reduced(self, log: Log) -> Statistics:
-        return reduced(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=self._uses_paper)
-
-    @property
-    def _uses_paper(self) -> bool:
-        return "paper" in {self.certificate, self.solver}
-
-    def _learn(self, statistics: Statistics, log: Log | None, seen: frozenset[str]) -> Self:
+    def _learn(self, statistics: Statistics, seen: frozenset[Any]) -> Self:
         control = Control(self.random_state, self.time_limit, self.progress)
         found = recommend(
             statistics,
@@ -196,19 +190,13 @@ class StableLearner:
             target_gap=self.target_gap,
         )
         # The logs added so far, and their sum, which somebody may hand in as one log.
-        self._seen = seen | {_identity(statistics)}
+        self._seen = seen | {statistics.log_identity}
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate
-        self.result_ = learnt(found, statistics, log, self.random_state)
+        self.result_ = learnt(found, statistics, self.random_state)
         self.coverage_ = self.result_.coverage
         return self
-
-
-def _identity(statistics: Statistics) -> str:
-    """Return what tells a log from others, whatever the seed that divided its samples."""
-    setting = statistics.setting
-    return repr((setting.agents, setting.coalitions, digest(statistics)))
 
 
 _FITTED = ("statistics", "strategy", "certificate", "result", "coverage")

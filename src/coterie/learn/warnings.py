@@ -6,52 +6,40 @@ import numpy as np
 
 from coterie.certificates.diagnose import size_dependence, within_sample_dependence
 from coterie.game.strategy import Strategy
-from coterie.log.log import Log
-from coterie.statistics.dependence import sample_excess
-from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import Statistics
 
-SIZED_CELLS = 20_000_000
-"""Whether size matters is tested for up to so many pairs x coalitions x sizes."""
+
+def cautions(statistics: Statistics, strategy: Strategy) -> list[str]:
+    """Return one sentence per warning."""
+    return [
+        *statistics.clues.notes,
+        *_broken_assumptions(statistics),
+        *_one_sign(statistics),
+        *_meaningless_labels(statistics),
+        *_larger_than_seen(statistics, strategy),
+    ]
 
 
-def cautions(log: Log | None, statistics: Statistics, strategy: Strategy) -> list[str]:
-    """Return one sentence per warning; without the log, those that statistics can show."""
-    found: list[str] = []
-    if log is not None:
-        found += log.notes
-        found += _broken_assumptions(log, statistics)
-        found += _one_sign(log)
-    found += _meaningless_labels(statistics)
-    found += _larger_than_seen(statistics, strategy)
-    return found
-
-
-def _broken_assumptions(log: Log, statistics: Statistics) -> Iterator[str]:
+def _broken_assumptions(statistics: Statistics) -> Iterator[str]:
     """Yield the warnings of the tests in `coterie.certificates.diagnose`."""
-    setting = statistics.setting
-    if setting.feedback != "semi-bandit":
-        return
-    n = setting.n_agents
-    testable = setting.n_tables * n * n * (n + 1) <= SIZED_CELLS and statistics.n_samples > 1
-    if setting.sizes == "ignore" and log.has_memberships and testable:
-        by_size = Statistics.of(log, sizes="aware", parts=(0.5, 0.5), seed=setting.seed)
-        yield from size_dependence([part for part in by_size.parts if isinstance(part, PairStatistics)]).warnings()
-    if setting.noise == "pairs":
-        warning = within_sample_dependence(sample_excess(log))
-        if warning is not None:
-            yield warning
+    clues = statistics.clues
+    if clues.by_size and statistics.n_samples > 1:
+        yield from size_dependence(clues.by_size).warnings()
+    warning = within_sample_dependence(clues.excess)
+    if warning is not None:
+        yield warning
 
 
-def _one_sign(log: Log) -> Iterator[str]:
+def _one_sign(statistics: Statistics) -> Iterator[str]:
     """Yield a warning where nobody, or everybody, seems worth avoiding: the neutral point may be wrong."""
-    if log.checked.extent is None or (log.feedback == "bandit" and log.neutral != 0):
+    extent, neutral = statistics.clues.extent, statistics.setting.neutral
+    if extent is None or (statistics.setting.feedback == "bandit" and neutral != 0):
         return  # totals are compared with as many neutral points as they have terms
-    low, high = (end - log.neutral for end in log.checked.extent)
+    low, high = (end - neutral for end in extent)
     if low >= 0 < high or high <= 0 > low:
         side, wish = ("below", "join as many coalitions as possible") if low >= 0 else ("above", "be alone")
         yield (
-            f"no utility is {side} the neutral point {log.neutral:g}, so everybody would rather "
+            f"no utility is {side} the neutral point {neutral:g}, so everybody would rather "
             f"{wish}: say with --neutral which utility is worth as much as being alone"
         )
 

@@ -1,17 +1,12 @@
-"""The SQL of a log: plain group-by and join, the same text for every engine.
+"""The SQL of reading, checking and inspecting a log: plain group-by and join, the same text for every engine.
 
 Only names of views, numbers and hexadecimal digits are put into the texts, never values from a
 log. Everything that must be alike on every engine is spelled out: doubles are cast from their
-text, rounding is `floor(x + 0.5)`, and NaN, which sorts above all numbers in DuckDB and in Spark,
-fails every `BETWEEN`.
+text, and NaN, which sorts above all numbers in DuckDB and in Spark, fails every `BETWEEN`.
+Reductions have theirs in `coterie.statistics.group_by`.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-
-FIXED_BITS = 30
-"""Utilities are whole numbers of (high - low) / 2^30 steps above low."""
 
 SLACK = 1e-9
 """The share of the range by which a utility may lie beyond its ends: computed ones carry rounding."""
@@ -25,39 +20,6 @@ LARGEST_DOUBLE = "CAST('1.7976931348623157e308' AS DOUBLE)"
 def double(value: float) -> str:
     """Return a double literal that every engine reads alike."""
     return f"CAST('{value!r}' AS DOUBLE)"
-
-
-def fixed_point(limits: tuple[float, float], *, clips: bool = True) -> str:
-    """Return q = round((utility - low) / (high - low) 2^30) as SQL, 0 below low and 2^30 above high.
-
-    Without `clips` all utilities must lie within the limits, which is quicker.
-    """
-    low, high = limits
-    step = (high - low) / 2.0**FIXED_BITS
-    # To multiply by a power of two is as exact as to divide by one, and quicker; so is CASE than least and greatest.
-    scaled = f"* {double(1 / step)}" if math.frexp(step)[0] == 0.5 else f"/ {double(step)}"
-    inside = f"CAST(floor((utility - {double(low)}) {scaled} + {double(0.5)}) AS BIGINT)"
-    if not clips:
-        return inside
-    ends = f"WHEN utility < {double(low)} THEN 0 WHEN utility > {double(high)} THEN {1 << FIXED_BITS}"
-    return f"CASE {ends} ELSE {inside} END"
-
-
-def part(shares: Sequence[float], seed: int, sample: str = "sample") -> str:
-    """Return the part that a sample belongs to as SQL: whose share of the hashes its hash falls in.
-
-    The hash is MD5 of "seed:sample" in hexadecimal digits, which sort like the numbers they write.
-    It looks at nothing but the name, so the parts of a log do not depend on how the log is split.
-    """
-    if len(shares) == 1:
-        return WHOLE
-    total = sum(Fraction(share) for share in shares)
-    reached, branches = Fraction(0), []
-    for index, share in enumerate(shares[:-1]):
-        reached += Fraction(share) / total
-        threshold = f"{int(reached * 2**128):032x}".rstrip("0")  # which texts of 32 digits are smaller stays the same
-        branches.append(f"WHEN md5(concat('{seed}:', {sample})) < '{threshold}' THEN {index}")
-    return f"CASE {' '.join(branches)} ELSE {len(shares) - 1} END"
 
 
 def columns_of(view: str, columns: Sequence[str]) -> str:
@@ -115,76 +77,6 @@ def size_counts(members: str, which: str, *, pooled: bool = False) -> str:
     return (
         f"SELECT {keys}, count(*) AS samples FROM (SELECT {which} AS part, coalition, size "
         f"FROM ({sizes(members)}) AS z) AS parts GROUP BY {keys}"
-    )
-
-
-def most_terms(members: str) -> str:
-    """Return the largest number of pair terms that any total adds up."""
-    return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"
-
-
-def pair_sums(
-    pairs: str,
-    which: str,
-    limits: tuple[float, float],
-    squares: tuple[str, str],
-    sized_by: str | None = None,
-    *,
-    pooled: bool = False,
-    clips: bool = True,
-    size_type: str = "INTEGER",
-) -> str:
-    """Return count, sum and sum of squares of q for each part, coalition and pair (and size).
-
-    `squares` says how the engine sums q^2 in two parts, `clips` whether utilities may lie beyond the limits.
-    """
-    keys = [*([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])]
-    named = ", ".join([*([] if which == WHOLE else ["part"]), *keys])  # a constant would be hashed for every row
-    size = f", CAST(z.size AS {size_type}) AS size" if sized_by else ""  # as short as it can be, being hashed
-    # Whole numbers go through the join, not the utilities that they are made from: that is quicker by a tenth.
-    fixed = f"(SELECT sample, coalition, agent, partner, {fixed_point(limits, clips=clips)} AS q FROM {pairs})"
-    return (
-        f"SELECT {named}, count(*) AS count, CAST(sum(q) AS BIGINT) AS total, {squares[0]} AS squares, "
-        f"{squares[1]} AS square_rests FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner, "
-        f"q{size} FROM {_sized(fixed, sized_by)}) AS fixed GROUP BY {named}"
-    )
-
-
-def _sized(pairs: str, sized_by: str | None) -> str:
-    """Return pairs to select from, next to the size of their coalition where it matters."""
-    if sized_by is None:
-        return f"{pairs} p"
-    return f"{pairs} p JOIN ({sizes(sized_by)}) z ON p.sample = z.sample AND p.coalition = z.coalition"
-
-
-def pair_repeats(pairs: str, which: str, sized_by: str | None, *, symmetric: bool) -> str:
-    """Return for each part and pair (and size) the sum over samples of (how often they met in it)^2."""
-    first, second = ("least(agent, partner)", "greatest(agent, partner)") if symmetric else ("agent", "partner")
-    size = ", size" if sized_by else ""
-    return (
-        f"SELECT part, agent, partner{size}, CAST(sum(met * met) AS BIGINT) AS repeats FROM (SELECT {which} AS part, "
-        f"{first} AS agent, {second} AS partner{', z.size AS size' if sized_by else ''}, count(*) AS met "
-        f"FROM {_sized(pairs, sized_by)} GROUP BY p.sample, {first}, {second}{', z.size' if sized_by else ''}) AS met "
-        f"GROUP BY part, agent, partner{size}"
-    )
-
-
-def pair_rows(pairs: str, which: str, sized_by: str | None = None) -> str:
-    """Return the pairs of each sample next to each other, to see which occur together."""
-    size = ", z.size AS size" if sized_by else ""
-    return (
-        f"SELECT {which} AS part, p.sample AS sample, p.coalition AS coalition, agent, partner{size} "
-        f"FROM {_sized(pairs, sized_by)} ORDER BY p.sample"
-    )
-
-
-def total_rows(members: str, totals: str, which: str) -> str:
-    """Return the memberships and totals of each sample next to each other; totals have no coalition."""
-    return (
-        f"SELECT {which} AS part, sample, agent, coalition, utility FROM (SELECT sample, agent, coalition, "
-        f"CAST(NULL AS DOUBLE) AS utility FROM {members} UNION ALL SELECT sample, agent, "
-        f"CAST(NULL AS STRING) AS coalition, utility FROM {totals}) AS everything "
-        "ORDER BY sample"
     )
 
 

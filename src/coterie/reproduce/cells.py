@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 
 from coterie.certificates.paper import paper_evidence
-from coterie.learn.auto import PARTS, recommend
+from coterie.learn.auto import recommend
 from coterie.reproduce.ablation import Outcome, ablation
 from coterie.reproduce.plan import ABLATION, DELTA, Cell
 from coterie.reproduce.rows import Row
@@ -16,6 +16,7 @@ from coterie.simulate.logs import Simulation
 from coterie.simulate.models import MODELS
 from coterie.solve.control import Control
 from coterie.solve.paper_scheme import paper
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from coterie.simulate.logs import Feedback, Simulation
 from coterie.statistics.in_memory import reduced
-from coterie.statistics.setting import Setting
+from coterie.statistics.setting import Noise, Setting, Sizes
 from coterie.statistics.statistics import Statistics
 
 Shares = tuple[float, ...]
@@ -18,8 +18,8 @@ Shares = tuple[float, ...]
 class Reading:
     """What a log is taken to be when it is reduced."""
 
-    sizes: str = "ignore"
-    noise: str = "pairs"
+    sizes: Sizes = "ignore"
+    noise: Noise = "pairs"
     unweighted: bool = False
     """Whether bandit sums without weights are made too, which the paper's certificate needs."""
 

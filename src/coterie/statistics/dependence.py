@@ -1,4 +1,4 @@
-"""Do the pairs of one sample move together? What a log shows of that, in one query.
+"""Do the pairs of one sample move together? What a log shows of that.
 
 With e the difference between a utility and the mean of its pair, coalition (and size), the pairs
 of a sample are uncorrelated if the products e e' of different pairs average to 0. For a sample
@@ -8,8 +8,8 @@ excess.
 
 from dataclasses import dataclass
 
-from coterie.log import queries
 from coterie.log.log import Log
+from coterie.statistics import group_by
 
 
 @dataclass(frozen=True)
@@ -20,41 +20,32 @@ class SampleExcess:
     total: float
     squares: float
 
+    def __add__(self, other: "SampleExcess") -> "SampleExcess":
+        """Return the excess of two logs without common samples, each about its own means.
+
+        The test of `coterie.certificates.diagnose` stays valid. If pairs are independent, e and e' of
+        different pairs are functions of different utilities, each with mean 0 given who met whom, so
+        every excess has mean 0 whichever log its means come from; sums over independent logs have
+        mean 0 and variances that add, as the sums of squares do. What the means of a log add to the
+        dependence between its samples is as before: where two pairs meet in the same N samples of a
+        log and in no others, the variance is N / (N - 1) times the sum of squares, and a pair that meets
+        twice in a sample (pooled coalitions) adds -1 / N of its variance; so false alarms are more
+        frequent where each of many logs saw its pairs a few times only. A utility that changed between
+        two logs raises no alarm, since each log is compared with itself.
+        """
+        return SampleExcess(self.samples + other.samples, self.total + other.total, self.squares + other.squares)
+
+
+NO_EXCESS = SampleExcess(0, 0.0, 0.0)
+
 
 def sample_excess(log: Log) -> SampleExcess:
     """Return the excess of a semi-bandit log's samples over independent pairs."""
     engine = log.engine
+    # Sizes are part of the cell where they are known: a crowded room is no bad day.
+    sized_by = engine.name("members") if log.has_memberships else None
     found = engine.table(
-        _query(
-            engine.name("ratings"),
-            engine.name("members") if log.has_memberships else None,
-            symmetric=log.symmetric,
-            pooled=log.pool_coalitions,
-        )
+        group_by.excesses(engine.name("ratings"), sized_by, symmetric=log.symmetric, pooled=log.pool_coalitions)
     )
     samples, total, squares = (found[name][0].as_py() for name in ("samples", "total", "squares"))
     return SampleExcess(int(samples or 0), float(total or 0.0), float(squares or 0.0))
-
-
-def _query(ratings: str, members: str | None, *, symmetric: bool, pooled: bool) -> str:
-    first, second = ("least(agent, partner)", "greatest(agent, partner)") if symmetric else ("agent", "partner")
-    # Sizes are part of the cell where they are known: a crowded room is no bad day.
-    size = "z.size" if members else "0"
-    joined = (
-        f" JOIN ({queries.sizes(members)}) z ON p.sample = z.sample AND p.coalition = z.coalition" if members else ""
-    )
-    room = "''" if pooled else "p.coalition"
-    cells = (
-        f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, {size} AS size, utility "
-        f"FROM {ratings} p{joined}"
-    )
-    means = f"SELECT room, one, two, size, avg(utility) AS mean FROM ({cells}) AS c GROUP BY room, one, two, size"
-    differences = (
-        f"SELECT c.sample AS sample, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
-        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size"
-    )
-    excess = (
-        f"SELECT (sum(e) * sum(e) - sum(e * e)) / count(*) AS y FROM ({differences}) AS d "
-        "GROUP BY sample HAVING count(*) > 1"
-    )
-    return f"SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares FROM ({excess}) AS s"

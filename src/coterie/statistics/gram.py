@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from coterie.log.queries import FIXED_BITS
+from coterie.statistics.fixed_point import FIXED_BITS, steps
 from coterie.statistics.total_statistics import LIMB, WEIGHT_BITS
 
 WEIGHTINGS = ("none", "pairs", "samples")
@@ -19,10 +19,12 @@ _ONE_BY_TERMS, _ONE_BY_SQUARES = 1 << WEIGHT_BITS["pairs"], 1 << WEIGHT_BITS["sa
 
 _compiled: Any = numba.njit(cache=True, nogil=True)
 
+_steps = _compiled(steps)
+
 
 @_compiled
 def _add_outer(gram, block, tables, features, values, count, weight):
-    """Add weight x x' to a packed matrix (see `sums.packed_positions`); features are ascending."""
+    """Add weight x x' to a packed matrix (see `packed.packed_positions`); features are ascending."""
     triangle = block * (block + 1) // 2
     for a in range(count):
         l, place = divmod(features[a], block)
@@ -141,8 +143,7 @@ def add_totals(
             for a in range(count):
                 values[a] = times[features[a]]
                 times[features[a]] = 0
-            q = np.int64(np.floor((utility[total] - c * low) / (c * (high - low)) * (1 << FIXED_BITS) + 0.5))
-            q = min(max(q, 0), 1 << FIXED_BITS)
+            q = np.int64(_steps(utility[total] - c * low, c * (high - low)))
             if weighting == 0:
                 weight, each, moment, scale = 1, c, c * q, c * c
             elif weighting == 1:

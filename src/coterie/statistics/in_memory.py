@@ -1,19 +1,15 @@
 """Statistics of samples that are held in memory: the same sums that a log's engine makes, without tables."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.log.queries import FIXED_BITS
-from coterie.statistics.packed import packed_length
+from coterie.statistics.accumulate import Cooccurrences, TotalSums
+from coterie.statistics.fixed_point import FIXED_BITS, fixed_points
 from coterie.statistics.pair_statistics import PairStatistics
-from coterie.statistics.reduce import Accumulator
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import Sums
 
 
@@ -48,102 +44,71 @@ class Batch:
 
 
 def reduced(batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool = False) -> Statistics:
-    """Return the statistics of a batch whose samples are in these parts."""
-    sizes = batch.joined.sum(axis=1)
-    teams = [_teams(sizes[part == p]) for p in range(len(setting.shares))]
+    """Return the statistics of a batch whose samples are in these parts.
+
+    Parameters
+    ----------
+    batch
+        The samples. Its order of agents and coalitions is that of the setting.
+    part
+        The part of each sample, from 0 up; `setting.shares` says how many parts there are.
+    setting
+        What the samples are taken to be: their feedback, range, sizes, noise, and whether coalitions are pooled.
+    unweighted
+        Bandit feedback: also the sums without weights, which the paper's estimator needs.
+    """
     counts = np.bincount(part, minlength=len(setting.shares)).tolist()
-    if setting.feedback == "semi-bandit":
-        entries = _pair_sums(batch, part, sizes, setting)
-        together = _cooccurrences(batch, part, sizes, setting) if setting.noise == "samples" else None
-        return Statistics(
-            setting,
-            tuple(
-                PairStatistics(setting, counts[p], entries[p], teams[p], None if together is None else together[p])
-                for p in range(len(counts))
-            ),
-        )
-    names = [setting.noise, *(["none"] if unweighted else [])]
-    totals, weighted = _total_sums(batch, part, setting, names)
+    teams = _teams(batch, part, setting)
+    if setting.feedback == "bandit":
+        sums = TotalSums(setting, unweighted=unweighted)
+        sums.add(*_total_rows(batch, part))
+        return Statistics(setting, sums.statistics(counts, teams))
+    entries = _pair_sums(batch, part, setting)
+    together = _cooccurrences(batch, part, setting) if setting.noise == "samples" else None
     return Statistics(
         setting,
         tuple(
-            TotalStatistics(
-                setting, counts[p], totals[p], teams[p], {name: sums.part(p) for name, sums in weighted.items()}
-            )
+            PairStatistics(setting, counts[p], entries[p], teams[p], None if together is None else together[p])
             for p in range(len(counts))
         ),
     )
 
 
-def _teams(sizes: IntArray) -> Sums:
+def _teams(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
     """Count how often each coalition had each size; an empty one is not a team."""
-    coalition = np.tile(np.arange(sizes.shape[1]), len(sizes))
-    keys = np.stack([coalition, sizes.ravel()], axis=1)[sizes.ravel() > 0]
-    return Sums.collect(keys, np.ones((len(keys), 1), dtype=np.int64))
+    sample, coalition = np.nonzero(batch.joined.any(axis=1))
+    keys = np.stack([_tables(coalition, setting), batch.joined.sum(axis=1)[sample, coalition]], axis=1)
+    return _by_part(part[sample], keys, np.ones((len(keys), 1), dtype=np.int64), setting)
 
 
-def _pair_sums(batch: Batch, part: IntArray, sizes: IntArray, setting: Setting) -> list[Sums]:
-    n, k = setting.n_agents, setting.n_coalitions
-    low, high = setting.fixed_range
-    q = np.floor((batch.utility - low) / (high - low) * 2.0**FIXED_BITS + 0.5).astype(np.int64)
-    shape: tuple[int, ...] = (len(setting.shares), k, n, n)
-    where: tuple[IntArray, ...] = (part[batch.sample], batch.coalition, batch.agent, batch.partner)
-    if setting.sizes == "aware":
-        shape, where = (*shape, n + 1), (*where, sizes[batch.sample, batch.coalition])
-    cell = np.ravel_multi_index(where, shape)
+def _pair_sums(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
+    """Return counts, sums, sums of squares and, where pairs may meet several times in a sample, of repeats."""
+    q = fixed_points(batch.utility, setting.fixed_range)
     square = q * q
-    # Sums of whole numbers below 2^31 over a batch are below 2^53, so floats add them up exactly.
-    cells = int(np.prod(shape))
-    summed = (q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1))
-    added = [np.bincount(cell, minlength=cells), *(np.bincount(cell, one, minlength=cells) for one in summed)]
-    seen = np.flatnonzero(added[0])
-    keys = np.stack(np.unravel_index(seen, shape), axis=1).astype(np.int64)
-    values = np.stack([column[seen] for column in added], axis=1).astype(np.int64)
-    return [Sums(keys[keys[:, 0] == p, 1:], values[keys[:, 0] == p]) for p in range(shape[0])]
+    columns = [_tables(batch.coalition, setting), batch.agent, batch.partner]
+    size = _sizes(batch, setting)
+    keys = np.stack(columns if size is None else [*columns, size], axis=1)
+    values = np.stack([np.ones_like(q), q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1)], axis=1)
+    entries = _by_part(part[batch.sample], keys, values, setting)
+    if not (setting.noise == "samples" and setting.pool_coalitions):
+        return entries
+    met = Sums.collect(np.column_stack([batch.sample, keys]), np.ones((len(keys), 1), dtype=np.int64))
+    repeats = _by_part(part[met.keys[:, 0]], met.keys[:, 1:], met.values**2, setting)
+    return [
+        Sums(ours.keys, np.concatenate([ours.values, theirs.values], axis=1))
+        for ours, theirs in zip(entries, repeats, strict=True)
+    ]
 
 
-def _cooccurrences(batch: Batch, part: IntArray, sizes: IntArray, setting: Setting) -> IntArray:
-    """Return H_i of every part and agent, packed: which of her unknowns were seen together."""
-    from coterie.statistics.gram import add_cooccurrences
-
-    size = sizes[batch.sample, batch.coalition] if setting.sizes == "aware" else None
-    owner, feature = [], []
-    sides = ((batch.agent, batch.partner), (batch.partner, batch.agent))
-    for agent, partner in sides[: 1 + setting.symmetric]:
-        owner.append(agent)
-        feature.append(setting.feature(agent, batch.coalition, partner, size))
-    agent, features = np.concatenate(owner), np.concatenate(feature)
-    sample = np.tile(batch.sample, len(owner))
-    group = sample * setting.n_agents + agent
-    order = np.lexsort((features, group))
-    gram = np.zeros((len(setting.shares), setting.n_agents, packed_length(setting.n_features)), dtype=np.int64)
-    add_cooccurrences(
-        group[order], agent[order], features[order], part[sample][order], gram, setting.block, setting.n_tables
-    )
-    return gram
+def _cooccurrences(batch: Batch, part: IntArray, setting: Setting) -> IntArray:
+    found = Cooccurrences(setting)
+    table, size = _tables(batch.coalition, setting), _sizes(batch, setting)
+    found.add(batch.sample, part[batch.sample], table, batch.agent, batch.partner, size)
+    return found.parts
 
 
-def _total_sums(
-    batch: Batch, part: IntArray, setting: Setting, names: Sequence[str]
-) -> tuple[IntArray, dict[str, Accumulator]]:
-    from coterie.statistics.gram import WEIGHTINGS, add_totals
-
-    sample, agent, coalition, utility = _total_rows(batch)
-    n, parts = setting.n_agents, len(setting.shares)
-    low, high = setting.fixed_range
-    weighted: dict[str, Any] = {name: Accumulator(parts, n, setting.n_features) for name in names}
-    totals = np.zeros((parts, n), dtype=np.int64)
-    n_sizes = setting.n_sizes if setting.sizes == "aware" else 0
-    for index, (name, into) in enumerate(weighted.items()):
-        add_totals(
-            sample, part[sample], agent, coalition, utility, n, False, n_sizes, low, high, WEIGHTINGS.index(name),
-            into.gram, into.offsets, into.moments, into.squares, totals if index == 0 else np.zeros_like(totals),
-        )  # fmt: skip
-    return totals, weighted
-
-
-def _total_rows(batch: Batch) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """Return rows sorted by sample, coalition and agent; a total has coalition -1 and comes first."""
+def _total_rows(batch: Batch, part: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
+    """Return sample, part, agent, coalition and utility of all totals, which have coalition -1, and memberships."""
     totals = batch.totals()
     member = np.nonzero(batch.joined)
     everybody = np.divmod(np.arange(totals.size), totals.shape[1])
@@ -151,5 +116,17 @@ def _total_rows(batch: Batch) -> tuple[IntArray, IntArray, IntArray, FloatArray]
     agent = np.concatenate([everybody[1], member[1]])
     coalition = np.concatenate([np.full(totals.size, -1), member[2]])
     utility = np.concatenate([totals.ravel(), np.full(len(member[0]), np.nan)])
-    order = np.lexsort((agent, coalition, sample))
-    return sample[order], agent[order], coalition[order], utility[order]
+    return sample, part[sample], agent, coalition, utility
+
+
+def _tables(coalition: IntArray, setting: Setting) -> IntArray:
+    return np.zeros_like(coalition) if setting.pool_coalitions else coalition
+
+
+def _sizes(batch: Batch, setting: Setting) -> IntArray | None:
+    """Return the size of the coalition in which each pair met, where sizes matter."""
+    return batch.joined.sum(axis=1)[batch.sample, batch.coalition] if setting.sizes == "aware" else None
+
+
+def _by_part(part: IntArray, keys: IntArray, values: IntArray, setting: Setting) -> list[Sums]:
+    return [Sums.collect(keys[part == p], values[part == p]) for p in range(len(setting.shares))]

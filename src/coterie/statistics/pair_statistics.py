@@ -1,8 +1,7 @@
 """Statistics of semi-bandit logs: for each pair and coalition how often they met, and what it was worth.
 
-Utilities are summed as whole numbers q = round((u - low) / (high - low) 2^30), so that the sums
-are the same on every engine and in every order. The views in utility points count from the
-neutral point: u - neutral.
+Utilities are summed as whole numbers, see `coterie.statistics.fixed_point`. The views in utility
+points count from the neutral point: u - neutral.
 """
 
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.game.means import DenseMeans, PairMeans, SparseMeans
-from coterie.log.queries import FIXED_BITS
+from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.packed import embedded, packed_length, unpacked
 from coterie.statistics.setting import Setting, positions
 from coterie.sums import Sums, carried
@@ -107,13 +106,13 @@ class PairStatistics:
     @cached_property
     def mean(self) -> FloatArray:
         """The mean utility of each entry, counted from the neutral point."""
-        low, step = self._scale
+        low, step = self.setting.scale
         return low + step * (self.total / self.count)
 
     @cached_property
     def variance(self) -> FloatArray:
         """The sample variance (divided by N - 1) of each entry, 0 where N = 1."""
-        _, step = self._scale
+        _, step = self.setting.scale
         # With m = floor(mean), sum (q - m)^2 = sum q^2 - m (sum q + rest), exact in two parts of whole numbers.
         near, rest = np.divmod(self.total, self.count)
         both = self.total + rest
@@ -121,11 +120,6 @@ class PairStatistics:
         high = self.entries.values[:, 2] - near * (both >> FIXED_BITS) + (low >> FIXED_BITS)
         spread = high * 2.0**FIXED_BITS + (low & ((1 << FIXED_BITS) - 1)) - rest * (rest / self.count)
         return np.asarray(np.maximum(spread, 0.0) * step**2 / np.maximum(self.count - 1, 1))
-
-    @property
-    def _scale(self) -> tuple[float, float]:
-        low, high = self.setting.fixed_range
-        return low - self.setting.neutral, (high - low) / 2.0**FIXED_BITS
 
     @cached_property
     def counts(self) -> IntArray:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -11,7 +11,17 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, UpTo
 from coterie.log.choices import is_observed, sorted_sets
 from coterie.log.options import fixed_range
+from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.words import in_order
+
+Sizes = Literal["ignore", "aware"]
+"""Whether every coalition size has unknowns of its own."""
+
+Noise = Literal["pairs", "samples"]
+"""What is taken to be independent: all pairs, or only those of different samples."""
+
+SIZES: tuple[str, ...] = get_args(Sizes)
+NOISES: tuple[str, ...] = get_args(Noise)
 
 
 @dataclass(frozen=True)
@@ -30,8 +40,8 @@ class Setting:
     """The `actions` that were asked for: a word such as "observed", or explicit sets."""
     action_sets: Any
     """What they come to, as `ActionSpaces.parse` reads it."""
-    sizes: str
-    noise: str
+    sizes: Sizes
+    noise: Noise
     shares: tuple[float, ...]
     """The share of the samples in each part."""
     seed: int
@@ -73,6 +83,12 @@ class Setting:
     def fixed_range(self) -> tuple[float, float]:
         """The interval that 2^30 steps of fixed-point utilities span."""
         return fixed_range(self.utility_range, self.neutral, self.sigma)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Offset and step: a fixed-point utility q is offset + step q, counted from the neutral point."""
+        low, high = self.fixed_range
+        return low - self.neutral, (high - low) / 2.0**FIXED_BITS
 
     @property
     def actions(self) -> ActionSpaces:

@@ -17,16 +17,24 @@ import numpy as np
 
 from coterie.errors import InputError
 from coterie.files import whole_file
+from coterie.statistics.clues import NO_CLUES, Clues, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
-from coterie.statistics.setting import Setting
+from coterie.statistics.parts import HALVES, PARTS, learning_parts
+from coterie.statistics.setting import Noise, Setting, Sizes
 from coterie.statistics.total_statistics import TotalStatistics
 
 if TYPE_CHECKING:
     from coterie.log.log import Log
 
-FORMAT = "coterie.statistics/3"
-OLDER = "coterie.statistics/2"
-"""The same but for sums of squares of semi-bandit logs, whose two parts were added up one by one."""
+FORMAT = "coterie.statistics/4"
+OLDER = ("coterie.statistics/3", "coterie.statistics/2")
+"""Files without clues; in the second, the two parts of sums of squares were added up one by one."""
+
+JOINT_EDGES = 1000
+"""The joint bandit estimator is used for up to so many pairs x coalitions."""
+
+UNWEIGHTED_FEATURES = 500
+"""The paper's bandit certificate is computed beside ours for up to so many unknowns per agent."""
 
 PartStatistics = PairStatistics | TotalStatistics
 
@@ -37,18 +45,21 @@ class Statistics:
 
     setting: Setting
     parts: tuple[PartStatistics, ...]
+    clues: Clues = NO_CLUES
+    """What tests of assumptions need."""
 
     @classmethod
     def of(
         cls,
         log: "Log",
         *,
-        sizes: str = "ignore",
-        noise: str = "pairs",
-        parts: Sequence[float] = (0.5, 0.5),
+        sizes: Sizes = "ignore",
+        noise: Noise = "pairs",
+        parts: Sequence[float] = HALVES,
         seed: int = 0,
         unweighted: bool = False,
         joint: bool = False,
+        clues: bool = True,
     ) -> "Statistics":
         """Return the sums that estimates are made from, for each part of a log.
 
@@ -69,15 +80,68 @@ class Statistics:
             Bandit logs: also the sums without weights, which the paper's estimator needs.
         joint
             Bandit logs of symmetric games: also the sums of the joint estimator.
+        clues
+            Also what warnings about broken assumptions are made from. Semi-bandit logs are grouped by
+            coalition size for that and read once more, which takes several times as long.
         """
         from coterie.statistics.reduce import reduce_log  # here, since it makes statistics
 
-        return reduce_log(log, sizes=sizes, noise=noise, parts=parts, seed=seed, unweighted=unweighted, joint=joint)
+        return reduce_log(
+            log, sizes=sizes, noise=noise, parts=parts, seed=seed, unweighted=unweighted, joint=joint, clues=clues
+        )
+
+    @classmethod
+    def for_learning(
+        cls,
+        log: "Log",
+        *,
+        sizes: Sizes = "ignore",
+        noise: Noise = "pairs",
+        seed: int = 0,
+        paper: bool = False,
+        parts: Sequence[float] = PARTS,
+    ) -> "Statistics":
+        """Return the statistics of a log in the parts that learners use, with what sharpens bandit estimates.
+
+        The sums of the joint estimator, and those of the paper's, are made where they are affordable; the
+        latter in any case if it is the `paper`'s certificate that is wanted.
+        """
+        if len(log.agents) < 2:
+            raise InputError("the log has one agent only: there is nobody to form coalitions with")
+        bandit, plain = log.feedback == "bandit", sizes == "ignore"
+        n, k = len(log.agents), 1 if log.pool_coalitions else len(log.coalitions)
+        joint = bandit and log.symmetric and plain and noise == "pairs" and k * n * (n - 1) // 2 <= JOINT_EDGES
+        few = k * (n - 1) <= UNWEIGHTED_FEATURES
+        unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
+        return cls.of(log, sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
 
     @cached_property
     def whole(self) -> PartStatistics:
         """The statistics of all parts together."""
-        return reduce(lambda ours, theirs: ours.merged(theirs, self.setting), self.parts)  # type: ignore[arg-type]
+        return self._together(self.parts)
+
+    @property
+    def learning_parts(self) -> tuple[PartStatistics, ...]:
+        """The first parts, from which candidates are chosen; none where there is one part only."""
+        return self.parts[: learning_parts(self.setting.shares)]
+
+    @cached_property
+    def learning(self) -> PartStatistics:
+        """The statistics of the parts that learn."""
+        return self._together(self.learning_parts)
+
+    @cached_property
+    def certifying(self) -> PartStatistics:
+        """The statistics of the parts that certify what was learnt from the others."""
+        return self._together(self.parts[learning_parts(self.setting.shares) :])
+
+    @property
+    def last_and_others(self) -> tuple[PartStatistics, ...]:
+        """All parts but the last together, and the last: two that may test each other; one part is alone."""
+        return (self._together(self.parts[:-1]), self.parts[-1]) if len(self.parts) > 1 else self.parts
+
+    def _together(self, parts: Sequence[PartStatistics]) -> PartStatistics:
+        return reduce(lambda ours, theirs: ours.merged(theirs, self.setting), parts)  # type: ignore[arg-type]
 
     @property
     def n_samples(self) -> int:
@@ -98,17 +162,44 @@ class Statistics:
             return NotImplemented
         setting = self.setting.merged(other.setting)
         pairs = zip(self.parts, other.parts, strict=True)
-        return Statistics(setting, tuple(ours.merged(theirs, setting) for ours, theirs in pairs))  # type: ignore[arg-type]
+        parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
+        return Statistics(setting, parts, self.clues.merged(other.clues, setting))
 
     @cached_property
     def sha256(self) -> str:
-        """A hash of the whole content; equal statistics have equal hashes."""
-        return _digest(self.setting, [part.arrays() for part in self.parts])
+        """A hash of all that estimates and certificates are made from.
+
+        Clues are left out: they are partly floats, which depend on the order of summation, and statistics
+        that were made without them give the same results.
+        """
+        return _digest(self.setting.to_json(), self._arrays())
+
+    @cached_property
+    def log_sha256(self) -> str:
+        """A hash of what was observed, however the samples were divided into parts."""
+        arrays = self.whole.arrays()
+        found = hashlib.sha256()
+        for name in sorted(arrays):
+            if arrays[name].dtype.kind != "f":  # sums of floats depend on their order
+                found.update(f"{name} {arrays[name].shape}".encode())
+                found.update(np.ascontiguousarray(arrays[name]).data)
+        return found.hexdigest()
+
+    @property
+    def log_identity(self) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        """What tells a log from others, whatever the seed that divided its samples: names, and what was observed."""
+        return self.setting.agents, self.setting.coalitions, self.log_sha256
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return the arrays of all parts under the names that they have in a file."""
+        return dict(_named("", self.parts))
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, which appears whole or not at all."""
-        header = {"format": FORMAT, "sha256": self.sha256, "parts": len(self.parts), "setting": self.setting.to_json()}
-        arrays = dict(_named([part.arrays() for part in self.parts]))
+        arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size))
+        clues = self.clues.to_json() | {"halves": len(self.clues.by_size)}
+        header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
+        header |= {"sha256": _digest(header, arrays)}
         content = arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
         with whole_file(Path(path)) as temporary, temporary.open("wb") as file:
             np.savez(file, **content)
@@ -124,25 +215,31 @@ class Statistics:
             raise InputError(f"{path}: no such file") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
-        if not isinstance(header, dict) or header.get("format") not in {FORMAT, OLDER}:
+        if not isinstance(header, dict) or header.get("format") not in {FORMAT, *OLDER}:
             kept = header.get("format") if isinstance(header, dict) else header
             raise InputError(f'{path}: the format is {kept!r}, expected "{FORMAT}"')
         found: Statistics | None = None
-        digest = None
         try:
-            setting = Setting.from_json(header["setting"])
-            kind = PairStatistics if setting.feedback == "semi-bandit" else TotalStatistics
-            split: list[dict[str, Any]] = [{} for _ in range(header["parts"])]
-            for name, array in arrays.items():
-                index, _, field = name.partition("_")
-                split[int(index)][field] = array
-            digest = _digest(setting, split)
-            found = cls(setting, tuple(kind.from_arrays(setting, fields) for fields in split))
+            expected = header.pop("sha256")
+            if _digest(header if header["format"] == FORMAT else header["setting"], arrays) == expected:
+                found = cls._read(header, arrays)
         except (KeyError, TypeError, ValueError, IndexError):
             pass
-        if found is None or digest != header.get("sha256"):
+        if found is None:
             raise InputError(f"{path}: is damaged: its content does not match its hash")
         return found
+
+    @classmethod
+    def _read(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> "Statistics":
+        """Return the statistics that a sound file holds."""
+        setting = Setting.from_json(header["setting"])
+        kind = PairStatistics if setting.feedback == "semi-bandit" else TotalStatistics
+        parts = tuple(kind.from_arrays(setting, _fields("", p, arrays)) for p in range(header["parts"]))
+        if header["format"] != FORMAT:
+            return cls(setting, parts)
+        clues, sized = header["clues"], by_size_setting(setting)
+        halves = (PairStatistics.from_arrays(sized, _fields(_HALF, h, arrays)) for h in range(clues["halves"]))
+        return cls(setting, parts, Clues.from_json(clues, tuple(halves)))
 
     def __repr__(self) -> str:
         setting = self.setting
@@ -152,17 +249,26 @@ class Statistics:
         )
 
 
-def _named(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+_HALF = "half"
+
+
+def _named(prefix: str, parts: Sequence[PartStatistics]) -> Iterator[tuple[str, Any]]:
     """Yield all arrays under the names they have in a file, always in the same order."""
-    for index, arrays in enumerate(parts):
-        for name, array in sorted(arrays.items()):
-            yield f"{index}_{name}", array
+    for index, part in enumerate(parts):
+        for name, array in sorted(part.arrays().items()):
+            yield f"{prefix}{index}_{name}", array
 
 
-def _digest(setting: Setting, parts: Sequence[Mapping[str, Any]]) -> str:
-    """Return the hash of a setting and of the arrays of each part."""
-    digest = hashlib.sha256(json.dumps(setting.to_json(), sort_keys=True).encode())
-    for name, array in _named(parts):
+def _fields(prefix: str, index: int, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays of one part, as its `arrays` returned them."""
+    start = f"{prefix}{index}_"
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def _digest(described: Any, arrays: Mapping[str, Any]) -> str:
+    """Return the hash of plain values and of arrays in their order."""
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+    for name, array in arrays.items():
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

@@ -20,7 +20,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.log.queries import FIXED_BITS
+from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.packed import unpacked
 from coterie.statistics.pair_statistics import embed_all, feature_positions, size_table
 from coterie.statistics.setting import Setting, positions
@@ -118,7 +118,7 @@ class TotalStatistics:
     def moment(self, agent: int, weighting: str | None = None) -> FloatArray:
         """Return sum W x v of an agent, totals counted from the neutral point, shape (d,)."""
         sums, bits = self._sums(weighting)
-        low, step = self._scale
+        low, step = self.setting.scale
         # Under a weighting, moments were divided by 2^30 to fit; without one they are whole.
         unit = step if weighting_of(weighting, self.setting) == "none" else step * 2.0**FIXED_BITS
         return np.asarray((low * sums.offsets[agent] + unit * sums.moments[agent]) / 2.0**bits)
@@ -126,7 +126,7 @@ class TotalStatistics:
     def squares(self, agent: int, weighting: str | None = None) -> float:
         """Return sum W v^2 of an agent, totals counted from the neutral point."""
         sums, _ = self._sums(weighting)
-        low, step = (Fraction(value) for value in self._scale)  # the terms cancel where the range is wide
+        low, step = (Fraction(value) for value in self.setting.scale)  # the terms cancel where the range is wide
         one, first, *second = (int(high) * 2**LIMB + int(rest) for high, rest in sums.squares[agent])
         return float(low**2 * one + 2 * low * step * first + step**2 * (second[0] * 2**FIXED_BITS + second[1]))
 
@@ -135,11 +135,6 @@ class TotalStatistics:
         if name not in self.weighted:
             raise InputError(f"these statistics hold no sums with weighting {name!r}, only {sorted(self.weighted)}")
         return self.weighted[name], WEIGHT_BITS[name]
-
-    @property
-    def _scale(self) -> tuple[float, float]:
-        low, high = self.setting.fixed_range
-        return low - self.setting.neutral, (high - low) / 2.0**FIXED_BITS
 
     def merged(self, other: "TotalStatistics", setting: Setting) -> "TotalStatistics":
         """Return the sums of both, for the setting of both logs together."""

@@ -1,0 +1,134 @@
+"""What tests of assumptions need: made with the statistics, added, saved and loaded with them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie.errors import InputError
+from coterie.log.log import INFERRED
+from coterie.statistics import clues
+from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
+from coterie.statistics.parts import HALVES, PARTS
+from coterie.statistics.statistics import Statistics
+
+
+def log_of(log_tables, names=("memberships", "pairs"), **options):
+    return coterie.Log.from_frames(**log_tables.frames(*names), threads=1, **options)
+
+
+def assert_same_sums(ours, theirs):
+    assert len(ours) == len(theirs)
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.setting == other.setting
+        expected = other.arrays()
+        assert one.arrays().keys() == expected.keys()
+        for name, array in one.arrays().items():
+            np.testing.assert_array_equal(array, expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("parts", [(1.0,), HALVES, PARTS, (0.3, 0.7), (0.2, 0.2, 0.6)])
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+@pytest.mark.parametrize("options", [{}, {"symmetric": False}, {"pool_coalitions": True}])
+def test_one_reduction_gives_the_parts_and_two_halves_by_size(tables, parts, noise, options):
+    log = log_of(tables(60, symmetric=options.get("symmetric", True)), **options)
+    found = Statistics.of(log, parts=parts, noise=noise, seed=5)
+    plain = Statistics.of(log, parts=parts, noise=noise, seed=5, clues=False)
+    assert_same_sums(found.parts, plain.parts)
+    assert found.sha256 == plain.sha256
+    assert plain.clues is clues.NO_CLUES
+    assert_same_sums(found.clues.by_size, Statistics.of(log, sizes="aware", parts=HALVES, seed=5, clues=False).parts)
+    assert found.clues.extent == (min(log_utilities(log)), max(log_utilities(log)))
+    assert found.clues.excess.samples == (sample_excess(log).samples if noise == "pairs" else 0)
+
+
+def log_utilities(log):
+    return log.engine.table(f"SELECT utility FROM {log.engine.name('ratings')}")["utility"].to_pylist()
+
+
+def test_only_what_is_tested_is_kept(tables, monkeypatch):
+    log_tables = tables(61)
+    log = log_of(log_tables)
+    assert Statistics.of(log, sizes="aware").clues.by_size == ()
+    without = Statistics.of(log_of(log_tables, ("pairs",))).clues
+    assert without.by_size == ()
+    assert without.notes == (INFERRED,)
+    assert without.excess.samples > 0
+    totals = Statistics.of(log_of(log_tables, ("memberships", "totals"))).clues
+    assert (totals.by_size, totals.excess) == ((), NO_EXCESS)
+    assert totals.extent is not None
+    monkeypatch.setattr(clues, "SIZED_CELLS", 3 * 5 * 5 * 6 - 1)
+    assert Statistics.of(log).clues.by_size == ()
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_clues_of_logs_add_up(tables, pooled):
+    """Sums and extents are those of one log; the samples of each log are compared with its own means."""
+    log_tables = tables(62, samples=60)
+    pieces = [log_tables.only(set(log_tables.samples[start::2])) for start in (0, 1)]
+    ours, theirs = (Statistics.of(log_of(piece, pool_coalitions=pooled), parts=PARTS) for piece in pieces)
+    whole = Statistics.of(log_of(log_tables, pool_coalitions=pooled), parts=PARTS).clues
+    for both in ((ours + theirs).clues, (theirs + ours).clues):
+        assert_same_sums(both.by_size, whole.by_size)
+        assert both.extent == whole.extent
+        assert both.excess.samples == ours.clues.excess.samples + theirs.clues.excess.samples == whole.excess.samples
+        assert both.excess.total == pytest.approx(ours.clues.excess.total + theirs.clues.excess.total)
+        assert both.excess.squares == pytest.approx(ours.clues.excess.squares + theirs.clues.excess.squares)
+
+
+def test_clues_of_different_logs(tables, monkeypatch):
+    log_tables = tables(63)
+    pieces = [log_tables.only(set(log_tables.samples[start::3])) for start in range(3)]
+    first, second = (Statistics.of(log_of(piece)) for piece in pieces[:2])
+    inferred = Statistics.of(log_of(pieces[1], ("pairs",)))
+    # The log whose sizes are known is tested on its own.
+    for both in (first + inferred, inferred + first):
+        assert_same_sums(both.clues.by_size, first.clues.by_size)
+        assert both.clues.notes == (INFERRED,)
+    noted = replace(first, clues=replace(first.clues, notes=("one", INFERRED)))
+    assert (noted + inferred).clues.notes == ("one", INFERRED)
+    assert (inferred + noted).clues.notes == (INFERRED, "one")
+    without = Statistics.of(log_of(pieces[2]), clues=False)
+    for both in (first + without, without + first):
+        assert_same_sums(both.clues.by_size, first.clues.by_size)
+        assert (both.clues.extent, both.clues.excess) == (first.clues.extent, first.clues.excess)
+    assert (without + without).clues.extent is None
+    monkeypatch.setattr(clues, "SIZED_CELLS", 3 * 5 * 5 * 6 - 1)
+    assert (first + second).clues.by_size == ()
+
+
+@pytest.mark.parametrize("names", [("memberships", "pairs"), ("pairs",), ("memberships", "totals")])
+def test_clues_are_saved(tables, tmp_path, names):
+    original = Statistics.of(log_of(tables(64), names))
+    original.save(tmp_path / "s.npz")
+    loaded = Statistics.load(tmp_path / "s.npz").clues
+    assert_same_sums(loaded.by_size, original.clues.by_size)
+    for name in ("notes", "extent", "excess"):
+        assert getattr(loaded, name) == getattr(original.clues, name)
+
+
+def test_damaged_clues_are_refused(tables, tmp_path):
+    path = tmp_path / "s.npz"
+    Statistics.of(log_of(tables(65))).save(path)
+    content = dict(np.load(path))
+    header = json.loads(content["header"].tobytes())
+    values = content["half1_values"].copy()
+    values[0, 0] += 1
+    other = header["clues"] | {"excess": {"samples": 1000, "total": 0.0, "squares": 1.0}}
+    for header_of, arrays in (
+        (header, {"half1_values": values}),
+        ({**header, "clues": other}, {}),
+        ({**header, "clues": {**header["clues"], "halves": 0}}, {}),
+        ({key: value for key, value in header.items() if key != "clues"}, {}),
+    ):
+        packed = np.frombuffer(json.dumps(header_of).encode(), dtype=np.uint8)
+        np.savez(path, **{**content, "header": packed, **arrays})
+        with pytest.raises(InputError, match="does not match its hash"):
+            Statistics.load(path)
+
+
+def test_excess_adds_up():
+    assert SampleExcess(1, 2.0, 3.0) + SampleExcess(10, -1.0, 0.5) == SampleExcess(11, 1.0, 3.5)
+    assert NO_EXCESS + NO_EXCESS == NO_EXCESS

@@ -1,0 +1,47 @@
+"""Sums by key, and sums in two parts, against plain Python."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coterie.log.engine import DuckDBEngine, Engine
+from coterie.sums import Sums, carried
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return DuckDBEngine(threads=1)
+
+
+@given(
+    st.sampled_from([3, 50, 2**20, 2**40]),
+    st.lists(st.tuples(*[st.integers(0, 2**40)] * 3, st.integers(-(2**40), 2**40)), max_size=30),
+)
+def test_collect_adds_equal_keys_up_in_order(extent, rows):
+    """Few possible keys are counted, many are sorted as one number, and very many by columns."""
+    expected = Counter()
+    for *key, value in rows:
+        expected[tuple(part % extent for part in key)] += value
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    found = Sums.collect(table[:, :3] % extent, table[:, 3:] * [1, 2])
+    assert [tuple(key) for key in found.keys.tolist()] == sorted(expected)
+    assert found.values.tolist() == [[expected[key], 2 * expected[key]] for key in sorted(expected)]
+
+
+@given(st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62), st.integers(1, 40))
+def test_carrying_keeps_the_sum(high, low, bits):
+    above, below = carried(np.array([high], dtype=np.int64), np.array([low], dtype=np.int64), bits)
+    assert int(above[0]) * 2**bits + int(below[0]) == high * 2**bits + low
+    assert 0 <= below[0] < 2**bits
+
+
+def test_wide_sums_are_the_same_in_any_parts(engine):
+    terms = [2**60, 2**60 - 1, 2**59 + 5, 0, 12345678901234567] * 50
+    engine.lookup("terms", pa.table({"x": terms}))
+    for parts in (engine.wide_sum("x", 30), Engine.wide_sum(engine, "x", 30)):
+        found = engine.table(f"SELECT {parts[0]} AS high, {parts[1]} AS low FROM {engine.name('terms')}").to_pylist()[0]
+        assert found["high"] * 2**30 + found["low"] == sum(terms) > 2**63
