@@ -15,7 +15,7 @@ from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.total_statistics import TotalStatistics
 
 NO_PAPER = (
-    "the paper's certificate is defined for bounded utilities (no --sigma) and independent pairs (no --noise samples), "
+    "the paper's certificate is defined for bounded utilities (no sigma) and independent pairs (not samples), "
     "and for bandit logs with sizes ignored and coalitions told apart (statistics made with unweighted=True)"
 )
 

@@ -16,6 +16,7 @@ from coterie.log.queries import FIXED_BITS
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import TotalStatistics, edge_index
+from coterie.words import said
 
 CELLS = 50_000_000
 """Estimates are made for up to so many pairs x coalitions (x sizes)."""
@@ -53,7 +54,7 @@ def pair_estimate(
     if structure == "anonymous" or factor is not None:
         total = _table(part, part.mean * part.count)
         if noise is not None:
-            raise InputError("--noise samples is not available for anonymous sizes or a known factor")
+            raise InputError(f"{said(noise='samples')} is not available for anonymous sizes or a known factor")
         if factor is not None:
             return known_factor(count, total, factor, bounds, symmetric=setting.symmetric)
         squares = _table(part, part.variance * (part.count - 1) + part.count * part.mean**2)

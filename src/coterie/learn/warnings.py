@@ -10,6 +10,7 @@ from coterie.log.log import Log
 from coterie.statistics.dependence import sample_excess
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import Statistics
+from coterie.words import said
 
 SIZED_CELLS = 20_000_000
 """Whether size matters is tested for up to so many pairs x coalitions x sizes."""
@@ -52,7 +53,7 @@ def _one_sign(log: Log) -> Iterator[str]:
         side, wish = ("below", "join as many coalitions as possible") if low >= 0 else ("above", "be alone")
         yield (
             f"no utility is {side} the neutral point {log.neutral:g}, so everybody would rather "
-            f"{wish}: say with --neutral which utility is worth as much as being alone"
+            f"{wish}: say with {said('neutral')} which utility is worth as much as being alone"
         )
 
 
@@ -64,7 +65,7 @@ def _meaningless_labels(statistics: Statistics) -> Iterator[str]:
     if (used <= 1).all():
         yield (
             "every coalition occurs in one sample only, so their labels seem to mean nothing: "
-            "use --pool-coalitions to treat them as interchangeable"
+            f"use {said(pool_coalitions=True)} to treat them as interchangeable"
         )
 
 

@@ -1,19 +1,23 @@
-"""Checking the tables of a log inside the engine.
+"""Checking the tables of a log: their columns, and their rows inside the engine.
 
 A sound log costs one pass over each table for what a single row shows, one for repeated rows (by
 hashes) and one join for the members of pairs or the terms of totals. Only a log with problems is
 read again, to find the first row of each.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from coterie.errors import InputError
 from coterie.log import queries, refusals, schema
-from coterie.log.engine import Engine, Source
+from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
+from coterie.log.tables import Source
+from coterie.words import said
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,60 @@ class _Table:
         return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
 
 
+def match_columns(source: Source, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Return for each column of the table what the source calls it, refusing what is missing.
+
+    Names are compared without regard to case and to blanks around them. A column that `mapping`
+    renames is looked for under both names, since a mapping speaks about all tables at once.
+    """
+    problems, missing, matched = [], [], {}
+    for ours in schema.TABLES[source.table]:
+        candidates: list[str] = []
+        for wanted in (mapping.get(ours), ours):
+            if wanted is not None and not candidates:
+                candidates = [name for name in types if name.strip().casefold() == wanted.casefold()]
+        if not candidates:
+            missing.append(ours)
+        elif len(candidates) > 1:
+            problems.append(refusals.ambiguous_column(ours, candidates))
+        elif not _fits(ours, types[candidates[0]]):
+            problems.append(refusals.wrong_type(candidates[0], types[candidates[0]]))
+        else:
+            matched[ours] = candidates[0]
+    if missing:
+        problems.insert(0, refusals.missing_columns(source.table, missing, types))
+    refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
+    return matched
+
+
+def refuse_unknown_columns(
+    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
+) -> None:
+    """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
+    known = {name.strip().casefold() for columns in types.values() for name in columns}
+    for ours, theirs in mapping.items():
+        matters = any(ours in schema.TABLES[table] for table in types)
+        if matters and theirs.casefold() not in known:
+            where = " and ".join(source.shown for source in used)
+            names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
+            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but {where} has only: {names}")
+
+
+_WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
+_REAL = r"(double|float|real|half|decimal)(\(.*\))?"
+_DATE = r"(date|time)[a-z_ ]*"
+
+
+def _fits(column: str, kind: str) -> bool:
+    """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
+    if "with time zone" in kind:  # its spelling depends on where it is read
+        return False
+    return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None
+
+
 def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checked:
     """Return what is known about the log, or refuse it with all its problems at once."""
-    assert options.neutral is not None
-    limits = fixed_range(options.utility_range, options.neutral, options.sigma)
+    limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
     problems: list[Refusal] = []
     tables = {source.table: _Table(engine, source) for source in sources}
     used = tables.get("pairs") or tables["totals"]
@@ -123,7 +177,7 @@ def _worded(
     if kind == "self":
         return refusals.with_herself(row["agent"])
     if kind == "outside":
-        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma)
+        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options["sigma"])
     return refusals.empty_name(kind.removeprefix("empty_"))
 
 
@@ -148,15 +202,15 @@ def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[bool, l
     """Return whether pairs come in both orders, and what is wrong with repeated ones."""
     ordered = ["sample", "coalition", "agent", "partner"]
     unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
-    keys = unordered if options.symmetric else ordered
+    keys = unordered if options["symmetric"] else ordered
     if _distinct_rows(table, keys) == rows:
         return False, []
     problems = list(_first_repeated(table))
-    if not options.symmetric:
+    if not options["symmetric"]:
         return False, problems
     found = table.one(queries.orders(table.view))
     assert found is not None
-    if found["different"] and not options.symmetrize:
+    if found["different"] and not options["symmetrize"]:
         row = table.one(queries.disagreement(table.view))
         if row is not None:  # otherwise the same order was listed twice, which is reported as such
             what = refusals.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))

@@ -22,6 +22,7 @@ from coterie.statistics.statistics import Statistics
 from coterie.statistics.streaming import whole_samples
 from coterie.statistics.total_statistics import TotalStatistics, WeightedSums, carried_limbs
 from coterie.sums import Sums
+from coterie.words import said
 
 MOST_GRAM_ENTRIES = 1 << 28
 """Gram matrices of all agents together have at most so many entries in each part (2 GB)."""
@@ -39,7 +40,9 @@ def reduce_log(
     if noise not in {"pairs", "samples"}:
         raise InputError(f'noise: expected "pairs" or "samples", got {noise!r}')
     if sizes == "aware" and not log.has_memberships:
-        raise InputError("--sizes aware needs a table memberships; sizes inferred from pairs could be too small")
+        raise InputError(
+            f"{said(sizes='aware')} needs a table memberships; sizes inferred from pairs could be too small"
+        )
     if joint and (log.feedback != "bandit" or not log.symmetric or noise == "samples" or sizes == "aware"):
         raise InputError(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
@@ -47,8 +50,7 @@ def reduce_log(
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, noise, _shares(parts),
-        checks.whole(seed, "seed", 0), log.options.agents,
-        () if log.pool_coalitions else log.options.coalition_names,
+        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     if log.feedback == "bandit":
