@@ -90,9 +90,9 @@ def _observed_sets(
         "bit": pa.array([1 << (l % WORD_BITS) for l in range(len(coalitions))], pa.int64()),
     }
     engine.lookup("codes", pa.table(numbered))
-    found = engine.table(queries.observed_sets(members, engine.name("codes"), words, own=own))
-    bits = np.stack([found[f"w{w}"].to_numpy() for w in range(words)], axis=1)
-    owner = codes(found["agent"], pa.array(agents, pa.string())).tolist() if own else [None] * len(bits)
+    chosen_sets = engine.table(queries.observed_sets(members, engine.name("codes"), words, own=own))
+    bits = np.stack([chosen_sets[f"w{w}"].to_numpy() for w in range(words)], axis=1)
+    owner = codes(chosen_sets["agent"], pa.array(agents, pa.string())).tolist() if own else [None] * len(bits)
     result: dict[str, list[list[str]]] = {}
     for agent, row in zip(owner, bits.tolist(), strict=True):
         chosen = [name for l, name in enumerate(coalitions) if row[l // WORD_BITS] >> (l % WORD_BITS) & 1]
