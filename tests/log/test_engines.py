@@ -170,6 +170,8 @@ def test_spark_frames(tables, spark):
         == Statistics.of(coterie.Log.from_frames(**frames, spark=spark)).sha256
         == Statistics.of(coterie.Log.from_frames(**frames)).sha256
     )
+    with pytest.raises(InputError, match='memberships: frames of Spark are read by Spark; say engine="spark"'):
+        coterie.Log.from_frames(**theirs)
 
 
 def test_engine_names(monkeypatch):
