@@ -84,7 +84,8 @@ def bare(folder, *queries):
 
 def task(folder, **options):
     """An unchecked log, ready to be reduced: what is timed is the reduction alone."""
-    from coterie.log.engine import DuckDBEngine, match_columns
+    from coterie.log.checking import match_columns
+    from coterie.log.engine import DuckDBEngine
     from coterie.log.tables import find_log
     from coterie.statistics.reduce import Reduction
     from coterie.statistics.setting import Setting
@@ -139,13 +140,14 @@ def our_reduction(folder, **options):
 
 def our_checks(folder):
     from coterie.log import checking, tables
-    from coterie.log.engine import DuckDBEngine, match_columns
-    from coterie.log.options import Options
+    from coterie.log.checking import match_columns
+    from coterie.log.engine import DuckDBEngine
+    from coterie.log.options import settled
 
     engine, sources = DuckDBEngine(), tables.find_log(folder)[0]
     for source in sources:
         engine.load(source, match_columns(source, engine.types(source), {}))
-    return lambda: checking.check(engine, sources, Options().settled())
+    return lambda: checking.check(engine, sources, settled({}))
 
 
 def everything(folder):

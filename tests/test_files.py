@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coterie import InputError
-from coterie.files import parse_csv, read_json, to_json, whole_file, whole_folder
+from coterie.files import as_path, parse_csv, parse_json, read_json, split_header, to_json, whole_file, whole_folder
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -140,3 +140,39 @@ def test_csv_that_does_not_is_refused(text, message):
 
 def test_json_in_ascii():
     assert to_json(["Zoë"], ascii_only=True) == '[\n  "Zo\\u00eb"\n]\n'
+
+
+def test_a_path_is_text_or_a_path(tmp_path):
+    with whole_file(str(tmp_path / "a.json")) as temporary:
+        temporary.write_text("1")
+    assert read_json(str(tmp_path / "a.json")) == 1
+    with whole_folder(str(tmp_path / "folder")):
+        pass
+    assert as_path(tmp_path) == as_path(str(tmp_path)) == tmp_path
+    for use in (
+        read_json,
+        as_path,
+        lambda path: whole_file(path).__enter__(),
+        lambda path: whole_folder(path).__enter__(),
+    ):
+        with pytest.raises(InputError, match="expected the name of a file or folder, got 3"):
+            use(3)
+
+
+def test_json_may_begin_with_a_mark():
+    assert parse_json('\ufeff{"a": 1}') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "expected"),
+    [
+        ("a,b;c,d", (), (",", ["a", "b;c", "d"])),
+        ("a,b;c,d", ("b;c",), (",", ["a", "b;c", "d"])),
+        ("a;x,y,z", ("a", "x,y,z"), (";", ["a", "x,y,z"])),  # fewer cells, but the ones that are wanted
+        (' a\t"b\tc"\td;', (), ("\t", ["a", "b\tc", "d;"])),
+        ('"two\nlines",b\n1,2', (), (",", ["two\nlines", "b"])),
+        ("", (), (",", [])),
+    ],
+)
+def test_the_header_of_a_table(text, columns, expected):
+    assert split_header(text, columns) == expected

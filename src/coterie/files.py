@@ -12,12 +12,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from coterie.checks import shown
 from coterie.errors import InputError
+
+SEPARATORS = (",", ";", "\t")
+"""What may stand between the cells of a CSV table."""
+
+
+def as_path(value: Any, expected: str = "the name of a file or folder") -> Path:
+    """Return a path that was given as text or as a path, refusing anything else."""
+    if isinstance(value, (str, os.PathLike)):
+        return Path(value)
+    raise InputError(f"expected {expected}, got {shown(value)}")
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: str | Path) -> Iterator[Path]:
     """Give a temporary path to write to; it replaces `path` only if the block succeeds."""
+    path = as_path(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected a file name")
     with _existing(path.parent):
@@ -33,12 +45,13 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
+def whole_folder(path: str | Path) -> Iterator[Path]:
     """Give a temporary folder to fill; its files are in `path` only if the block succeeds.
 
     An existing folder is taken only if it is empty, and it stays the same folder, since it may be
     somebody's current one: nothing of the user's is ever removed.
     """
+    path = as_path(path)
     is_there = path.exists()
     if is_there and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path}: already exists and is not an empty folder")
@@ -110,7 +123,7 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def naming(path: str | Path) -> Iterator[None]:
     """Put the file's name before whatever is refused in the block."""
     try:
         yield
@@ -118,18 +131,18 @@ def naming(path: Path) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
-def read_text(path: Path) -> str:
+def read_text(path: str | Path) -> str:
     """Return the content of a text file, or say in one sentence why it cannot be read."""
     try:
         # Not `read_text`, which would change line ends inside quotes.
-        return path.read_bytes().decode("utf-8-sig")
+        return as_path(path).read_bytes().decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8") from None
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: str | Path) -> Any:
     """Return the content of a JSON file, or say in one sentence why it cannot be read."""
     text = read_text(path)
     with naming(path):
@@ -139,30 +152,48 @@ def read_json(path: Path) -> Any:
 def parse_json(text: str) -> Any:
     """Return the value of JSON text."""
     try:
-        return json.loads(text)
+        return json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise InputError("is not JSON that can be read (lists or objects within each other are too deep)") from None
     except ValueError as problem:  # also an integer of thousands of digits
         raise InputError(f"is not JSON ({problem})") from None
 
 
+def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False) -> tuple[str, list[str]]:
+    """Return the separator of CSV text and the cells of its header, without blanks around them.
+
+    The separator is the one that yields all `columns`, once each and without regard to case, or else the
+    one that yields most cells. `strict` passes over those that quotes make no sense with.
+    """
+
+    def split(separator: str) -> list[str]:
+        try:
+            reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
+            return [cell.strip() for cell in next(reader, [])]
+        except csv.Error:
+            return []
+
+    def fits(separator: str) -> tuple[bool, int]:
+        cells = [cell.lower() for cell in headers[separator]]
+        return all(cells.count(name) == 1 for name in columns), len(cells)
+
+    headers = {separator: split(separator) for separator in SEPARATORS}
+    best = max(SEPARATORS, key=fits)
+    return best, headers[best]
+
+
 def parse_csv(text: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of each row below the header and its values in `columns`.
 
-    The separator is the one of comma, semicolon and tab that yields all columns; headers are compared
-    without regard to case; other columns and empty lines are skipped.
+    Headers are compared without regard to case; other columns and empty lines are skipped.
     """
-    for separator in ",;\t":
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        try:
-            header = [name.strip().lower() for name in next(reader, [])]
-        except csv.Error:  # quotes that make sense with another separator
-            continue
-        if all(header.count(name) == 1 for name in columns):
-            break
-    else:
+    separator, header = split_header(text, columns, strict=True)
+    header = [name.lower() for name in header]
+    if any(header.count(name) != 1 for name in columns):
         raise InputError(f"expected the columns {','.join(columns)}, once each, in the first line")
     places, number = [header.index(name) for name in columns], 0
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    next(reader)
     try:
         for number, row in enumerate(reader, start=1):
             if len(row) not in {0, len(header)}:

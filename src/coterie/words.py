@@ -1,8 +1,14 @@
-"""Numbers as people write them, and names in the order people expect."""
+"""Numbers as people write them, names in the order people expect, and options in the words of who gave them."""
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+Spelling = Callable[[Mapping[str, Any]], str]
+"""Writes options as a caller would; a value of `...` stands for the option without one."""
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -46,3 +52,44 @@ def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
     pieces = re.split("([0-9]+)", name)
     digits = [piece.lstrip("0") for piece in pieces]  # longer numbers are larger, whatever their length
     return [(len(digits[t]), digits[t]) if t % 2 else (0, piece) for t, piece in enumerate(pieces)], name
+
+
+def literal(value: Any) -> str:
+    """Return a value as Python code, with numbers as people write them.
+
+    >>> literal({"low": 1.0, "on": True}), literal((1.5, "a"))
+    ('{"low": 1, "on": True}', '(1.5, "a")')
+    """
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(literal, value))})"
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
+
+
+def said(*names: str, **values: Any) -> str:
+    """Return options as the caller would give them: Python arguments, unless `spelled` says otherwise.
+
+    >>> said("memory_limit"), said(utility_range=(1.0, 5.0), neutral=3), said(engine="spark")
+    ('memory_limit', 'utility_range=(1, 5), neutral=3', 'engine="spark"')
+    """
+    return _spelling.get()({**dict.fromkeys(names, ...), **values})
+
+
+@contextmanager
+def spelled(spelling: Spelling) -> Iterator[None]:
+    """Let messages of the block name options in other words, such as those of a command line."""
+    before = _spelling.set(spelling)
+    try:
+        yield
+    finally:
+        _spelling.reset(before)
+
+
+def _as_arguments(options: Mapping[str, Any]) -> str:
+    return ", ".join(name if value is ... else f"{name}={literal(value)}" for name, value in options.items())
+
+
+_spelling: ContextVar[Spelling] = ContextVar("spelling", default=_as_arguments)

@@ -72,7 +72,7 @@ def test_size_test_finds_dependence(model, symmetric):
     """Also where effects of different pairs have opposite signs and cancel on average."""
     found = size_dependence(parts_of(*drawn(1, model, samples=6000, noise="pairs", symmetric=symmetric)))
     assert found.coalitions
-    assert "use --sizes aware" in found.warnings()[0]
+    assert 'use sizes="aware"' in found.warnings()[0]
     assert (found.strength > 1).sum() == len(found.coalitions)
 
 
@@ -98,7 +98,7 @@ def test_sample_test_finds_good_and_bad_days(model, noise):
     warning = within_sample_dependence(direct_excess(drawn(3, model, noise=noise)[0]))
     assert warning is not None
     assert "move together" in warning
-    assert "use --noise samples" in warning
+    assert 'use noise="samples"' in warning
 
 
 def test_sample_test_is_silent_with_few_samples():

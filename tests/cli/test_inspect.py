@@ -136,6 +136,48 @@ def test_bad_input_is_exit_code_2(run, log, words, expected):
     assert expected in messages
 
 
+HEADER = PAIRS.splitlines()[0] + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        (HEADER + "1,x,a,b,1\n2,x,a,b,5\n", [], "such as --utility-range 1 5 --neutral 3"),
+        (
+            HEADER + "1,x,a,b,1\n1,x,b,a,0\n",
+            [],
+            "say --asymmetric if agents value each other differently, or --symmetrize",
+        ),
+        (HEADER.replace("utility", "score") + "1,x,a,b,1\n", [], "(--columns utility=NAME says which one is meant)"),
+        (PAIRS, ["--utility-range", 1, 5], "for scores from 1 to 5 say --utility-range 1 5 --neutral 3"),
+        (PAIRS, ["--utility-range", 5, 1], "error: --utility-range: expected low < high"),
+        (PAIRS, ["--asymmetric", "--symmetrize"], "--symmetrize makes a symmetric log, --asymmetric asks for another"),
+        (
+            PAIRS,
+            ["--coalitions", 2],
+            "--coalitions says how many interchangeable coalitions to use: add --pool-coalitions",
+        ),
+        (
+            PAIRS,
+            ["--pool-coalitions", "--actions", '[["x"]]'],
+            "with --pool-coalitions old coalition names mean nothing",
+        ),
+        (PAIRS, ["--columns", "utility=Scroe"], "--columns: utility is said to be 'Scroe'"),
+        (PAIRS, ["--memory-limit", "much"], "--memory-limit: expected something like 2GB"),
+        (PAIRS, ["--feedback", "full"], "--feedback"),
+    ],
+)
+def test_refusals_name_options_of_the_command_line(run, tmp_path, text, words, expected):
+    (tmp_path / "pairs.csv").write_text(text, encoding="utf-8")
+    code, shown, messages = run("inspect", tmp_path, *words)
+    assert (code, shown) == (2, "")
+    assert expected in messages
+
+
+def test_an_address_needs_spark(run):
+    assert "s3://bucket/log: addresses are read by Spark; say --engine spark" in run("inspect", "s3://bucket/log")[2]
+
+
 def test_many_agents_are_listed_and_bandit_logs_are_shown(run, tmp_path):
     members = "".join(f"{m},a{i},x\n" for m in range(3) for i in range(45) if (i + m) % 3)
     totals = "".join(f"{m},a{i},0\n" for m in range(3) for i in range(45) if (i + m) % 3)

@@ -26,7 +26,7 @@ def frames(rows):
 def test_one_sign():
     rows = [(s, c, "a", "b", 0.2 + 0.1 * (s % 3)) for s in range(10) for c in "xy"]
     found = warned(coterie.Log.from_frames(pairs=frames(rows)))
-    assert any("no utility is below the neutral point 0" in text and "--neutral" in text for text in found)
+    assert any("no utility is below the neutral point 0" in text and "say with neutral which" in text for text in found)
     found = warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.9))
     assert any("no utility is above the neutral point 0.9" in text and "be alone" in text for text in found)
     found = warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.3))
@@ -42,9 +42,9 @@ def test_ratings_of_0_and_1_have_one_sign():
 def test_labels_that_mean_nothing():
     rows = [(s, f"team {s}", "a", "b", 0.5 - s % 2) for s in range(10)]
     found = warned(coterie.Log.from_frames(pairs=frames(rows)))
-    assert any("--pool-coalitions" in text for text in found)
+    assert any("use pool_coalitions=True" in text for text in found)
     log = coterie.Log.from_frames(pairs=frames(rows), pool_coalitions=True)
-    assert not any("--pool-coalitions" in text for text in warned(log))
+    assert not any("use pool_coalitions=True" in text for text in warned(log))
 
 
 def test_larger_than_ever_seen():
@@ -65,8 +65,8 @@ def test_nothing_to_say_about_a_sound_log(tmp_path):
 @pytest.mark.parametrize(
     ("options", "advice", "cure"),
     [
-        ({"model": "size-gaussian"}, "--sizes aware", {"sizes": "aware"}),
-        ({"noise": "samples"}, "--noise samples", {"noise": "samples"}),
+        ({"model": "size-gaussian"}, 'use sizes="aware"', {"sizes": "aware"}),
+        ({"noise": "samples"}, 'use noise="samples"', {"noise": "samples"}),
     ],
 )
 def test_broken_assumptions(tmp_path, options, advice, cure):

@@ -166,13 +166,13 @@ def test_totals_with_empty_memberships(csv_log):
 def test_failures_of_the_engine_are_no_bad_input(csv_log, tmp_path):
     rows = "".join(f"{sample},x,agent {sample},b,0.{sample}\n" for sample in range(100_000))
     folder = csv_log(pairs=PAIRS + rows)
-    with pytest.raises(CoterieError, match="raise --memory-limit") as failure:
+    with pytest.raises(CoterieError, match="raise memory_limit") as failure:
         coterie.read_log(folder, memory_limit="2MB", threads=1)
     assert not isinstance(failure.value, InputError)
     for limit in ("-1", "0GB", ""):
-        with pytest.raises(InputError, match="memory limit: expected something like"):
+        with pytest.raises(InputError, match="memory_limit: expected something like"):
             coterie.read_log(folder, memory_limit=limit)
-    engine = make_engine("duckdb", memory_limit=None, threads=1, spark=None)
+    engine = make_engine({"threads": 1})
     with pytest.raises(CoterieError, match="DuckDB failed"):
         engine.table("SELECT nothing FROM nowhere")
     with pytest.raises(CoterieError, match="DuckDB failed"):
@@ -203,7 +203,7 @@ def test_lines_before_the_header(csv_log, start):
 
 
 def test_a_single_value_suggests_a_range(csv_log):
-    with pytest.raises(InputError, match="--utility-range -1 7 --neutral 3"):
+    with pytest.raises(InputError, match=r"utility_range=\(-1, 7\), neutral=3"):
         coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,7\n"))
 
 

@@ -116,7 +116,7 @@ def test_spark_reads_addresses(tables, tmp_path, spark):
     assert single.rows == at_address.rows
     with pytest.raises(InputError, match="no such file"):
         coterie.read_log((tmp_path / "nothing").as_uri(), spark=spark)
-    with pytest.raises(InputError, match="--engine spark"):
+    with pytest.raises(InputError, match='say engine="spark"'):
         coterie.read_log(folder.as_uri())
 
 
@@ -170,16 +170,16 @@ def test_spark_frames(tables, spark):
         == Statistics.of(coterie.Log.from_frames(**frames, spark=spark)).sha256
         == Statistics.of(coterie.Log.from_frames(**frames)).sha256
     )
+    with pytest.raises(InputError, match='memberships: frames of Spark are read by Spark; say engine="spark"'):
+        coterie.Log.from_frames(**theirs)
 
 
 def test_engine_names(monkeypatch):
-    with pytest.raises(InputError, match='"duckdb" or "spark"'):
-        make_engine("sqlite", memory_limit=None, threads=None, spark=None)
     with pytest.raises(InputError, match="2GB or 500MB"):
-        make_engine("duckdb", memory_limit="a lot", threads=None, spark=None)
+        make_engine({"memory_limit": "a lot"})
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(CoterieError, match=r"install coterie\[spark\]"):
-        make_engine("spark", memory_limit=None, threads=None, spark=None)
+        make_engine({"engine": "spark"})
 
 
 def test_a_small_memory_limit_is_enough(tables):

@@ -24,7 +24,7 @@ def refusal(folder, **options):
     [
         (
             {"pairs": "sample,coalition,agent,partner\n1,x,a,b\n"},
-            r"pairs.csv: no column 'utility'.*--columns utility=NAME",
+            r"pairs.csv: no column 'utility'.*columns=\{\"utility\": \"NAME\"\} says",
         ),
         ({"pairs": PAIRS}, r"pairs.csv: has no rows; an empty log says nothing"),
         ({"pairs": ""}, r"pairs.csv: is empty, expected a header and rows"),
@@ -46,7 +46,7 @@ def refusal(folder, **options):
         ({"pairs": PAIRS + "1,x,a,b,1e999\n"}, r"expected a finite number"),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,b,5\n3,x,a,b,4\n"},
-            r"row 2 below the header: utility 5 is outside .*\[-1, 1\].*--utility-range 1 5 --neutral 3 \(and 1 more",
+            r"row 2 below the header: utility 5 is outside .*\[-1, 1\].*utility_range=\(1, 5\), neutral=3 \(and 1 more",
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n1,x,a,b,1\n"},
@@ -54,7 +54,7 @@ def refusal(folder, **options):
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,b,0\n1,x,b,a,0.5\n"},
-            r"row 3 .*has utility 1 in one order and 0.5 in the other, .*say --asymmetric .* or --symmetrize",
+            r"row 3 .*has utility 1 in one order and 0.5 in the other, .*say symmetric=False .* or symmetrize=True",
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,1\n2,x,a,c,0\n", "memberships": FIVE},
@@ -110,9 +110,12 @@ def refusal(folder, **options):
         ),
         (
             {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"symmetric": "yes"}'},
-            r"\"symmetric\" is 'yes', expected true or false",
+            r"log.json: symmetric: expected true or false, got 'yes'",
         ),
-        ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"agents": "a"}'}, r"\"agents\" is 'a', expected a list of names"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"agents": "a"}'},
+            r"log.json: agents: expected a list of names, got 'a'",
+        ),
         ({"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"agents": ["a", "a"]}'}, r"the name 'a' occurs twice"),
         (
             {"pairs": PAIRS + "1,x,a,b,0\n", "json": '{"utility_range": [1, 0]}'},
@@ -145,8 +148,11 @@ def test_refusals(csv_log, texts, expected):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"utility_range": (1, 5)}, r"the neutral point 0 is outside the utility range \[1, 5\].*--neutral 3"),
-        ({"coalitions": 3}, r"add --pool-coalitions"),
+        (
+            {"utility_range": (1, 5)},
+            r"the neutral point 0 is outside the utility range \[1, 5\].*say utility_range=\(1, 5\), neutral=3",
+        ),
+        ({"coalitions": 3}, r"add pool_coalitions=True"),
         ({"symmetric": False, "symmetrize": True}, r"give one of them"),
         ({"columns": {"person": "Name"}}, r"'person' is not a column of a log"),
         ({"columns": "sample"}, r"expected ours=theirs pairs"),
@@ -164,7 +170,7 @@ def test_refused_options(csv_log, options, expected):
 
 def test_pooled_observed_own_is_refused(csv_log):
     log = coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,0\n"), pool_coalitions=True, actions="observed-own")
-    with pytest.raises(InputError, match="drop --pool-coalitions"):
+    with pytest.raises(InputError, match="drop pool_coalitions=True"):
         _ = log.actions
 
 

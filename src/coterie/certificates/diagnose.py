@@ -17,6 +17,7 @@ from coterie.estimate import confidence
 from coterie.estimate.pair_means import PairEstimate, pair_estimate
 from coterie.statistics.dependence import SampleExcess
 from coterie.statistics.pair_statistics import PairStatistics
+from coterie.words import said
 
 FALSE_ALARMS = 0.01
 """How often each test raises an alarm on a log that satisfies the assumption."""
@@ -32,7 +33,9 @@ class SizeDependence:
 
     def warnings(self) -> list[str]:
         """Return one sentence per coalition concerned."""
-        return [f"utilities in coalition {name} depend on its size: use --sizes aware" for name in self.coalitions]
+        return [
+            f"utilities in coalition {name} depend on its size: use {said(sizes='aware')}" for name in self.coalitions
+        ]
 
 
 def size_dependence(parts: Sequence[PairStatistics], alpha: float = FALSE_ALARMS) -> SizeDependence:
@@ -108,4 +111,4 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
     if abs(score) <= NormalDist().inv_cdf(1 - alpha / 2):
         return None
     together = "together" if score > 0 else "against each other"
-    return f"utilities of one sample move {together} (score {score:.1f}): use --noise samples"
+    return f"utilities of one sample move {together} (score {score:.1f}): use {said(noise='samples')}"

@@ -136,7 +136,7 @@ class ExpectedNorms:
 
 
 NO_PAPER = (
-    "the paper's certificate is defined for bounded utilities (no --sigma) and independent pairs (no --noise samples), "
+    "the paper's certificate is defined for bounded utilities (no sigma) and independent pairs (not samples), "
     "and for bandit logs with sizes ignored and coalitions told apart (statistics made with unweighted=True)"
 )
 

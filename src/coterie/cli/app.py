@@ -15,8 +15,10 @@ from typing import Any
 import typer
 
 from coterie import __version__
+from coterie.cli.log_options import command_line
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.errors import CoterieError, InputError
+from coterie.words import spelled
 
 COMMANDS: tuple[str, ...] = (
     "demo", "simulate", "inspect", "learn", "certify", "coverage", "evaluate", "bounds", "reproduce",
@@ -58,7 +60,7 @@ _UsageError: Any = typer.BadParameter.__base__
 def main() -> None:
     """Run the command line and exit with its code."""
     print_anything()
-    with _termination_as_exception():
+    with _termination_as_exception(), spelled(command_line):
         sys.exit(_run())
 
 

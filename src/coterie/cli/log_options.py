@@ -1,103 +1,89 @@
-"""The options that describe a log, shared by every command that reads one."""
+"""The options that describe a log, shared by every command that reads one: made from the table of `log.options`."""
 
 import functools
 import inspect
-import json
-from collections.abc import Callable
-from enum import StrEnum
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from enum import Enum, StrEnum
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
-from coterie.errors import InputError
-from coterie.log import Log, read_log
+from coterie.log import options, read_log
+from coterie.log.options import Option, Word
+from coterie.words import number
+
+OTHER_NAMES = {"random_state": "--seed"}
+"""Options of Python that have another name here."""
+
+LOG = Annotated[str, typer.Argument(metavar="LOG", help="A folder with tables, or one file of pairs.")]
 
 
-class EngineName(StrEnum):
-    """Where queries run."""
+def command_line(said: Mapping[str, Any]) -> str:
+    """Return options as they are given on the command line, see `coterie.words.said`.
 
-    duckdb = "duckdb"
-    spark = "spark"
-
-
-def _read(
-    path: Annotated[str, typer.Argument(metavar="LOG", help="A folder with tables, or one file of pairs.")],
-    *,
-    columns: Annotated[
-        str | None, typer.Option(help="What your tables call a column: sample=Project,utility=Score.")
-    ] = None,
-    utility_range: Annotated[
-        tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="Where pair utilities lie.")
-    ] = None,
-    neutral: Annotated[float | None, typer.Option(help="The utility that is worth as much as being alone.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of utilities that have no bounds.")] = None,
-    asymmetric: Annotated[bool, typer.Option("--asymmetric", help="Agents value each other differently.")] = False,
-    symmetrize: Annotated[bool, typer.Option("--symmetrize", help="Average the two orders of each pair.")] = False,
-    pool_coalitions: Annotated[
-        bool,
-        typer.Option("--pool-coalitions", help="Coalitions are interchangeable: their labels mean nothing."),
-    ] = False,
-    coalitions: Annotated[
-        int | None, typer.Option(metavar="K", help="How many interchangeable coalitions to use.")
-    ] = None,
-    actions: Annotated[
-        str | None,
-        typer.Option(help="observed, observed-own, one, any, up-to:3, or JSON: a list of lists, or agent -> lists."),
-    ] = None,
-    may_stay_out: Annotated[
-        bool, typer.Option("--may-stay-out", help="Agents may also join nothing, which is worth 0.")
-    ] = False,
-    feedback: Annotated[
-        str | None, typer.Option(help="semi-bandit or bandit, where the tables leave a choice.")
-    ] = None,
-    engine: Annotated[EngineName, typer.Option(help="Where the log is read.")] = EngineName.duckdb,
-    memory_limit: Annotated[
-        str | None, typer.Option(help="How much memory DuckDB may use, such as 2GB; it spills beyond.")
-    ] = None,
-) -> Log:
-    """Return the log that the options describe; a flag that is not given leaves the choice to `log.json`."""
-    return read_log(
-        path,
-        columns=columns,
-        utility_range=utility_range,
-        neutral=neutral,
-        sigma=sigma,
-        symmetric=False if asymmetric else None,
-        symmetrize=symmetrize,
-        pool_coalitions=pool_coalitions or None,
-        coalitions=coalitions,
-        actions=_actions(actions),
-        may_stay_out=may_stay_out or None,
-        feedback=feedback,
-        engine=engine.value,
-        memory_limit=memory_limit,
-    )
+    >>> command_line({"utility_range": (1.0, 5.0), "neutral": 3, "symmetric": False, "random_state": ...})
+    '--utility-range 1 5 --neutral 3 --asymmetric --seed'
+    """
+    return " ".join(_spelled(name, value) for name, value in said.items())
 
 
-def _actions(text: str | None) -> Any:
-    if text is None or not text.lstrip().startswith(("[", "{")):
-        return text
-    try:
-        return json.loads(text)
-    except ValueError as problem:
-        raise InputError(f"--actions: is not JSON ({problem})") from None
+def _spelled(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return _name(name)
+    return _name(name) if value is ... else f"{_name(name)} {_written(value)}"
+
+
+def _name(name: str) -> str:
+    option = options.TABLE.get(name)
+    flag = None if option is None or option.word is None else option.word.flag
+    return flag or OTHER_NAMES.get(name, f"--{name.replace('_', '-')}")
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, (tuple, list)):
+        return " ".join(map(_written, value))
+    return number(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
+    """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
+    kind: Any = _choices(name, word.type) if get_origin(word.type) is Literal else word.type
+    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help)
+    default = None if option.in_file else option.default
+    if word.flag:
+        kind, default = bool, False
+    annotation = Annotated[kind | None if default is None else kind, described]  # type: ignore[valid-type]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _choices(name: str, words: Any) -> Any:
+    """Return the words of a `Literal` as an enumeration, which older releases of typer need."""
+    return StrEnum(name, {word: word for word in get_args(words)})
+
+
+def _declared(word: Word, given: Any) -> Any:
+    """Return what Python is given for what the command line read."""
+    if word.flag:
+        return word.means if given else None
+    return given.value if isinstance(given, Enum) else given
 
 
 def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command `command(log, ...)` the argument LOG and all options that describe it."""
-    ours = inspect.signature(_read).parameters
-    theirs = dict(inspect.signature(command).parameters)
-    theirs.pop("log")
+    words = {name: option.word for name, option in options.TABLE.items() if option.word is not None}
+    path = inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=LOG)
+    ours = [path, *(_parameter(name, options.TABLE[name], word) for name, word in words.items())]
+    theirs = [entry for name, entry in inspect.signature(command).parameters.items() if name != "log"]
 
     @functools.wraps(command)
     def run(**given: Any) -> int | None:
-        return command(_read(**{name: given.pop(name) for name in ours}), **given)
+        declared = {name: _declared(word, given.pop(name)) for name, word in words.items()}
+        return command(read_log(given.pop("path"), **declared), **given)
 
-    parameters = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in [*ours.values(), *theirs.values()]
-    ]
-    signature = inspect.Signature(parameters)
+    parameters = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in [*ours, *theirs]]
     run.__dict__.pop("__wrapped__")  # typer would look at the parameters of the wrapped command
-    run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {entry.name: entry.annotation for entry in parameters}
     return run

@@ -12,6 +12,7 @@ from coterie.errors import InputError, TooLargeError
 from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.unknowns import Unknowns, unknowns_of
 from coterie.statistics.pair_statistics import PairStatistics
+from coterie.words import said
 
 CELLS = 50_000_000
 """Estimates are made for up to so many pairs x coalitions (x sizes)."""
@@ -99,7 +100,7 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     noise = _noise(part)
     if unknowns is not None:
         if noise is not None:
-            raise InputError("--noise samples is not available for anonymous sizes or a known factor")
+            raise InputError(f"{said(noise='samples')} is not available for anonymous sizes or a known factor")
         total = _table(part, part.mean * part.count)
         squares = _table(part, part.variance * (part.count - 1) + part.count * part.mean**2)
         return PairEstimate.from_sums(unknowns, count, total, squares, bounds, symmetric=setting.symmetric)

@@ -26,13 +26,14 @@ from coterie.learn.warnings import cautions
 from coterie.log.log import Log
 from coterie.statistics.setting import Noise, Sizes
 from coterie.statistics.statistics import UNWEIGHTED_FEATURES, Statistics
+from coterie.words import said
 
 SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
 
 NO_STABLE_PROFILE = (
     "no pure profile that is stable by the estimates was recommended, and there may be none; a mixed strategy may do "
-    "better: --strategy mixed"
+    "better"
 )
 
 TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
@@ -47,7 +48,7 @@ def learnt(found: Recommendation, statistics: Statistics, seed: int | None) -> R
     )  # fmt: skip
     warnings = list(result.warnings)
     if found.strategy.is_pure and result.estimate["potential"] is None and result.estimate["gap"] > STABLE_WITHIN:
-        warnings.append(NO_STABLE_PROFILE)
+        warnings.append(f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}")
     return replace(result, warnings=tuple(warnings), extras={**result.extras, "candidates": found.candidates})
 
 
@@ -84,11 +85,12 @@ def certified(
         raise InputError(f"certificate: expected paired, paper or holdout, got {certificate!r}")
     if certificate == "holdout" and not fresh:
         raise InputError(
-            "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say --fresh"
+            "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
+            f"{said(fresh=True)}"
         )
     statistics = Statistics.for_learning(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
     if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
-        raise InputError("--fresh: this strategy was learnt from this very log, so it is not fresh")
+        raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
     evidence = evidence_from(statistics.whole)
     spaces, notes = widened(statistics.setting.actions, strategy)
     by_pairs = paired(evidence, strategy, spaces, delta, declared=statistics.setting.actions)
@@ -100,9 +102,11 @@ def certified(
     alone = {name: None if one is None else one.gap for name, one in
              (("paper", by_paper), ("paired", by_pairs), ("holdout", by_holdout))}  # fmt: skip
     if fresh:
-        notes.append("--fresh: the strategy is taken to have been fixed without looking at these utilities")
+        notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
         if certificate != "holdout":
-            notes.append("a fresh strategy may have the holdout certificate, as a rule tighter: --certificate holdout")
+            notes.append(
+                f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
+            )
     solver = {"method": "given", "status": "given", "starts": 0, "sweeps": 0, "seconds": 0.0}
     return _result(strategy, chosen, alone, evidence, statistics, spaces, solver, notes, None)
 
@@ -116,7 +120,7 @@ def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, lis
         if not is_enumerated(listed[i]) and not strategy.is_pure:
             raise InputError(
                 f"strategy of {strategy.agents[i]}: holds a set that is not among her actions, which are too many to "
-                "add to; declare actions that hold it (--actions)"
+                f"add to; declare actions that hold it ({said('actions')})"
             )
         if is_enumerated(listed[i]):
             listed[i] = ExplicitSets(np.concatenate([listed[i].enumerate(), missing]))

@@ -14,6 +14,7 @@ from coterie.log.log import Log, read_log
 from coterie.solve.control import Control, Progress
 from coterie.statistics.setting import NOISES, SIZES, Noise, Sizes
 from coterie.statistics.statistics import Statistics
+from coterie.words import said
 
 CHOICES = {
     "strategy": ("pure", "mixed"),
@@ -174,7 +175,7 @@ class StableLearner:
             if getattr(self, name) not in known:
                 raise InputError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
         checks.probability(self.delta, "delta")
-        checks.whole(self.random_state, "random_state (--seed)", 0)
+        checks.whole(self.random_state, said("random_state"), 0)
         if self.target_gap is not None and checks.number(self.target_gap, "target gap") < 0:
             raise InputError(f"target gap: expected a number from 0 up, got {self.target_gap}")
 

@@ -7,6 +7,7 @@ import numpy as np
 from coterie.certificates.diagnose import size_dependence, within_sample_dependence
 from coterie.game.strategy import Strategy
 from coterie.statistics.statistics import Statistics
+from coterie.words import said
 
 
 def cautions(statistics: Statistics, strategy: Strategy) -> list[str]:
@@ -40,7 +41,7 @@ def _one_sign(statistics: Statistics) -> Iterator[str]:
         side, wish = ("below", "join as many coalitions as possible") if low >= 0 else ("above", "be alone")
         yield (
             f"no utility is {side} the neutral point {neutral:g}, so everybody would rather "
-            f"{wish}: say with --neutral which utility is worth as much as being alone"
+            f"{wish}: say with {said('neutral')} which utility is worth as much as being alone"
         )
 
 
@@ -52,7 +53,7 @@ def _meaningless_labels(statistics: Statistics) -> Iterator[str]:
     if (used <= 1).all():
         yield (
             "every coalition occurs in one sample only, so their labels seem to mean nothing: "
-            "use --pool-coalitions to treat them as interchangeable"
+            f"use {said(pool_coalitions=True)} to treat them as interchangeable"
         )
 
 

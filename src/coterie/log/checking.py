@@ -1,19 +1,23 @@
-"""Checking the tables of a log inside the engine.
+"""Checking the tables of a log: their columns, and their rows inside the engine.
 
 A sound log costs one pass over each table for what a single row shows, one for repeated rows (by
 hashes) and one join for the members of pairs or the terms of totals. Only a log with problems is
 read again, to find the first row of each.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from coterie.errors import InputError
 from coterie.log import queries, refusals, schema
-from coterie.log.engine import Engine, Source
+from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
+from coterie.log.tables import Source
+from coterie.words import said
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,16 @@ class _Table:
     def names(self) -> list[str]:
         return [column for column in schema.TABLES[self.source.table] if column != "utility"]
 
-    def one(self, query: str) -> dict[str, Any] | None:
+    def first(self, query: str) -> dict[str, Any] | None:
         """Return the first row of a result, if there is one."""
         rows: list[dict[str, Any]] = self.engine.table(query).to_pylist()
         return rows[0] if rows else None
+
+    def one(self, query: str) -> dict[str, Any]:
+        """Return the first row of a result that surely has one."""
+        row = self.first(query)
+        assert row is not None
+        return row
 
     def refusal(self, row: dict[str, Any], what: str, count: int) -> Refusal:
         parts = self.source.shown
@@ -55,17 +65,67 @@ class _Table:
         return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
 
 
+def match_columns(source: Source, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Return for each column of the table what the source calls it, refusing what is missing.
+
+    Names are compared without regard to case and to blanks around them. A column that `mapping`
+    renames is looked for under both names, since a mapping speaks about all tables at once.
+    """
+    problems, missing, matched = [], [], {}
+    for ours in schema.TABLES[source.table]:
+        candidates: list[str] = []
+        for wanted in (mapping.get(ours), ours):
+            if wanted is not None and not candidates:
+                candidates = [name for name in types if name.strip().casefold() == wanted.casefold()]
+        if not candidates:
+            missing.append(ours)
+        elif len(candidates) > 1:
+            problems.append(refusals.ambiguous_column(ours, candidates))
+        elif not _fits(ours, types[candidates[0]]):
+            problems.append(refusals.wrong_type(candidates[0], types[candidates[0]]))
+        else:
+            matched[ours] = candidates[0]
+    if missing:
+        problems.insert(0, refusals.missing_columns(source.table, missing, types))
+    refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
+    return matched
+
+
+def refuse_unknown_columns(
+    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
+) -> None:
+    """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
+    known = {name.strip().casefold() for columns in types.values() for name in columns}
+    for ours, theirs in mapping.items():
+        matters = any(ours in schema.TABLES[table] for table in types)
+        if matters and theirs.casefold() not in known:
+            where = " and ".join(source.shown for source in used)
+            names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
+            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but {where} has only: {names}")
+
+
+_WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
+_REAL = r"(double|float|real|half|decimal)(\(.*\))?"
+_DATE = r"(date|time)[a-z_ ]*"
+
+
+def _fits(column: str, kind: str) -> bool:
+    """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
+    if "with time zone" in kind:  # its spelling depends on where it is read
+        return False
+    return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None
+
+
 def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checked:
     """Return what is known about the log, or refuse it with all its problems at once."""
-    assert options.neutral is not None
-    limits = fixed_range(options.utility_range, options.neutral, options.sigma)
+    limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
     problems: list[Refusal] = []
     tables = {source.table: _Table(engine, source) for source in sources}
     used = tables.get("pairs") or tables["totals"]
     counts = {}
     for table in tables.values():
-        counts[table.source.table], found = _check_rows(table, limits, options)
-        problems += found
+        counts[table.source.table], bad_rows = _check_rows(table, limits, options)
+        problems += bad_rows
     rows = int(counts[used.source.table]["n_rows"])
     if rows == 0:
         problems.append(Refusal(used.source.shown, "has no rows; an empty log says nothing"))
@@ -81,8 +141,8 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
     both_orders = False
     members = engine.name("memberships")
     if used.source.table == "pairs":
-        both_orders, found = _repeated_pairs(used, rows, options)
-        problems += found
+        both_orders, repeated = _repeated_pairs(used, rows, options)
+        problems += repeated
         if "memberships" in tables:
             problems += _strangers(used, members, hashes["memberships"])
     else:
@@ -102,14 +162,12 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         conditions["self"] = "agent = partner"
         conditions["outside"] = queries.is_outside(limits)
     counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
-    assert counts is not None
     problems = []
     for kind, condition in conditions.items():
         if not counts[kind]:
             continue
         columns = [*table.names, *(["utility", "written"] if has_utility else [])]
         row = table.one(queries.first_row(table.view, condition, columns))
-        assert row is not None
         problems.append(table.refusal(row, _worded(kind, row, counts, limits, options), int(counts[kind])))
     return counts, problems
 
@@ -123,45 +181,42 @@ def _worded(
     if kind == "self":
         return refusals.with_herself(row["agent"])
     if kind == "outside":
-        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options.sigma)
+        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options["sigma"])
     return refusals.empty_name(kind.removeprefix("empty_"))
 
 
 def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
     """Return the number of different rows, by their hashes."""
     fingerprint = table.engine.fingerprint(sorted(table.names) if columns is None else columns)
-    found = table.one(queries.distinct_rows(table.view, fingerprint))
-    assert found is not None
-    return int(found["hashes"])
+    return int(table.one(queries.distinct_rows(table.view, fingerprint))["hashes"])
 
 
 def _first_repeated(table: _Table) -> Iterator[Refusal]:
     """Yield the refusal of rows that repeat an earlier one."""
     # Two different rows may share a hash, so the rows themselves have the last word.
-    row = table.one(queries.repeated(table.view, table.names))
+    row = table.first(queries.repeated(table.view, table.names))
     if row is not None:
         values = {name: row[name] for name in table.names}
-        yield table.refusal(row, refusals.duplicate(table.source.table, values), int(row["found"]))
+        yield table.refusal(row, refusals.duplicate(table.source.table, values), int(row["repeats"]))
 
 
 def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[bool, list[Refusal]]:
     """Return whether pairs come in both orders, and what is wrong with repeated ones."""
     ordered = ["sample", "coalition", "agent", "partner"]
     unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
-    keys = unordered if options.symmetric else ordered
+    keys = unordered if options["symmetric"] else ordered
     if _distinct_rows(table, keys) == rows:
         return False, []
     problems = list(_first_repeated(table))
-    if not options.symmetric:
+    if not options["symmetric"]:
         return False, problems
-    found = table.one(queries.orders(table.view))
-    assert found is not None
-    if found["different"] and not options.symmetrize:
-        row = table.one(queries.disagreement(table.view))
+    orders = table.one(queries.orders(table.view))
+    if orders["different"] and not options["symmetrize"]:
+        row = table.first(queries.disagreement(table.view))
         if row is not None:  # otherwise the same order was listed twice, which is reported as such
             what = refusals.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
-            problems.append(table.refusal(row, what, 1 if problems else int(found["different"])))
-    return bool(found["both_orders"]), problems
+            problems.append(table.refusal(row, what, 1 if problems else int(orders["different"])))
+    return bool(orders["both_orders"]), problems
 
 
 def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
@@ -170,26 +225,24 @@ def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
         table.engine.fingerprint([column, "coalition", "sample"]) for column in ("agent", "partner")
     )
     everybody = table.one(queries.distinct_memberships(table.view, members, of_agent, of_partner))
-    if everybody is not None and everybody["hashes"] == distinct:
+    if everybody["hashes"] == distinct:
         return
-    found = table.one(queries.strangers(table.view, members))
-    if found is None or not found["found"]:
+    strangers = int(table.one(queries.strangers(table.view, members))["strangers"])
+    if not strangers:
         return
     row = table.one(queries.first_stranger(table.view, members))
-    assert row is not None
     values = {name: row[name] for name in table.names}
     missing = row["partner"] if row["agent_known"] else row["agent"]
-    yield table.refusal(row, refusals.not_members(values, missing), int(found["found"]))
+    yield table.refusal(row, refusals.not_members(values, missing), strangers)
 
 
 def _impossible_totals(table: _Table, members: str, limits: tuple[float, float]) -> Iterator[Refusal]:
     """Yield the refusal of totals outside what their pair terms allow."""
-    found = table.one(queries.impossible_totals(table.view, members, limits, "count(*) AS found"))
-    if found is None or not found["found"]:
+    count = int(table.one(queries.impossible_totals(table.view, members, limits, "count(*) AS totals"))["totals"])
+    if not count:
         return
     columns = "file_name, row_index, t.utility AS utility, coalesce(c.terms, 0) AS terms"
     query = queries.impossible_totals(table.view, members, limits, columns) + " ORDER BY file_name, row_index LIMIT 1"
     row = table.one(query)
-    assert row is not None
     what = refusals.total_outside(row["utility"], int(row["terms"]), limits)
-    yield table.refusal(row, what, int(found["found"]))
+    yield table.refusal(row, what, count)

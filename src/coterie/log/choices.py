@@ -1,6 +1,6 @@
 """What agents may do in the game that a log describes: the `actions` option, read against the data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from coterie.game.actions import OR_NONE, ActionSpaces, UpTo
 from coterie.log import queries
 from coterie.log.columns import codes
 from coterie.log.engine import Engine
+from coterie.words import said
 
 WORD_BITS = 62
 """How many coalitions one integer of bits stands for."""
@@ -30,21 +31,13 @@ def sorted_sets(sets: Iterable[Iterable[str]], coalitions: tuple[str, ...]) -> l
 
 def described(description: Any, *, may_stay_out: bool) -> Any:
     """Return the `actions` option as results show it, with the right to stay out in its name."""
+    if not may_stay_out:
+        return description
     if isinstance(description, str):
-        return description if not may_stay_out or description.endswith(OR_NONE) else description + OR_NONE
+        return description if description.endswith(OR_NONE) else description + OR_NONE
     if isinstance(description, Mapping):
-        return {str(agent): described(sets, may_stay_out=may_stay_out) for agent, sets in description.items()}
-    if isinstance(description, Sequence) and all(_is_listed(chosen) for chosen in description):
-        listed = [[str(name) for name in chosen] for chosen in description]
-        return [*listed, []] if may_stay_out and [] not in listed else listed
-    raise InputError(
-        f'actions: expected "observed", "observed-own", "one", "any", "up-to:3", a list of lists of coalition names, '
-        f"or an object agent -> list of lists, got {description!r}"
-    )
-
-
-def _is_listed(chosen: Any) -> bool:
-    return isinstance(chosen, Sequence) and not isinstance(chosen, str)
+        return {agent: described(sets, may_stay_out=True) for agent, sets in description.items()}
+    return description if [] in description else [*description, []]
 
 
 def action_sets(
@@ -58,8 +51,8 @@ def action_sets(
     if not is_observed(description):
         if pooled and not isinstance(description, str):
             raise InputError(
-                "actions: with --pool-coalitions old coalition names mean nothing, so sets of them are refused; "
-                'say "one", "any", "up-to:3" or "observed"'
+                f"actions: with {said(pool_coalitions=True)} old coalition names mean nothing, so sets of them are "
+                'refused; say "one", "any", "up-to:3" or "observed"'
             )
         ActionSpaces.parse(description, agents, coalitions)
         return description
@@ -68,7 +61,9 @@ def action_sets(
     members = engine.name("members")
     if pooled:
         if own:
-            raise InputError('actions: "observed-own" needs coalitions that mean something; drop --pool-coalitions')
+            raise InputError(
+                f'actions: "observed-own" needs coalitions that mean something; drop {said(pool_coalitions=True)}'
+            )
         most = int(engine.table(queries.most_at_once(members, "sample, agent"))["most"][0].as_py())
         return UpTo(len(coalitions), min(most, len(coalitions)), may_stay_out).to_json(())
     extra: list[list[str]] = [[]] if may_stay_out else []
@@ -95,9 +90,9 @@ def _observed_sets(
         "bit": pa.array([1 << (l % WORD_BITS) for l in range(len(coalitions))], pa.int64()),
     }
     engine.lookup("codes", pa.table(numbered))
-    found = engine.table(queries.observed_sets(members, engine.name("codes"), words, own=own))
-    bits = np.stack([found[f"w{w}"].to_numpy() for w in range(words)], axis=1)
-    owner = codes(found["agent"], pa.array(agents, pa.string())).tolist() if own else [None] * len(bits)
+    chosen_sets = engine.table(queries.observed_sets(members, engine.name("codes"), words, own=own))
+    bits = np.stack([chosen_sets[f"w{w}"].to_numpy() for w in range(words)], axis=1)
+    owner = codes(chosen_sets["agent"], pa.array(agents, pa.string())).tolist() if own else [None] * len(bits)
     result: dict[str, list[list[str]]] = {}
     for agent, row in zip(owner, bits.tolist(), strict=True):
         chosen = [name for l, name in enumerate(coalitions) if row[l // WORD_BITS] >> (l % WORD_BITS) & 1]

@@ -12,8 +12,8 @@ from coterie.errors import InputError
 
 def codes(column: Any, names: pa.Array) -> IntArray:
     """Return the place of each value among the names, -1 for null."""
-    found = pc.index_in(plain(column), value_set=names)
-    return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    places = pc.index_in(plain(column), value_set=names)
+    return np.asarray(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def known_codes(column: Any, names: pa.Array, what: str) -> IntArray:

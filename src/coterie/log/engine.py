@@ -14,7 +14,6 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,45 +21,14 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
-from coterie.log import refusals, schema
+from coterie.log.options import Options
+from coterie.log.tables import Dialect, Source, find_log
+from coterie.words import said
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
 
 BATCH_ROWS = 1 << 17
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a CSV file is written: its separator and its header, in order."""
-
-    separator: str
-    header: tuple[str, ...]
-    skip: int = 0
-    """How many lines come before the header."""
-
-    @property
-    def has_decimal_comma(self) -> bool:
-        """Whether 0,5 is a number: only where the comma does not separate cells."""
-        return self.separator == ";"
-
-
-@dataclass(frozen=True)
-class Source:
-    """One table of a log: CSV, Parquet files, or a data frame."""
-
-    table: str
-    shown: str
-    """What messages call it."""
-    files: tuple[str, ...] = ()
-    dialect: Dialect | None = None
-    """Set for CSV only."""
-    frame: Any = None
-
-    @property
-    def has_header(self) -> bool:
-        """Whether rows are counted below a header."""
-        return self.dialect is not None
 
 
 class Engine(ABC):
@@ -72,6 +40,12 @@ class Engine(ABC):
     def name(self, view: str) -> str:
         """Return what a view of this log is called in queries."""
         return self._prefix + view
+
+    def find_log(self, path: str) -> tuple[list[Source], Options]:
+        """Return the tables in a place that the engine can read, and what its `log.json` declares."""
+        if "://" in path:
+            raise InputError(f"{path}: addresses are read by Spark; say {said(engine='spark')}")
+        return find_log(Path(path))
 
     @abstractmethod
     def types(self, source: Source) -> dict[str, str]:
@@ -167,7 +141,9 @@ class DuckDBEngine(Engine):
                 raise duckdb.Error  # DuckDB takes -1 for no limit at all
             self._run(f"SET memory_limit = {quoted(memory_limit or default_memory(threads))}")
         except duckdb.Error:
-            raise InputError(f"memory limit: expected something like 2GB or 500MB, got {memory_limit!r}") from None
+            raise InputError(
+                f"{said('memory_limit')}: expected something like 2GB or 500MB, got {memory_limit!r}"
+            ) from None
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
@@ -206,6 +182,8 @@ class DuckDBEngine(Engine):
                 f"file_row_number = true, filename = '{_FILE}')"
             )
             return f"(SELECT * RENAME (file_row_number AS {_ROW}) FROM {read})"
+        if not isinstance(source.frame, pa.Table):
+            raise InputError(f"{source.shown}: frames of Spark are read by Spark; say {said(engine='spark')}")
         name = self.name(f"frame_{source.table}")
         rows = pa.array(np.arange(source.frame.num_rows, dtype=np.int64))
         self._connection.register(name, source.frame.append_column(_ROW, rows))
@@ -267,7 +245,7 @@ class DuckDBEngine(Engine):
 
     def _failure(self, problem: Exception) -> CoterieError:
         if isinstance(problem, self._duckdb.OutOfMemoryException):
-            return CoterieError("DuckDB needs more memory or disk than it may use here; raise --memory-limit")
+            return CoterieError(f"DuckDB needs more memory or disk than it may use here; raise {said('memory_limit')}")
         if isinstance(problem, self._duckdb.IOException):
             return CoterieError(f"the log cannot be read ({_first_line(problem)})")
         return CoterieError(f"DuckDB failed ({_first_line(problem)})")
@@ -315,63 +293,11 @@ def _csv_problem(text: str, cells: int) -> str:
     return f"{where}cannot be read as CSV ({text.splitlines()[0]})"
 
 
-def make_engine(name: str, *, memory_limit: str | None, threads: int | None, spark: Any) -> Engine:
-    """Return the engine called "duckdb" or "spark"; a Spark session given by the user is used as it is."""
-    if name == "duckdb" and spark is None:
-        return DuckDBEngine(memory_limit, threads)
-    if name == "spark" or spark is not None:
-        from coterie.log.spark import SparkEngine
+def make_engine(options: Options) -> Engine:
+    """Return the engine that the options ask for; a Spark session given by the user is used as it is."""
+    session, threads = options.get("spark"), options.get("threads")
+    if session is None and options.get("engine") != "spark":
+        return DuckDBEngine(options.get("memory_limit"), threads)
+    from coterie.log.spark import SparkEngine
 
-        return SparkEngine(spark, threads=threads)
-    raise InputError(f'engine: expected "duckdb" or "spark", got {name!r}')
-
-
-def match_columns(source: Source, found: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """Return for each column of the table what the source calls it, refusing what is missing.
-
-    Names are compared without regard to case and to blanks around them. A column that `mapping`
-    renames is looked for under both names, since a mapping speaks about all tables at once.
-    """
-    problems, missing, matched = [], [], {}
-    for ours in schema.TABLES[source.table]:
-        candidates: list[str] = []
-        for wanted in (mapping.get(ours), ours):
-            if wanted is not None and not candidates:
-                candidates = [name for name in found if name.strip().casefold() == wanted.casefold()]
-        if not candidates:
-            missing.append(ours)
-        elif len(candidates) > 1:
-            problems.append(refusals.ambiguous_column(ours, candidates))
-        elif not _fits(ours, found[candidates[0]]):
-            problems.append(refusals.wrong_type(candidates[0], found[candidates[0]]))
-        else:
-            matched[ours] = candidates[0]
-    if missing:
-        problems.insert(0, refusals.missing_columns(source.table, missing, found))
-    refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
-    return matched
-
-
-def refuse_unknown_columns(
-    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
-) -> None:
-    """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
-    found = {name.strip().casefold() for columns in types.values() for name in columns}
-    for ours, theirs in mapping.items():
-        matters = any(ours in schema.TABLES[table] for table in types)
-        if matters and theirs.casefold() not in found:
-            where = " and ".join(source.shown for source in used)
-            names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
-            raise InputError(f"columns: {ours} is said to be {theirs!r}, but {where} has only: {names}")
-
-
-_WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"
-_REAL = r"(double|float|real|half|decimal)(\(.*\))?"
-_DATE = r"(date|time)[a-z_ ]*"
-
-
-def _fits(column: str, kind: str) -> bool:
-    """Return whether a type can hold a column: numbers for utilities, anything with one spelling for names."""
-    if "with time zone" in kind:  # its spelling depends on where it is read
-        return False
-    return is_text(kind) or re.fullmatch(f"{_WHOLE}|{_REAL if column == 'utility' else _DATE}", kind) is not None
+    return SparkEngine(session, threads=threads)

@@ -6,7 +6,7 @@ from typing import Any
 
 from coterie.log.inspection import Inspection, is_wide
 from coterie.log.log import INFERRED
-from coterie.words import counted, interval, number
+from coterie.words import counted, interval, number, said
 
 NAMED = 5
 """How many names a sentence lists."""
@@ -86,7 +86,7 @@ def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
         yield Finding(
             f"{counted(seen.one_sided, 'meeting')} {'has' if seen.one_sided == 1 else 'have'} a row in one order "
             "only: what the other agent got is unobserved",
-            "add the other order, or leave out --asymmetric if both get the same",
+            f"add the other order, or leave out {said(symmetric=False)} if both get the same",
         )
     if seen.totals_missing:
         yield Finding(
@@ -113,7 +113,9 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
     log, (low, high) = seen.log, seen.extent
     if low == high:
-        yield Finding(f"every utility is {number(low)}", "check that the right column was read (see --columns)")
+        yield Finding(
+            f"every utility is {number(low)}", f"check that the right column was read (see {said('columns')})"
+        )
         return
     if log.feedback != "semi-bandit":
         return
@@ -122,10 +124,11 @@ def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
         yield Finding(
             f"all utilities are {side} the neutral point {number(log.neutral)}: everybody would rather be "
             f"{'together' if side == 'above' else 'alone'}",
-            "if another utility is worth as much as being alone, say so with --neutral",
+            f"if another utility is worth as much as being alone, say so with {said('neutral')}",
         )
     if log.utility_range is not None and log.sigma is None and is_wide(log, log.utility_range):
         yield Finding(
             f"utilities use {interval(low, high)} of the declared range {interval(*log.utility_range)}",
-            "if no other value can occur, declaring the true range (--utility-range) narrows every certificate",
+            f"if no other value can occur, declaring the true range ({said('utility_range')}) narrows every "
+            "certificate",
         )

@@ -18,6 +18,7 @@ from coterie.log import queries
 from coterie.log.columns import codes, numbers
 from coterie.log.log import Log
 from coterie.sums import Sums
+from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.log.findings import Finding
@@ -84,6 +85,12 @@ class Inspection:
         if self.rated is None or self.log.symmetric:
             return 0
         return 2 * int(self.rated.values.sum()) - self.log.rows
+
+    def __repr__(self) -> str:
+        return (
+            f"Inspection({self.log!r}, {counted(self.n_samples, 'sample')}, {self.pairs_met:,} of "
+            f"{counted(self.pairs_possible, 'pair')} met)"
+        )
 
     @cached_property
     def findings(self) -> "tuple[Finding, ...]":
@@ -239,8 +246,8 @@ def _histogram(log: Log, used: str, edges: list[float]) -> list[int]:
     conditions = {f"below_{b}": f"utility < {queries.double(edge)}" for b, edge in enumerate(edges[1:-1])}
     if not conditions:
         return [_count(log, f"FROM {used}")]
-    found = log.engine.table(queries.count_where(used, conditions, with_utility=False))
-    below = [0, *(int(found[name][0].as_py()) for name in (*conditions, "n_rows"))]
+    counts = log.engine.table(queries.count_where(used, conditions, with_utility=False))
+    below = [0, *(int(counts[name][0].as_py()) for name in (*conditions, "n_rows"))]
     return [high - low for low, high in pairwise(below)]
 
 
@@ -256,10 +263,10 @@ def _rated(log: Log, together: int) -> Sums:
 
 
 def _counted(log: Log, query: str) -> Sums:
-    found = log.engine.table(query)
+    met = log.engine.table(query)
     names = pa.array(log.agents, pa.string())
-    pair = np.sort(np.stack([codes(found["agent"], names), codes(found["partner"], names)], axis=1), axis=1)
-    return Sums.collect(pair, numbers(found["met"])[:, None])
+    pair = np.sort(np.stack([codes(met["agent"], names), codes(met["partner"], names)], axis=1), axis=1)
+    return Sums.collect(pair, numbers(met["met"])[:, None])
 
 
 def _matrix(sums: Sums, n: int) -> IntArray:
@@ -272,9 +279,9 @@ def _teams(log: Log) -> tuple[dict[str, dict[int, int]], int]:
     """Return the sizes of each coalition, and how many unordered pairs of members there were in all."""
     members = log.engine.name("members")
     # Where labels mean nothing, they may be as many as there were teams.
-    found = log.engine.table(queries.size_counts(members, queries.WHOLE, pooled=log.pool_coalitions))
-    sizes, counts = numbers(found["size"]), numbers(found["samples"])
-    labels = [POOLED] * len(sizes) if log.pool_coalitions else found["coalition"].to_pylist()
+    teams_by_size = log.engine.table(queries.size_counts(members, queries.WHOLE, pooled=log.pool_coalitions))
+    sizes, counts = numbers(teams_by_size["size"]), numbers(teams_by_size["samples"])
+    labels = [POOLED] * len(sizes) if log.pool_coalitions else teams_by_size["coalition"].to_pylist()
     teams: dict[str, dict[int, int]] = {name: {} for name in ([POOLED] if log.pool_coalitions else log.coalitions)}
     for label, size, count in zip(labels, sizes.tolist(), counts.tolist(), strict=True):
         teams[label][size] = count
@@ -295,4 +302,4 @@ def _totals_missing(log: Log) -> int:
 
 
 def _count(log: Log, source: str) -> int:
-    return int(log.engine.table(f"SELECT count(*) AS found {source}")["found"][0].as_py())
+    return int(log.engine.table(f"SELECT count(*) AS n {source}")["n"][0].as_py())

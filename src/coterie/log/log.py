@@ -4,25 +4,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from coterie import checks
-from coterie.errors import InputError
+from coterie.files import as_path
 from coterie.game.actions import ActionSpaces
-from coterie.log import choices, frames, queries, schema
-from coterie.log.checking import Checked, check
+from coterie.log import choices, queries, schema
+from coterie.log.checking import Checked, check, match_columns, refuse_unknown_columns
 from coterie.log.choices import is_observed
-from coterie.log.engine import Engine, Source, make_engine, match_columns, refuse_unknown_columns
-from coterie.log.options import Options, call_options, merged
-from coterie.log.tables import find_log, used_tables
-from coterie.words import in_order
+from coterie.log.engine import Engine, make_engine
+from coterie.log.options import LogOptions, Options, call_options, merged, settled, takes_options
+from coterie.log.tables import Source, frame_sources, used_tables
+from coterie.words import counted, in_order
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
 SYMMETRIZED = "utilities are the averages of the two orders of each pair"
 TOTALS_UNUSED = "totals are not used, since there are pairs"
-OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in log.json, such as {name!r}"
-OUTSIDE_NAME = "the {what} {name!r} in the tables is not listed in log.json"
+OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in {where}, such as {name!r}"
+OUTSIDE_NAME = "the {what} {name!r} in the tables is not listed in {where}"
+
+SHOWN_NAMES = 3
+"""How many agents and coalitions a log shows of itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,75 +47,61 @@ class Log:
     """What a reader of results should know about how the log was read."""
 
     @classmethod
+    @takes_options
     def from_frames(
-        cls,
-        memberships: Any = None,
-        pairs: Any = None,
-        totals: Any = None,
-        *,
-        columns: Any = None,
-        utility_range: Sequence[float] | None = None,
-        neutral: float | None = None,
-        sigma: float | None = None,
-        symmetric: bool | None = None,
-        symmetrize: bool = False,
-        pool_coalitions: bool | None = None,
-        coalitions: int | None = None,
-        actions: Any = None,
-        may_stay_out: bool | None = None,
-        feedback: str | None = None,
-        engine: str = "duckdb",
-        memory_limit: str | None = None,
-        threads: int | None = None,
-        spark: Any = None,
+        cls, memberships: Any = None, pairs: Any = None, totals: Any = None, **options: Unpack[LogOptions]
     ) -> "Log":
         """Return a log from data frames: pandas, Polars, Arrow, or anything that speaks Arrow.
 
-        The options are those of `read_log`.
+        Parameters
+        ----------
+        memberships, pairs, totals
+            The tables, as `read_log` finds them in a folder; `pairs` or `totals` is needed.
         """
-        given = call_options(
-            columns=columns, utility_range=utility_range, neutral=neutral, sigma=sigma, symmetric=symmetric,
-            symmetrize=symmetrize, pool_coalitions=pool_coalitions, coalitions=coalitions, actions=actions,
-            may_stay_out=may_stay_out, feedback=feedback,
-        )  # fmt: skip
-        frame_of = {"memberships": memberships, "pairs": pairs, "totals": totals}
-        found = [
-            Source(table, table, frame=frames.to_table(frame, table))
-            for table, frame in frame_of.items()
-            if frame is not None
-        ]
-        used = used_tables(found, "from_frames", given)
-        return _open(used, found, given, make_engine(engine, memory_limit=memory_limit, threads=threads, spark=spark))
+        sources, call = frame_sources(memberships=memberships, pairs=pairs, totals=totals), call_options(options)
+        return _open(sources, None, call, {}, make_engine(call))
 
     @property
-    def feedback(self) -> str:
-        """Either "semi-bandit" or "bandit"."""
+    def feedback(self) -> schema.Feedback:
+        """What was observed: what each pair got, or each agent's total."""
         return schema.FEEDBACKS[self.tables[-1]]
 
     @property
     def symmetric(self) -> bool:
         """Whether both agents of a pair get the same utility."""
-        return bool(self.options.symmetric)
+        return bool(self.options["symmetric"])
 
     @property
     def utility_range(self) -> tuple[float, float] | None:
         """The declared range of utilities, before the shift by the neutral point."""
-        return self.options.utility_range
+        declared: tuple[float, float] | None = self.options["utility_range"]
+        return declared
 
     @property
     def neutral(self) -> float:
         """The utility that counts as being alone."""
-        return float(self.options.neutral or 0.0)
+        return float(self.options["neutral"])
 
     @property
     def sigma(self) -> float | None:
         """The declared sub-Gaussian scale, where utilities have no bounds."""
-        return self.options.sigma
+        declared: float | None = self.options["sigma"]
+        return declared
 
     @property
     def pool_coalitions(self) -> bool:
         """Whether coalitions are interchangeable."""
-        return bool(self.options.pool_coalitions)
+        return bool(self.options["pool_coalitions"])
+
+    @property
+    def declared_agents(self) -> tuple[str, ...]:
+        """The agents that were declared; they come first, in that order."""
+        return tuple(self.options["agents"])
+
+    @property
+    def declared_coalitions(self) -> tuple[str, ...]:
+        """The coalitions that were declared by name; none where they are interchangeable."""
+        return () if self.pool_coalitions else _listed(self.options["coalitions"])
 
     @property
     def rows(self) -> int:
@@ -127,7 +116,7 @@ class Log:
     @property
     def action_description(self) -> Any:
         """The `actions` that were asked for, as results show them."""
-        return choices.described(self.options.actions, may_stay_out=bool(self.options.may_stay_out))
+        return choices.described(self.options["actions"], may_stay_out=self.options["may_stay_out"])
 
     @cached_property
     def action_sets(self) -> Any:
@@ -149,32 +138,18 @@ class Log:
         return int(self.engine.table(query)["samples"][0].as_py())
 
     def __repr__(self) -> str:
-        return (
-            f"Log({self.feedback}, {len(self.agents)} agents, {len(self.coalitions)} coalitions, {self.rows} rows "
-            f"in {self.tables[-1]})"
-        )
+        kind = "symmetric" if self.symmetric else "asymmetric"
+        people = f"{counted(len(self.agents), 'agent')} ({_some(self.agents)})"
+        places = counted(len(self.coalitions), "coalition")
+        places += " (interchangeable)" if self.pool_coalitions else f" ({_some(self.coalitions)})"
+        return f"Log({self.feedback}, {kind}, {people}, {places}, {counted(self.rows, 'row')} in {self.tables[-1]})"
 
 
-def read_log(
-    path: str | Path,
-    *,
-    columns: Any = None,
-    utility_range: Sequence[float] | None = None,
-    neutral: float | None = None,
-    sigma: float | None = None,
-    symmetric: bool | None = None,
-    symmetrize: bool = False,
-    pool_coalitions: bool | None = None,
-    coalitions: int | None = None,
-    actions: Any = None,
-    may_stay_out: bool | None = None,
-    feedback: str | None = None,
-    engine: str = "duckdb",
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    spark: Any = None,
-) -> Log:
+@takes_options
+def read_log(path: str | Path, **options: Unpack[LogOptions]) -> Log:
     """Return the log in a folder or file, checked in full; what is wrong with it is refused at once.
+
+    An option that is None says nothing: `log.json` decides, or else the default.
 
     Parameters
     ----------
@@ -182,62 +157,33 @@ def read_log(
         A folder with tables `pairs` or `totals` and perhaps `memberships` (CSV, Parquet, or folders
         of Parquet parts) and perhaps `log.json`; or one file of pairs. With Spark, any address
         that its session can read.
-    columns
-        What the tables call a column, as {"sample": "Project"} or "sample=Project,utility=Score".
-    utility_range, neutral, sigma
-        Where pair utilities lie, (-1, 1) by default; which utility is worth as much as being
-        alone, 0 by default; the sub-Gaussian scale of utilities without bounds.
-    symmetric, symmetrize
-        Whether both agents of a pair get the same, True by default; whether to average the two.
-    pool_coalitions, coalitions
-        Whether coalitions are interchangeable, and how many of them the game has then.
-    actions, may_stay_out
-        What agents may do: "observed" (the default), "observed-own", "one", "any", "up-to:3", a list
-        of lists of coalition names, or agent -> such a list; whether they may also join nothing.
-    feedback
-        "semi-bandit" or "bandit", where the tables leave a choice.
-    engine, memory_limit, threads, spark
-        "duckdb" (with a limit such as "2GB", beyond which it spills to disk) or "spark", with your
-        own session if you have one.
     """
-    given = call_options(
-        columns=columns, utility_range=utility_range, neutral=neutral, sigma=sigma, symmetric=symmetric,
-        symmetrize=symmetrize, pool_coalitions=pool_coalitions, coalitions=coalitions, actions=actions,
-        may_stay_out=may_stay_out, feedback=feedback,
-    )  # fmt: skip
-    on_spark = engine == "spark" or spark is not None
-    if "://" in str(path) and not on_spark:
-        raise InputError(f'{path}: addresses are read by Spark; say --engine spark (engine="spark")')
-    if on_spark and not Path(path).exists():
-        from coterie.log.spark import SparkEngine
-
-        cluster = SparkEngine(spark, threads=threads)
-        found, declared = cluster.find_log(str(path))
-        runs: Engine = cluster
-    else:
-        found, declared = find_log(Path(path))
-        runs = make_engine(engine, memory_limit=memory_limit, threads=threads, spark=spark)
-    options = merged(given, declared)
-    return _open(used_tables(found, str(path), options), found, options, runs)
+    call = call_options(options)
+    as_path(path, "the folder or file that a log is in")
+    engine = make_engine(call)
+    sources, file = engine.find_log(str(path))
+    return _open(sources, str(path), call, file, engine)
 
 
-def _open(used: list[Source], found: list[Source], options: Options, engine: Engine) -> Log:
+def _open(sources: list[Source], place: str | None, call: Options, file: Options, engine: Engine) -> Log:
     """Check the tables, name the views that reductions read, and find out who and what occurs."""
-    options = options.settled()
+    declared = merged(call, file)
+    used = used_tables(sources, place, declared.get("feedback"))
+    options = settled(declared)
     types = {source.table: engine.types(source) for source in used}
-    refuse_unknown_columns(types, options.columns, used)
+    refuse_unknown_columns(types, options["columns"], used)
     for source in used:
-        engine.load(source, match_columns(source, types[source.table], options.columns))
+        engine.load(source, match_columns(source, types[source.table], options["columns"]))
     checked = check(engine, used, options)
     tables = tuple(source.table for source in used)
     notes = []
     if tables[-1] == "pairs":
-        if any(source.table == "totals" for source in found):
+        if any(source.table == "totals" for source in sources):
             notes.append(TOTALS_UNUSED)
         pairs = engine.name("pairs")
-        averaged = options.symmetrize or checked.both_orders
+        averaged = options["symmetrize"] or checked.both_orders
         if averaged:
-            notes.append(SYMMETRIZED if options.symmetrize else BOTH_ORDERS)
+            notes.append(SYMMETRIZED if options["symmetrize"] else BOTH_ORDERS)
         query = queries.averaged_orders(pairs) if averaged else queries.columns_of(pairs, schema.TABLES["pairs"])
         engine.view("ratings", query, stored=averaged)
     if "memberships" in tables:
@@ -246,31 +192,42 @@ def _open(used: list[Source], found: list[Source], options: Options, engine: Eng
         notes.append(INFERRED)
         engine.view("members", queries.inferred_members(engine.name("pairs")), stored=True)
     agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if tables[-1] == "totals" else [])])
+    listed = _listed(options["coalitions"])
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
-    needed = not options.pool_coalitions or options.coalition_names
-    coalitions = _names(engine, [("members", "coalition")]) if needed else ()
-    notes += _unlisted("agent", agents, options.agents) + _unlisted("coalition", coalitions, options.coalition_names)
-    if options.pool_coalitions:
-        count = options.coalitions or _most_together(engine)
-        coalitions = checks.names(None, "coalitions", count)
+    coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
+    for what, seen, names in (("agent", agents, options["agents"]), ("coalition", coalitions, listed)):
+        notes += _unlisted(what, seen, names, f"{what}s" if f"{what}s" in call else "log.json")
+    if options["pool_coalitions"]:
+        how_many = None if listed else options["coalitions"]
+        coalitions = checks.names(None, "coalitions", how_many or _most_together(engine))
     else:
-        coalitions = options.coalition_names + in_order(set(coalitions) - set(options.coalition_names))
-    agents = options.agents + in_order(set(agents) - set(options.agents))
+        coalitions = listed + in_order(set(coalitions) - set(listed))
+    agents = options["agents"] + in_order(set(agents) - set(options["agents"]))
     log = Log(agents, coalitions, options, engine, checked, tables, tuple(notes))
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
 
 
+def _listed(coalitions: int | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the names among what the option `coalitions` may be: how many there are, or which."""
+    return coalitions if isinstance(coalitions, tuple) else ()
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = [name if len(name) <= 20 else f"{name[:17]}..." for name in names[:SHOWN_NAMES]]
+    return ", ".join([*shown, *(["..."] if len(names) > SHOWN_NAMES else [])])
+
+
 def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    found = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
-    return tuple(found["name"].to_pylist())
+    names = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
+    return tuple(names["name"].to_pylist())
 
 
-def _unlisted(what: str, seen: tuple[str, ...], listed: tuple[str, ...]) -> list[str]:
+def _unlisted(what: str, seen: tuple[str, ...], listed: tuple[str, ...], where: str) -> list[str]:
     extra = in_order(set(seen) - set(listed)) if listed else ()
     wording = OUTSIDE_NAME if len(extra) == 1 else OUTSIDE_NAMES
-    return [wording.format(count=len(extra), what=what, name=extra[0])] if extra else []
+    return [wording.format(count=len(extra), what=what, where=where, name=extra[0])] if extra else []
 
 
 def _most_together(engine: Engine) -> int:

@@ -1,15 +1,24 @@
-"""What can be said of a log apart from its tables. Nothing here touches data."""
+"""What can be said of a log apart from its tables: one table of options, and everything that is made from it.
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from numbers import Real
-from typing import Any
+`LogOptions` is the table. An entry there is a Python argument of `read_log` and `Log.from_frames`, with its
+check and its documentation, and unless it says otherwise a key of `log.json` and an option of every command
+that reads a log. Nothing here touches data.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
+
+import numpy as np
 
 from coterie import checks
 from coterie.errors import InputError
-from coterie.log import schema
-from coterie.words import interval, number
+from coterie.files import naming, parse_json
+from coterie.log.schema import NAMES, Feedback
+from coterie.words import interval, literal, number, said
 
 FORMAT = "coterie.log/1"
 
@@ -22,89 +31,298 @@ SIGMAS_WITHOUT_RANGE = 1024
 WIDEST_RANGE = 1e140
 """How wide the range of utilities may be; one over it is the least."""
 
+EngineName = Literal["duckdb", "spark"]
+
+Options = Mapping[str, Any]
+"""Checked options by name; one that is not there was not declared."""
+
+Check = Callable[[Any, str], Any]
+"""Returns the checked value, None for one that declares nothing; its refusal begins with what it is given second."""
+
 
 @dataclass(frozen=True)
-class Options:
-    """Everything that describes a log apart from its tables; None means undeclared."""
+class Word:
+    """How the command line reads an option."""
 
-    columns: Mapping[str, str] = field(default_factory=dict)
-    utility_range: tuple[float, float] | None = None
-    neutral: float | None = None
-    sigma: float | None = None
-    symmetric: bool | None = None
-    symmetrize: bool = False
-    pool_coalitions: bool | None = None
-    coalitions: int | None = None
-    actions: Any = None
-    may_stay_out: bool | None = None
-    feedback: str | None = None
-    agents: tuple[str, ...] = ()
-    coalition_names: tuple[str, ...] = ()
-
-    def settled(self) -> "Options":
-        """Return the options with defaults filled in, refusing those that contradict each other."""
-        if self.symmetrize and self.symmetric is False:
-            raise InputError("--symmetrize makes a symmetric log, --asymmetric asks for another; give one of them")
-        if self.coalitions is not None and not self.pool_coalitions:
-            raise InputError("--coalitions K says how many interchangeable coalitions to use: add --pool-coalitions")
-        settled = replace(
-            self,
-            symmetric=True if self.symmetric is None else self.symmetric,
-            pool_coalitions=bool(self.pool_coalitions),
-            may_stay_out=bool(self.may_stay_out),
-            neutral=0.0 if self.neutral is None else self.neutral,
-            actions="observed" if self.actions is None else self.actions,
-            utility_range=(-1.0, 1.0) if self.utility_range is None and self.sigma is None else self.utility_range,
-        )
-        _refuse_extreme(settled)
-        if settled.utility_range is not None:
-            low, high = settled.utility_range
-            if not low <= settled.neutral <= high:  # type: ignore[operator]
-                raise InputError(
-                    f"the neutral point {number(settled.neutral)} is outside the utility range "
-                    f"{interval(low, high)}; for scores from 1 to 5 say --utility-range 1 5 --neutral 3"
-                )
-        return settled
+    type: Any = str
+    """What its value is; for a `Literal`, one of its words."""
+    metavar: str | None = None
+    flag: str | None = None
+    """The name of a flag, which takes no value."""
+    means: bool = True
+    """What that flag declares."""
+    help: str = ""
+    """Where it says something else than Python's."""
 
 
-def _refuse_extreme(options: Options) -> None:
-    """Refuse scales whose squares are beyond what doubles hold."""
-    low, high = fixed_range(options.utility_range, options.neutral or 0.0, options.sigma)
-    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:
-        raise InputError(
-            f"utilities between {number(low)} and {number(high)}: expected a --utility-range and --sigma whose "
-            f"extent is between {1 / WIDEST_RANGE:g} and {WIDEST_RANGE:g}; use another unit"
-        )
+@dataclass(frozen=True)
+class Option:
+    """One thing that can be said of a log."""
+
+    check: Check
+    help: str
+    word: Word | None
+    """None for what the command line does not offer."""
+    default: Any = None
+    """What it is where nobody declared anything."""
+    python: str = ""
+    """What Python takes besides, in words."""
+    in_file: bool = True
+    """Whether `log.json` may declare it."""
+    wins_with: tuple[str, ...] = ()
+    """Options that the file says nothing about any more if the caller declares this one."""
+    type: Any = Any
+    """What Python takes, from the table."""
 
 
-def call_options(
-    *,
-    columns: Any = None,
-    utility_range: Any = None,
-    neutral: Any = None,
-    sigma: Any = None,
-    symmetric: bool | None = None,
-    symmetrize: bool = False,
-    pool_coalitions: bool | None = None,
-    coalitions: Any = None,
-    actions: Any = None,
-    may_stay_out: bool | None = None,
-    feedback: str | None = None,
-) -> Options:
-    """Return checked options as a caller or the command line gives them."""
-    return Options(
-        columns=_columns(columns),
-        utility_range=None if utility_range is None else _range(utility_range, "utility_range"),
-        neutral=None if neutral is None else _number(neutral, "neutral"),
-        sigma=None if sigma is None else _positive(sigma, "sigma"),
-        symmetric=symmetric,
-        symmetrize=symmetrize,
-        pool_coalitions=pool_coalitions,
-        coalitions=None if coalitions is None else checks.whole(coalitions, "coalitions", 1),
-        actions=actions,
-        may_stay_out=may_stay_out,
-        feedback=_feedback(feedback, "feedback"),
+# --- Checks -----------------------------------------------------------------------------------------------
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{what}: expected text, got {checks.shown(value)}")
+    return value
+
+
+def _positive(value: Any, what: str) -> float:
+    if (result := checks.number(value, what)) <= 0:
+        raise InputError(f"{what}: expected a positive number, got {checks.shown(value)}")
+    return result
+
+
+def _flag(value: Any, what: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{what}: expected true or false, got {checks.shown(value)}")
+    return bool(value)
+
+
+def _wish(value: Any, what: str) -> bool | None:
+    """Return True, or None for False: not to wish for something is to say nothing."""
+    return _flag(value, what) or None
+
+
+def _range(value: Any, what: str) -> tuple[float, float]:
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable) or len(pair := tuple(value)) != 2:
+        raise InputError(f"{what}: expected two numbers [low, high], got {checks.shown(value)}")
+    low, high = (checks.number(end, what) for end in pair)
+    if not low < high:
+        raise InputError(f"{what}: expected low < high, got {interval(low, high)}")
+    return low, high
+
+
+def _one_of(choices: Any) -> Check:
+    """Return the check of a `Literal`."""
+    words = get_args(choices)
+
+    def check(value: Any, what: str) -> str:
+        if not isinstance(value, str) or value not in words:
+            listed = " or ".join(f'"{word}"' for word in words)
+            raise InputError(f"{what}: expected {listed}, got {checks.shown(value)}")
+        return str(value)
+
+    return check
+
+
+def _names(value: Any, what: str) -> tuple[str, ...] | None:
+    if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
+        value = tuple(value)
+        if not all(isinstance(name, (str, Integral)) and not isinstance(name, bool) for name in value):
+            raise InputError(f"{what}: expected a list of names, got {checks.shown(value)}")
+    return checks.names(value, what) or None
+
+
+def _how_many_or_names(value: Any, what: str) -> int | tuple[str, ...] | None:
+    is_names = isinstance(value, (bool, str)) or not isinstance(value, Real)
+    return _names(value, what) if is_names else checks.whole(value, what, 1)
+
+
+def _actions(value: Any, what: str) -> Any:
+    """Return what agents may do: a word, lists of coalition names, or agent -> one of these; perhaps as JSON."""
+    if isinstance(value, str):
+        if not value.lstrip().startswith(("[", "{")):
+            return value
+        with naming(what):
+            value = parse_json(value)
+    if isinstance(value, Mapping):
+        return {str(agent): _actions(sets, what) for agent, sets in value.items()}
+    if isinstance(value, Sequence) and all(isinstance(s, Sequence) and not isinstance(s, str) for s in value):
+        return [[str(name) for name in chosen] for chosen in value]
+    raise InputError(
+        f'{what}: expected "observed", "observed-own", "one", "any", "up-to:3", a list of lists of coalition names, '
+        f"or an object agent -> list of lists, got {checks.shown(value)}"
     )
+
+
+def _columns(value: Any, what: str) -> Mapping[str, str] | None:
+    """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score"."""
+    pairs: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
+    if isinstance(value, str):
+        entries = [entry.partition("=") for entry in value.split(",") if entry.strip()]
+        if not all(sign and theirs.strip() for _, sign, theirs in entries):
+            raise InputError(
+                f"{what}: expected ours=theirs pairs such as sample=Project,utility=Score, got {checks.shown(value)}"
+            )
+        pairs = [(ours, theirs) for ours, _, theirs in entries]
+    if pairs is None:
+        raise InputError(f"{what}: expected an object such as {{'sample': 'Project'}}, got {checks.shown(value)}")
+    result: dict[str, str] = {}
+    owner: dict[str, str] = {}
+    for column, name in pairs:
+        ours, theirs = str(column).strip().lower(), str(name).strip()
+        if ours not in {*NAMES, "utility"}:
+            raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(NAMES)}, utility")
+        if ours in result:
+            raise InputError(f"{what}: {ours!r} is given twice")
+        if (other := owner.setdefault(theirs.casefold(), ours)) != ours:
+            raise InputError(
+                f"{what}: {other} and {ours} are both said to be {result[other]!r}, expected a column for each"
+            )
+        result[ours] = theirs
+    return result or None
+
+
+def _session(value: Any, what: str) -> Any:
+    if not hasattr(value, "createDataFrame"):
+        raise InputError(f"{what}: expected a Spark session, got {checks.shown(value)}")
+    return value
+
+
+def _whole(value: Any, what: str) -> int:
+    return checks.whole(value, what, 1)
+
+
+# --- The table --------------------------------------------------------------------------------------------
+
+
+class LogOptions(TypedDict, total=False):
+    """What can be said of a log; None means undeclared, which leaves the choice to `log.json` and to the default."""
+
+    columns: Annotated[
+        Mapping[str, str] | str | None,
+        Option(
+            _columns,
+            "What your tables call a column: sample=Project,utility=Score.",
+            Word(),
+            default={},
+            python='Or {"sample": "Project"}.',
+        ),
+    ]
+    utility_range: Annotated[
+        Sequence[float] | None,
+        Option(
+            _range,
+            "Where pair utilities lie.",
+            Word(tuple[float, float], metavar="LOW HIGH"),
+            python="Default: (-1, 1), unless there is a sigma.",
+        ),
+    ]
+    neutral: Annotated[
+        float | None,
+        Option(checks.number, "The utility that is worth as much as being alone.", Word(float), default=0.0),
+    ]
+    sigma: Annotated[
+        float | None, Option(_positive, "Sub-Gaussian scale of utilities that have no bounds.", Word(float))
+    ]
+    symmetric: Annotated[
+        bool | None,
+        Option(
+            _flag,
+            "Whether both agents of a pair get the same.",
+            Word(flag="--asymmetric", means=False, help="Agents value each other differently."),
+            default=True,
+            wins_with=("symmetrize",),
+        ),
+    ]
+    symmetrize: Annotated[
+        bool | None,
+        Option(
+            _wish,
+            "Average the two orders of each pair.",
+            Word(flag="--symmetrize"),
+            default=False,
+            wins_with=("symmetric",),
+        ),
+    ]
+    pool_coalitions: Annotated[
+        bool | None,
+        Option(
+            _flag,
+            "Coalitions are interchangeable: their labels mean nothing.",
+            Word(flag="--pool-coalitions"),
+            default=False,
+        ),
+    ]
+    coalitions: Annotated[
+        int | Sequence[str] | None,
+        Option(
+            _how_many_or_names,
+            "How many interchangeable coalitions to use.",
+            Word(int, metavar="K"),
+            python="Or, where they are not, their names; those come first, also if nobody ever joined them.",
+        ),
+    ]
+    agents: Annotated[
+        Sequence[str] | None,
+        Option(_names, "Agents who come first, also if they never occur in the tables.", None, default=()),
+    ]
+    actions: Annotated[
+        Any,
+        Option(
+            _actions,
+            "What agents may do: observed, observed-own, one, any, up-to:3, or JSON (a list of lists of coalitions, "
+            "or agent -> such a list).",
+            Word(),
+            default="observed",
+            python="Lists and dictionaries serve as well as their JSON.",
+        ),
+    ]
+    may_stay_out: Annotated[
+        bool | None,
+        Option(_flag, "Agents may also join nothing, which is worth 0.", Word(flag="--may-stay-out"), default=False),
+    ]
+    feedback: Annotated[
+        Feedback | None,
+        Option(
+            _one_of(Feedback),
+            "What to read where there are both: pairs (semi-bandit) or totals (bandit).",
+            Word(Feedback),
+        ),
+    ]
+    engine: Annotated[
+        EngineName | None,
+        Option(_one_of(EngineName), "Where the log is read.", Word(EngineName), default="duckdb", in_file=False),
+    ]
+    memory_limit: Annotated[
+        str | None,
+        Option(_text, "How much memory DuckDB may use, such as 2GB; it spills beyond.", Word(), in_file=False),
+    ]
+    threads: Annotated[
+        int | None, Option(_whole, "How many threads may read; all cores by default.", None, in_file=False)
+    ]
+    spark: Annotated[Any, Option(_session, "Your own Spark session, which reads the log then.", None, in_file=False)]
+
+
+def table_of(options: type) -> dict[str, Option]:
+    """Return the entries of a table."""
+    entries = {}
+    for name, hint in get_type_hints(options, include_extras=True).items():
+        kind, option = get_args(hint)
+        entries[name] = replace(option, type=kind)
+    return entries
+
+
+TABLE = table_of(LogOptions)
+
+
+# --- What is made from it ---------------------------------------------------------------------------------
+
+
+def call_options(given: Mapping[str, Any]) -> Options:
+    """Return checked options as a caller gives them, in Python or through the command line."""
+    for name in given:
+        if name not in TABLE:
+            raise InputError(f"unknown option {name!r}; known are: {', '.join(TABLE)}")
+    return _checked(given, said)
 
 
 def file_options(content: Any, where: str) -> Options:
@@ -113,58 +331,53 @@ def file_options(content: Any, where: str) -> Options:
         raise InputError(f'{where}: expected an object such as {{"format": "{FORMAT}"}}')
     if content.get("format", FORMAT) != FORMAT:
         raise InputError(f'{where}: "format" is {content["format"]!r}, expected "{FORMAT}"')
-    known = {entry.name for entry in fields(Options)} - {"coalition_names"} | {"format"}
+    known = {name for name, option in TABLE.items() if option.in_file} | {"format"}
     for key in content:
         if key not in known:
             raise InputError(f'{where}: unknown key "{key}"; known are: {", ".join(sorted(known))}')
+    given = {name: value for name, value in content.items() if name != "format"}
+    return _checked(given, lambda name: f"{where}: {name}")
 
-    def flag(key: str) -> bool | None:
-        value = content.get(key)
-        if value is not None and not isinstance(value, bool):
-            raise InputError(f'{where}: "{key}" is {value!r}, expected true or false')
-        return value
 
-    def listed(key: str) -> tuple[str, ...]:
-        value = content.get(key, [])
-        if not isinstance(value, list) or not all(
-            isinstance(name, (str, int)) and not isinstance(name, bool) for name in value
-        ):
-            raise InputError(f'{where}: "{key}" is {value!r}, expected a list of names')
-        return checks.names(value, f'{where}: "{key}"', len(value))
-
-    # With interchangeable coalitions a number is as good as names: it says how many there are.
-    how_many = content.get("coalitions")
-    counted = isinstance(how_many, int) and not isinstance(how_many, bool)
-    try:
-        given = call_options(
-            columns=content.get("columns"),
-            utility_range=content.get("utility_range"),
-            neutral=content.get("neutral"),
-            sigma=content.get("sigma"),
-            symmetric=flag("symmetric"),
-            symmetrize=bool(flag("symmetrize")),
-            pool_coalitions=flag("pool_coalitions"),
-            coalitions=how_many if counted else None,
-            actions=content.get("actions"),
-            may_stay_out=flag("may_stay_out"),
-            feedback=content.get("feedback"),
-        )
-    except InputError as problem:
-        raise InputError(f"{where}: {problem}") from None
-    return replace(given, agents=listed("agents"), coalition_names=() if counted else listed("coalitions"))
+def _checked(given: Mapping[str, Any], worded: Callable[[str], str]) -> Options:
+    values = {name: TABLE[name].check(value, worded(name)) for name, value in given.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def merged(call: Options, file: Options) -> Options:
     """Return the caller's options, with the file's where the caller declared nothing."""
-    chosen: dict[str, Any] = {}
-    for entry in fields(Options):
-        ours, theirs = getattr(call, entry.name), getattr(file, entry.name)
-        chosen[entry.name] = theirs if ours is None or ours in ((), {}) else ours
-    if call.symmetrize:
-        chosen["symmetric"] = call.symmetric  # the options of one call win together over the file
-    elif call.symmetric is None:
-        chosen["symmetrize"] = file.symmetrize
-    return Options(**chosen)
+    overruled = {name for declared in call for name in TABLE[declared].wins_with}
+    return {**{name: value for name, value in file.items() if name not in overruled}, **call}
+
+
+def settled(declared: Options) -> Options:
+    """Return all options, with defaults filled in, refusing those that contradict each other."""
+    options = {name: declared.get(name, option.default) for name, option in TABLE.items()}
+    if options["symmetrize"] and not options["symmetric"]:
+        raise InputError(
+            f"{said(symmetrize=True)} makes a symmetric log, {said(symmetric=False)} asks for another; give one of them"
+        )
+    if isinstance(options["coalitions"], int) and not options["pool_coalitions"]:
+        raise InputError(
+            f"{said('coalitions')} says how many interchangeable coalitions to use: add {said(pool_coalitions=True)}"
+        )
+    neutral, sigma = options["neutral"], options["sigma"]
+    if options["utility_range"] is None and sigma is None:
+        options["utility_range"] = (-1.0, 1.0)
+    low, high = fixed_range(options["utility_range"], neutral, sigma)
+    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:  # the squares of others are beyond what doubles hold
+        raise InputError(
+            f"utilities between {number(low)} and {number(high)}: expected {said('utility_range')} and "
+            f"{said('sigma')} with an extent between {1 / WIDEST_RANGE:g} and {WIDEST_RANGE:g}; use another unit"
+        )
+    if options["utility_range"] is not None:
+        low, high = options["utility_range"]
+        if not low <= neutral <= high:
+            raise InputError(
+                f"the neutral point {number(neutral)} is outside the utility range {interval(low, high)}; "
+                f"for scores from 1 to 5 say {said(utility_range=(1, 5), neutral=3)}"
+            )
+    return options
 
 
 def fixed_range(utility_range: tuple[float, float] | None, neutral: float, sigma: float | None) -> tuple[float, float]:
@@ -181,59 +394,27 @@ def fixed_range(utility_range: tuple[float, float] | None, neutral: float, sigma
     return low - SIGMAS_BEYOND_RANGE * sigma, high + SIGMAS_BEYOND_RANGE * sigma
 
 
-def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"{what}: expected a finite number, got {value!r}")
-    return float(value)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _positive(value: Any, what: str) -> float:
-    if _number(value, what) <= 0:
-        raise InputError(f"{what}: expected a positive number, got {value!r}")
-    return float(value)
+def takes_options(function: Function) -> Function:
+    """Give `function(..., **options)` the signature and the documentation of the table.
+
+    Type checkers know the options from `LogOptions`; this is for people, `help` and tab completion.
+    """
+    signature = inspect.signature(function)
+    own = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option.type)
+        for name, option in TABLE.items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    entries = [f"{name}\n{textwrap.indent(_documented(option), '    ')}" for name, option in TABLE.items()]
+    function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__ or ""), *entries, ""])
+    return function
 
 
-def _range(value: Any, what: str) -> tuple[float, float]:
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable) or len(pair := tuple(value)) != 2:
-        raise InputError(f"{what}: expected two numbers [low, high], got {value!r}")
-    low, high = (_number(end, what) for end in pair)
-    if not low < high:
-        raise InputError(f"{what}: expected low < high, got {interval(low, high)}")
-    return low, high
-
-
-def _feedback(value: Any, what: str) -> str | None:
-    if value is not None and value not in schema.FEEDBACKS.values():
-        raise InputError(f'{what}: expected "semi-bandit" or "bandit", got {value!r}')
-    return None if value is None else str(value)
-
-
-def _columns(value: Any) -> Mapping[str, str]:
-    """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score"."""
-    if value is None:
-        return {}
-    if isinstance(value, str):
-        entries = [entry.partition("=") for entry in value.split(",") if entry.strip()]
-        if not all(sign and theirs.strip() for _, sign, theirs in entries):
-            raise InputError(f"columns: expected ours=theirs pairs such as sample=Project,utility=Score, got {value!r}")
-        listed = [ours.strip().lower() for ours, _, _ in entries]
-        for ours in listed:
-            if listed.count(ours) > 1:
-                raise InputError(f"columns: {ours!r} is given twice")
-        value = {ours: theirs for ours, _, theirs in entries}
-    if not isinstance(value, Mapping):
-        raise InputError(f"columns: expected an object such as {{'sample': 'Project'}}, got {value!r}")
-    result = {str(ours).strip().lower(): str(theirs).strip() for ours, theirs in value.items()}
-    for ours in result:
-        if ours not in {*schema.NAMES, "utility"}:
-            raise InputError(
-                f"columns: {ours!r} is not a column of a log; those are: {', '.join(schema.NAMES)}, utility"
-            )
-    theirs = [name.casefold() for name in result.values()]
-    for ours, name in result.items():
-        if theirs.count(name.casefold()) > 1:
-            both = [other for other, mapped in result.items() if mapped.casefold() == name.casefold()]
-            raise InputError(f"columns: {' and '.join(both)} are both said to be {name!r}, expected a column for each")
-        if sum(str(other).strip().lower() == ours for other in value) > 1:
-            raise InputError(f"columns: {ours!r} is given twice")
-    return result
+def _documented(option: Option) -> str:
+    """Return what the documentation says of an option."""
+    default = "" if option.default in (None, (), {}) else f"Default: {literal(option.default)}."
+    return textwrap.fill(" ".join(filter(None, [option.help, option.python, default])), 100)

@@ -136,7 +136,7 @@ def repeated(view: str, keys: Sequence[str]) -> str:
     """Return each key that several rows share, with the first row but one that has it."""
     named = ", ".join(keys)
     return (
-        f"SELECT {named}, file_name, row_index, (count(*) OVER ()) AS found FROM (SELECT {named}, file_name, "
+        f"SELECT {named}, file_name, row_index, (count(*) OVER ()) AS repeats FROM (SELECT {named}, file_name, "
         f"row_index, row_number() OVER (PARTITION BY {named} ORDER BY file_name, row_index) AS place "
         f"FROM {view}) AS numbered WHERE place > 1 ORDER BY file_name, row_index LIMIT 1"
     )
@@ -179,7 +179,7 @@ def distinct_memberships(pairs: str, members: str, of_agent: str, of_partner: st
 def strangers(pairs: str, members: str) -> str:
     """Return the number of pairs of which one or both agents were not members."""
     return (
-        f"SELECT count(*) AS found FROM {pairs} p "
+        f"SELECT count(*) AS strangers FROM {pairs} p "
         f"WHERE {_NAMED} AND (NOT {_is_member(members, 'agent')} OR NOT {_is_member(members, 'partner')})"
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from coterie.errors import InputError
 from coterie.log import schema
-from coterie.words import interval, number
+from coterie.words import interval, number, said
 
 MOST_PROBLEMS = 10
 """How many problems one refusal lists."""
@@ -32,28 +32,28 @@ class Refusal:
 
 def refuse(problems: Iterable[Refusal]) -> None:
     """Raise one error that lists the problems, if there are any."""
-    found = [str(problem) for problem in problems]
-    if not found:
+    worded = [str(problem) for problem in problems]
+    if not worded:
         return
-    if len(found) == 1:
-        raise InputError(found[0])
-    rest = len(found) - MOST_PROBLEMS
-    listed = found[:MOST_PROBLEMS] + ([f"and {rest} more problems"] if rest > 0 else [])
-    raise InputError(f"the log has {len(found)} problems:\n" + "\n".join(f"- {line}" for line in listed))
+    if len(worded) == 1:
+        raise InputError(worded[0])
+    rest = len(worded) - MOST_PROBLEMS
+    listed = worded[:MOST_PROBLEMS] + ([f"and {rest} more problems"] if rest > 0 else [])
+    raise InputError(f"the log has {len(worded)} problems:\n" + "\n".join(f"- {line}" for line in listed))
 
 
-def missing_columns(table: str, columns: list[str], found: Iterable[str]) -> str:
+def missing_columns(table: str, missing: list[str], columns: Iterable[str]) -> str:
     """Word a table without some of its columns."""
-    column, named = columns[0], " or ".join(repr(name) for name in columns)
+    named = " or ".join(repr(name) for name in missing)
     return (
         f"no column {named}; the table {table} needs {', '.join(schema.TABLES[table])}, and this one has "
-        f"{', '.join(found) or 'none'} (--columns {column}=NAME says which one is meant)"
+        f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant)"
     )
 
 
-def ambiguous_column(column: str, found: Iterable[str]) -> str:
+def ambiguous_column(column: str, candidates: Iterable[str]) -> str:
     """Word two columns that differ only in upper and lower case."""
-    return f"the columns {' and '.join(repr(name) for name in found)} could both be {column!r}; rename one"
+    return f"the columns {' and '.join(repr(name) for name in candidates)} could both be {column!r}; rename one"
 
 
 def wrong_type(column: str, kind: str) -> str:
@@ -80,16 +80,15 @@ def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, 
     if sigma is not None:
         return (
             f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
-            f"{number(sigma)} explains; expected a larger --sigma or another --utility-range"
+            f"{number(sigma)} explains; expected a larger {said('sigma')} or another {said('utility_range')}"
         )
     if seen[0] == seen[1]:
         seen = min(seen[0], limits[0]), max(seen[1], limits[1])
     low, high = (number(end) for end in seen)
-    middle = number((seen[0] + seen[1]) / 2)
     return (
         f"utility {number(value)} is outside the utility range {interval(*limits)}; utilities here go from {low} to "
-        f"{high}: declare their scale and the value of being alone, such as --utility-range {low} {high} "
-        f"--neutral {middle}"
+        f"{high}: declare their scale and the value of being alone, such as "
+        f"{said(utility_range=seen, neutral=(seen[0] + seen[1]) / 2)}"
     )
 
 
@@ -100,7 +99,8 @@ def total_outside(value: float, terms: int, limits: tuple[float, float]) -> str:
     low, high = limits
     return (
         f"the total {number(value)} of {terms} pair{'s' if terms > 1 else ''} is outside "
-        f"{interval(terms * low, terms * high)}; the range is per pair, see --utility-range and --neutral"
+        f"{interval(terms * low, terms * high)}; the range is per pair, see {said('utility_range')} and "
+        f"{said('neutral')}"
     )
 
 
@@ -122,7 +122,7 @@ def orders_disagree(values: Mapping[str, Any], utilities: tuple[float, float]) -
     first, second = (number(value) for value in utilities)
     return (
         f"{_shown(values)} has utility {first} in one order and {second} in the other, expected the same; say "
-        f"--asymmetric if agents value each other differently, or --symmetrize to average the two"
+        f"{said(symmetric=False)} if agents value each other differently, or {said(symmetrize=True)} to average the two"
     )
 
 

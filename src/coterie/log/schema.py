@@ -4,6 +4,10 @@ A log is up to three tables: `pairs` (what agent got from partner), `totals` (wh
 `memberships` (who was where).
 """
 
+from typing import Literal
+
+Feedback = Literal["semi-bandit", "bandit"]
+
 TABLES: dict[str, tuple[str, ...]] = {
     "memberships": ("sample", "agent", "coalition"),
     "pairs": ("sample", "coalition", "agent", "partner", "utility"),
@@ -14,5 +18,5 @@ TABLES: dict[str, tuple[str, ...]] = {
 NAMES = ("sample", "coalition", "agent", "partner")
 """The columns that hold names, which are compared as strings."""
 
-FEEDBACKS = {"pairs": "semi-bandit", "totals": "bandit"}
+FEEDBACKS: dict[str, Feedback] = {"pairs": "semi-bandit", "totals": "bandit"}
 """The feedback that each table of utilities is."""

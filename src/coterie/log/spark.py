@@ -16,9 +16,11 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
+from coterie.files import naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import BATCH_ROWS, Dialect, Engine, Source, utility_expression
+from coterie.log.engine import BATCH_ROWS, Engine, utility_expression
 from coterie.log.options import Options, file_options
+from coterie.log.tables import Dialect, Source
 
 
 def local_session(threads: int | None = None) -> Any:
@@ -56,23 +58,26 @@ class SparkEngine(Engine):
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
     def find_log(self, path: str) -> tuple[list[Source], Options]:
-        """Return the tables at an address, and what its `log.json` declares."""
+        if Path(path).exists():
+            return super().find_log(path)
         listed = self._listing(path)
         if listed is None:
-            return [self._source("pairs", path)], Options()
-        found = []
+            return [self._source("pairs", path)], {}
+        sources = []
         for table in schema.TABLES:
             names = [name for name in listed if _is_table(name, table)]
             if len(names) > 1:
                 raise InputError(f"{path}: found {' and '.join(names)}, expected one table called {table}")
-            found += [self._source(table, f"{path.rstrip('/')}/{name}") for name in names]
+            sources += [self._source(table, f"{path.rstrip('/')}/{name}") for name in names]
         parts = tuple(f"{path.rstrip('/')}/{name}" for name in listed if tables.is_part(name))
-        if not found and parts:
-            found = [Source("pairs", path, parts)]  # a folder of parts, given by itself
+        if not sources and parts:
+            sources = [Source("pairs", path, parts)]  # a folder of parts, given by itself
         if "log.json" not in listed:
-            return found, Options()
+            return sources, {}
         described = f"{path.rstrip('/')}/log.json"
-        return found, file_options(tables.parse_json(self._text(described), described), described)
+        with naming(described):
+            content = parse_json(self._text(described))
+        return sources, file_options(content, described)
 
     def _listing(self, path: str) -> list[str] | None:
         """Return the names in a folder, None for a file, through Hadoop's file systems."""

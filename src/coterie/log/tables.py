@@ -1,22 +1,57 @@
-"""Finding a log: which tables a folder or file holds, how its CSV is written, what `log.json` says."""
+"""Finding a log: which tables a folder or file holds, how its CSV is written, what `log.json` says.
 
-import csv
+Tables may also be data frames: pandas, Polars, Arrow, and whatever else speaks Arrow.
+"""
+
 import io
-import json
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from coterie.errors import InputError
-from coterie.files import read_json
+from coterie.files import read_json, split_header
 from coterie.log import schema
-from coterie.log.engine import Dialect, Source
 from coterie.log.options import Options, file_options
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 PARQUET = (".parquet", ".pq")
-SEPARATORS = (",", ";", "\t")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written: its separator and its header, in order."""
+
+    separator: str
+    header: tuple[str, ...]
+    skip: int = 0
+    """How many lines come before the header."""
+
+    @property
+    def has_decimal_comma(self) -> bool:
+        """Whether 0,5 is a number: only where the comma does not separate cells."""
+        return self.separator == ";"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One table of a log: CSV, Parquet files, or a data frame."""
+
+    table: str
+    shown: str
+    """What messages call it."""
+    files: tuple[str, ...] = ()
+    dialect: Dialect | None = None
+    """Set for CSV only."""
+    frame: Any = None
+
+    @property
+    def has_header(self) -> bool:
+        """Whether rows are counted below a header."""
+        return self.dialect is not None
 
 
 def find_log(path: Path) -> tuple[list[Source], Options]:
@@ -24,30 +59,40 @@ def find_log(path: Path) -> tuple[list[Source], Options]:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
-        return [_source("pairs", path)], Options()
-    found = []
+        return [_source("pairs", path)], {}
+    sources = []
     for table in schema.TABLES:
         candidates = _candidates(path, table)
         if len(candidates) > 1:
             names = " and ".join(candidate.name for candidate in candidates)
             raise InputError(f"{path}: found {names}, expected one table called {table}")
-        found += [_source(table, candidate) for candidate in candidates]
-    if not found and _parts(path):
-        found = [_source("pairs", path)]  # a folder of parts, given by itself
+        sources += [_source(table, candidate) for candidate in candidates]
+    if not sources and _parts(path):
+        sources = [_source("pairs", path)]  # a folder of parts, given by itself
     described = path / "log.json"
-    options = file_options(read_json(described), str(described)) if described.exists() else Options()
-    return found, options
+    return sources, file_options(read_json(described), str(described)) if described.exists() else {}
 
 
-def used_tables(found: list[Source], where: str, options: Options) -> list[Source]:
-    """Return the tables that matter: `pairs` before `totals`, and `memberships` where there are any."""
-    tables = {source.table: source for source in found}
-    wanted = {feedback: table for table, feedback in schema.FEEDBACKS.items()}.get(options.feedback or "")
+def frame_sources(**frames: Any) -> list[Source]:
+    """Return the tables that are given as data frames."""
+    return [
+        Source(table, table, frame=_arrow_table(frame, table)) for table, frame in frames.items() if frame is not None
+    ]
+
+
+def used_tables(sources: list[Source], place: str | None, feedback: schema.Feedback | None) -> list[Source]:
+    """Return the tables that matter: `pairs` before `totals`, and `memberships` where there are any.
+
+    They were looked for in a place, None for data frames.
+    """
+    where, forms = (place, " (.csv, .parquet or a folder of .parquet parts)") if place else ("from_frames", "")
+    tables = {source.table: source for source in sources}
+    wanted = next((table for table, kind in schema.FEEDBACKS.items() if kind == feedback), None)
     used = wanted or ("pairs" if "pairs" in tables else "totals")
     if used not in tables:
-        expected = f"a table {wanted} for feedback {options.feedback}" if wanted else "a table pairs or totals"
-        listed = ", ".join(source.shown for source in found) or "no table"
-        raise InputError(f"{where}: found {listed}, expected {expected} (.csv, .parquet or a folder of .parquet parts)")
+        expected = f"a table {wanted} for feedback {feedback}" if wanted else "a table pairs or totals"
+        listed = ", ".join(source.shown for source in sources) or "no table"
+        raise InputError(f"{where}: found {listed}, expected {expected}{forms}")
     if used == "totals" and "memberships" not in tables:
         raise InputError(f"{where}: totals say nothing without a table memberships (columns sample, agent, coalition)")
     return [tables[table] for table in ("memberships", used) if table in tables]
@@ -116,24 +161,51 @@ def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
 
 
 def csv_dialect(header: str, shown: str) -> Dialect:
-    """Return how a CSV file is written: the separator that splits its header into most cells."""
+    """Return how a CSV file is written."""
     header = header.removeprefix("\ufeff")
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
-    splits = {mark: next(csv.reader(io.StringIO(header, newline=""), delimiter=mark)) for mark in SEPARATORS}
-    separator = max(SEPARATORS, key=lambda mark: len(splits[mark]))
+    separator, cells = split_header(header)
     names: list[str] = []
-    for name in splits[separator]:
-        unique = name.strip()
+    for name in cells:
+        unique = name
         while unique in names:
             unique += " "  # headers may repeat; blanks do not count when columns are matched
         names.append(unique)
     return Dialect(separator, tuple(names))
 
 
-def parse_json(text: str, shown: str) -> Any:
-    """Return the content of a JSON text that did not come from a local file."""
+def _arrow_table(frame: Any, table: str) -> Any:
+    """Return an Arrow table; Spark frames stay what they are, since Spark reads them itself."""
+    if type(frame).__module__.startswith("pyspark."):
+        return frame
+    is_arrow = hasattr(frame, "__arrow_c_stream__") or isinstance(frame, Mapping)
+    if not is_arrow and not hasattr(frame, "to_arrow"):
+        raise InputError(f"{table}: expected a pandas, Polars or Arrow table, got {type(frame).__name__}")
     try:
-        return json.loads(text.removeprefix("\ufeff"))
-    except ValueError as problem:
-        raise InputError(f"{shown}: is not JSON ({problem})") from None
+        converted = pa.table(frame) if is_arrow else frame.to_arrow()
+    except (ValueError, TypeError, pa.ArrowNotImplementedError) as problem:
+        reason = str(problem).splitlines()[0]
+        raise InputError(f"{table}: cannot be read as a table with one type per column ({reason})") from None
+    names = [str(name) for name in converted.column_names]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{table}: the column {name!r} occurs twice; rename one")
+    # Categories become plain text, and views of strings plain strings, which every engine reads.
+    columns = [_plain(column) for column in converted.columns]
+    return pa.table(columns, names=names)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        decoded = [_decoded(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(decoded, None if decoded else pa.string())
+    views = (pa.types.is_string_view(column.type), pa.types.is_large_string(column.type))
+    return column.cast(pa.string()) if any(views) else column
+
+
+def _decoded(chunk: pa.DictionaryArray) -> pa.Array:
+    values = chunk.dictionary
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.string())
+    return pa.DictionaryArray.from_arrays(chunk.indices, values).dictionary_decode()

@@ -27,6 +27,7 @@ from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import Sums
+from coterie.words import said
 
 MOST_GRAM_ENTRIES = 1 << 28
 """Gram matrices of all agents together have at most so many entries in each part (2 GB)."""
@@ -52,7 +53,9 @@ def reduce_log(
             expected = " or ".join(f'"{one}"' for one in known)
             raise InputError(f"{name}: expected {expected}, got {given!r}")
     if sizes == "aware" and not log.has_memberships:
-        raise InputError("--sizes aware needs a table memberships; sizes inferred from pairs could be too small")
+        raise InputError(
+            f"{said(sizes='aware')} needs a table memberships; sizes inferred from pairs could be too small"
+        )
     if joint and (log.feedback != "bandit" or not log.symmetric or noise == "samples" or sizes == "aware"):
         raise InputError(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
@@ -60,8 +63,7 @@ def reduce_log(
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, noise, checked_shares(parts),
-        checks.whole(seed, "seed", 0), log.options.agents,
-        () if log.pool_coalitions else log.options.coalition_names,
+        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)
