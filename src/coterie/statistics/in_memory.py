@@ -13,7 +13,7 @@ from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.reduce import Accumulator
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.statistics.total_statistics import TotalStatistics
+from coterie.statistics.total_statistics import JointSums, TotalStatistics
 from coterie.sums import Sums
 
 
@@ -47,10 +47,12 @@ class Batch:
         return total.reshape(samples, n)
 
 
-def reduced(batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool = False) -> Statistics:
-    """Return the statistics of a batch whose samples are in these parts."""
+def reduced(
+    batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool = False, joint: bool = False
+) -> Statistics:
+    """Return the statistics of a batch whose samples are in these parts; see `Statistics.of` for the options."""
     sizes = batch.joined.sum(axis=1)
-    teams = [_teams(sizes[part == p]) for p in range(len(setting.shares))]
+    teams = [_teams(sizes[part == p], setting) for p in range(len(setting.shares))]
     counts = np.bincount(part, minlength=len(setting.shares)).tolist()
     if setting.feedback == "semi-bandit":
         entries = _pair_sums(batch, part, sizes, setting)
@@ -63,31 +65,43 @@ def reduced(batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool 
             ),
         )
     names = [setting.noise, *(["none"] if unweighted else [])]
-    totals, weighted = _total_sums(batch, part, setting, names)
+    rows = _total_rows(batch)
+    totals, weighted = _total_sums(rows, part, setting, names)
+    both = _joint_sums(rows, part, setting) if joint else [None] * len(counts)
     return Statistics(
         setting,
         tuple(
             TotalStatistics(
-                setting, counts[p], totals[p], teams[p], {name: sums.part(p) for name, sums in weighted.items()}
+                setting,
+                counts[p],
+                totals[p],
+                teams[p],
+                {name: sums.part(p) for name, sums in weighted.items()},
+                both[p],
             )
             for p in range(len(counts))
         ),
     )
 
 
-def _teams(sizes: IntArray) -> Sums:
+def _tables(batch: Batch, setting: Setting) -> IntArray:
+    """Return the coalition of each row, 0 throughout where coalitions are interchangeable."""
+    return np.zeros_like(batch.coalition) if setting.pool_coalitions else batch.coalition
+
+
+def _teams(sizes: IntArray, setting: Setting) -> Sums:
     """Count how often each coalition had each size; an empty one is not a team."""
-    coalition = np.tile(np.arange(sizes.shape[1]), len(sizes))
+    coalition = np.tile(np.arange(sizes.shape[1]) * (not setting.pool_coalitions), len(sizes))
     keys = np.stack([coalition, sizes.ravel()], axis=1)[sizes.ravel() > 0]
     return Sums.collect(keys, np.ones((len(keys), 1), dtype=np.int64))
 
 
 def _pair_sums(batch: Batch, part: IntArray, sizes: IntArray, setting: Setting) -> list[Sums]:
-    n, k = setting.n_agents, setting.n_coalitions
+    n = setting.n_agents
     low, high = setting.fixed_range
     q = np.floor((batch.utility - low) / (high - low) * 2.0**FIXED_BITS + 0.5).astype(np.int64)
-    shape: tuple[int, ...] = (len(setting.shares), k, n, n)
-    where: tuple[IntArray, ...] = (part[batch.sample], batch.coalition, batch.agent, batch.partner)
+    shape: tuple[int, ...] = (len(setting.shares), setting.n_tables, n, n)
+    where: tuple[IntArray, ...] = (part[batch.sample], _tables(batch, setting), batch.agent, batch.partner)
     if setting.sizes == "aware":
         shape, where = (*shape, n + 1), (*where, sizes[batch.sample, batch.coalition])
     cell = np.ravel_multi_index(where, shape)
@@ -96,6 +110,9 @@ def _pair_sums(batch: Batch, part: IntArray, sizes: IntArray, setting: Setting) 
     cells = int(np.prod(shape))
     summed = (q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1))
     added = [np.bincount(cell, minlength=cells), *(np.bincount(cell, one, minlength=cells) for one in summed)]
+    if setting.noise == "samples" and setting.pool_coalitions:
+        met, often = np.unique(batch.sample * cells + cell, return_counts=True)
+        added.append(np.bincount(met % cells, often**2, minlength=cells))
     seen = np.flatnonzero(added[0])
     keys = np.stack(np.unravel_index(seen, shape), axis=1).astype(np.int64)
     values = np.stack([column[seen] for column in added], axis=1).astype(np.int64)
@@ -107,11 +124,12 @@ def _cooccurrences(batch: Batch, part: IntArray, sizes: IntArray, setting: Setti
     from coterie.statistics.gram import add_cooccurrences
 
     size = sizes[batch.sample, batch.coalition] if setting.sizes == "aware" else None
+    table = _tables(batch, setting)
     owner, feature = [], []
     sides = ((batch.agent, batch.partner), (batch.partner, batch.agent))
     for agent, partner in sides[: 1 + setting.symmetric]:
         owner.append(agent)
-        feature.append(setting.feature(agent, batch.coalition, partner, size))
+        feature.append(setting.feature(agent, table, partner, size))
     agent, features = np.concatenate(owner), np.concatenate(feature)
     sample = np.tile(batch.sample, len(owner))
     group = sample * setting.n_agents + agent
@@ -123,12 +141,16 @@ def _cooccurrences(batch: Batch, part: IntArray, sizes: IntArray, setting: Setti
     return gram
 
 
+TotalRows = tuple[IntArray, IntArray, IntArray, FloatArray]
+"""Sample, agent, coalition (-1 for a total) and utility of each row."""
+
+
 def _total_sums(
-    batch: Batch, part: IntArray, setting: Setting, names: Sequence[str]
+    rows: TotalRows, part: IntArray, setting: Setting, names: Sequence[str]
 ) -> tuple[IntArray, dict[str, Accumulator]]:
     from coterie.statistics.gram import WEIGHTINGS, add_totals
 
-    sample, agent, coalition, utility = _total_rows(batch)
+    sample, agent, coalition, utility = rows
     n, parts = setting.n_agents, len(setting.shares)
     low, high = setting.fixed_range
     weighted: dict[str, Any] = {name: Accumulator(parts, n, setting.n_features) for name in names}
@@ -136,13 +158,23 @@ def _total_sums(
     n_sizes = setting.n_sizes if setting.sizes == "aware" else 0
     for index, (name, into) in enumerate(weighted.items()):
         add_totals(
-            sample, part[sample], agent, coalition, utility, n, False, n_sizes, low, high, WEIGHTINGS.index(name),
-            into.gram, into.offsets, into.moments, into.squares, totals if index == 0 else np.zeros_like(totals),
+            sample, part[sample], agent, coalition, utility, n, setting.pool_coalitions, n_sizes, low, high,
+            WEIGHTINGS.index(name), into.gram, into.offsets, into.moments, into.squares,
+            totals if index == 0 else np.zeros_like(totals),
         )  # fmt: skip
     return totals, weighted
 
 
-def _total_rows(batch: Batch) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+def _joint_sums(rows: TotalRows, part: IntArray, setting: Setting) -> list[JointSums]:
+    from coterie.statistics.joint import JointAccumulator
+
+    sample, agent, coalition, utility = rows
+    sums = JointAccumulator(setting, len(setting.shares))
+    sums.add(sample, part[sample], agent, coalition, utility)
+    return list(sums.result())
+
+
+def _total_rows(batch: Batch) -> TotalRows:
     """Return rows sorted by sample, coalition and agent; a total has coalition -1 and comes first."""
     totals = batch.totals()
     member = np.nonzero(batch.joined)
