@@ -20,4 +20,14 @@ def test_the_source_distribution_can_run_the_makefile():
         "requirements.txt",
         "requirements-dev.txt",
     }
-    assert included >= {"src", "tests", "examples", "docs", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff"}
+    assert included >= {
+        "src",
+        "tests",
+        "examples",
+        "docs",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "CITATION.cff",
+    }
