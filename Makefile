@@ -6,15 +6,16 @@ RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
 WORKERS ?= auto
 
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test test-fast lint bench docs clean
 
 help:
-	@echo "make demo   set up and run the main job on built-in data"
-	@echo "make test   set up, then lint, type check, and run all tests with coverage"
-	@echo "make lint   ruff and mypy only"
-	@echo "make bench  run the benchmarks and rewrite benchmarks/RESULTS.md"
-	@echo "make docs   build the documentation into site/"
-	@echo "make clean  remove the virtual environment and everything built"
+	@echo "make demo       set up and run the main job on built-in data"
+	@echo "make test       set up, then lint, type check, and run all tests with coverage"
+	@echo "make test-fast  the tests that are quick: about a minute on two cores"
+	@echo "make lint       ruff and mypy only"
+	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
+	@echo "make docs       build the documentation into site/"
+	@echo "make clean      remove the virtual environment and everything built"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "coterie needs Python 3.11 or later; say make PYTHON=python3.12"; exit 2; }
@@ -39,6 +40,9 @@ lint: $(DEV_READY)
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+
+test-fast: $(DEV_READY)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import coterie
-from calibration import candidates
 from coterie import Strategy
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
@@ -24,6 +23,7 @@ from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper, paper_totals
 from coterie.estimate.ridge import paper_ridge
 from coterie.learn import auto
+from coterie.reproduce.calibration import candidates
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
 from coterie.statistics.statistics import Statistics

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration import Setting, crowding, evidence, gaussian, pooled, pooled_crowding, signs, simulation
 from coterie import ActionSpaces
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import Anonymous, KnownFactor, SizeFree
 from coterie.game.actions import ExplicitSets
+from coterie.reproduce.calibration import Setting
 from coterie.simulate import draw_sets
+from coterie.simulate.hostile import crowding, gaussian, pooled, pooled_crowding, signs
 
 RANGE = Bounds(-1.0, 1.0)
 BASE = Setting("", 4, 3, 300, gaussian)
@@ -34,12 +35,11 @@ def from_setting(name, seed=0):
     """Return game, evidence from the whole log, evidence from two parts."""
     rng = np.random.default_rng([seed, 77])
     setting = SETTINGS[name]
-    source = simulation(setting, rng)
+    source = setting.simulation(rng)
     (batch,) = source.batches(setting.samples)
     learns = rng.random(setting.samples) < 0.5
-    parts = (np.ones(setting.samples, dtype=bool), learns, ~learns)
-    method = "joint" if "joint" in name else "best"
-    return source.game, *(evidence(setting, batch, source.game, kept, method) for kept in parts)
+    statistics = setting.statistics(source, batch, learns, "joint" if "joint" in name else "best")
+    return source.game, *(setting.evidence(part, source.game) for part in (statistics.whole, *statistics.parts))
 
 
 def _both(upper):

@@ -1,5 +1,6 @@
 """The examples in README and docs are executed: Python by doctest, commands here."""
 
+import ast
 import doctest
 import os
 import re
@@ -9,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from test_architecture import ROOMS, TOOLS
+
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LAYOUT = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"]
+"""The pages that say what is where."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -58,3 +63,39 @@ def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in sorted((ROOT / "docs").rglob("*.md")):
         assert str(page.relative_to(ROOT / "docs")) in navigation
+
+
+def defined(path):
+    """Return every name that a module defines at its top, and every method as Class.method."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef))
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+@pytest.mark.parametrize("page", LAYOUT, ids=lambda page: page.name)
+def test_every_file_and_function_that_is_named_exists(page):
+    named = re.findall(r"`([\w/]+\.(?:py|md|toml))(?:::([\w.]+))?`", page.read_text(encoding="utf-8"))
+    assert len(named) > 40
+    for file, name in named:
+        path = next((path for path in (ROOT / "src" / "coterie" / file, ROOT / file) if path.exists()), None)
+        assert path, file
+        assert not name or name in set(defined(path)), f"{file}::{name}"
+
+
+def test_the_drawing_and_the_page_have_every_room_in_order():
+    drawing = (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8")
+    numbered = sorted((int(number), room) for number, room in re.findall(r">(\d+) (\w+)</text>", drawing))
+    assert [room for _, room in numbered] == ROOMS
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert [room for room in re.findall(r"^### (\w+)$", page, re.MULTILINE) if room != "Tools"] == ROOMS
+    assert all(f"`{tool}.py`" in page and f"{tool}" in drawing for tool in TOOLS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_has_its_tests(room):
+    assert list((ROOT / "tests" / room).glob("test_*.py"))

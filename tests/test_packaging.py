@@ -11,5 +11,23 @@ def test_the_source_distribution_can_run_the_makefile():
     patterns = settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     included = {path.relative_to(ROOT).parts[0] for pattern in patterns for path in ROOT.glob(pattern.lstrip("/"))}
     assert all(list(ROOT.glob(pattern.lstrip("/"))) for pattern in patterns)
-    assert included >= {"Makefile", "mkdocs.yml", "benchmarks", ".ci", "requirements.txt", "requirements-dev.txt"}
-    assert included >= {"src", "tests", "examples", "docs", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff"}
+    assert included >= {
+        "Makefile",
+        "mkdocs.yml",
+        "benchmarks",
+        "tools",
+        ".ci",
+        "requirements.txt",
+        "requirements-dev.txt",
+    }
+    assert included >= {
+        "src",
+        "tests",
+        "examples",
+        "docs",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "CITATION.cff",
+    }

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration import Setting, candidates, evidence, signs, simulation
 from coterie import ActionSpaces, UpTo
 from coterie.certificates import gains as gain_bounds
 from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
 from coterie.certificates.holdout import fixed
 from coterie.estimate import confidence
 from coterie.game.actions import ExplicitSets
+from coterie.reproduce.calibration import Setting, candidates
+from coterie.simulate.hostile import signs
 
 
 def drawn(seed, n=3, k=4, *, pure=False):
@@ -113,9 +114,10 @@ def test_the_relaxation_of_full_forms(feedback, noise, most, monkeypatch):
     exact = relaxed = 0.0
     for seed in range(2):
         rng = np.random.default_rng(seed)
-        source = simulation(setting, rng)
+        source = setting.simulation(rng)
         (batch,) = source.batches(setting.samples)
-        found, game = evidence(setting, batch, source.game, np.ones(setting.samples, dtype=bool)), source.game
+        statistics, game = setting.statistics(source, batch, np.ones(setting.samples, dtype=bool)), source.game
+        found = setting.evidence(statistics.whole, game)
         for strategy in candidates(found, game, rng, 3):
             gaps = []
             for enumerated in (4096, 2):

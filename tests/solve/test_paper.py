@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from calibration import simulation
 from coterie import InputError
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paper import paper as certificate
@@ -81,7 +80,7 @@ def test_pure_form_is_the_best_pure_surrogate():
 
 def paper_evidence(seed=0, samples=200):
     rng = np.random.default_rng(seed)
-    source = simulation(BASE, rng)
+    source = BASE.simulation(rng)
     (batch,) = source.batches(samples)
     joined, totals = batch.joined, batch.totals()
     grams, moments = [], []

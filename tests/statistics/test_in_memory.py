@@ -1,5 +1,7 @@
 """Statistics made in memory are those that a log's engine makes of the same samples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from coterie.simulate.logs import Simulation
 from coterie.statistics.in_memory import reduced
 from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
+
+NOISES = ("pairs", "samples")
 
 
 def both(folder, model, policy, feedback, reading, samples=60, n=4, k=5):
@@ -21,9 +25,11 @@ def both(folder, model, policy, feedback, reading, samples=60, n=4, k=5):
     source = simulation()
     (batch,) = source.batches(samples)
     part = np.random.default_rng(0).choice(4, samples)
-    ours = reduced(batch, part, setting_of(source, feedback, reading, PARTS), unweighted=reading.unweighted)
-    more = {"unweighted": reading.unweighted} if feedback == "bandit" else {}
-    theirs = Statistics.of(read_log(folder / "log"), sizes=reading.sizes, noise=reading.noise, parts=PARTS, **more)
+    more = {"unweighted": reading.unweighted, "joint": reading.joint} if feedback == "bandit" else {}
+    ours = reduced(batch, part, setting_of(source, feedback, reading, PARTS), **more)
+    pool = {"pool_coalitions": True, "coalitions": k, "actions": "any"} if reading.pool_coalitions else {}
+    log = read_log(folder / "log", **pool)
+    theirs = Statistics.of(log, sizes=reading.sizes, noise=reading.noise, parts=PARTS, **more)
     return ours.whole, theirs.whole
 
 
@@ -40,22 +46,21 @@ def test_sums_are_those_of_the_engine(tmp_path, model, policy, feedback, reading
     assert ours.setting.fixed_range == theirs.setting.fixed_range
 
 
-@pytest.mark.parametrize("noise", ["pairs", "samples"])
-@pytest.mark.parametrize("sizes", ["ignore", "aware"])
 @pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
-def test_interchangeable_coalitions(tmp_path, feedback, sizes, noise):
-    def simulation():
-        return Simulation.draw(4, 3, np.random.default_rng(3), actions_per_agent=5)
+@pytest.mark.parametrize("reading", [Reading(sizes, noise) for sizes in ("ignore", "aware") for noise in NOISES])
+def test_interchangeable_coalitions(tmp_path, feedback, reading):
+    ours, theirs = both(tmp_path, "gaussian", "random", feedback, replace(reading, pool_coalitions=True))
+    found = ours.arrays()
+    for name, array in theirs.arrays().items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
 
-    simulation().write_log(tmp_path / "log", 60, feedback=feedback, table_format="parquet")
-    log = read_log(tmp_path / "log", pool_coalitions=True, coalitions=3, actions="any")
-    theirs = Statistics.of(log, sizes=sizes, noise=noise)
-    (batch,) = simulation().batches(60)
-    ours = reduced(batch, np.random.default_rng(0).choice(2, 60), theirs.setting).whole.arrays()
-    expected = theirs.whole.arrays()
-    assert ours.keys() == expected.keys()
-    for name, array in expected.items():
-        np.testing.assert_array_equal(ours[name], array, err_msg=name)
+
+@pytest.mark.parametrize("pool", [False, True])
+def test_the_joint_sums(tmp_path, pool):
+    reading = Reading(joint=True, pool_coalitions=pool)
+    ours, theirs = both(tmp_path, "gaussian", "random", "bandit", reading)
+    np.testing.assert_allclose(ours.joint.projections, theirs.joint.projections, atol=1e-10)
+    np.testing.assert_allclose(ours.joint.moments, theirs.joint.moments, atol=1e-10)
 
 
 def test_a_log_grows():

@@ -19,14 +19,10 @@ def command(
     out: Annotated[Path, typer.Option(help="Folder for pictures and tables; what is finished there is kept.")],
     quick: Annotated[bool, typer.Option("--quick", help="Small games and one seed: about a minute.")] = False,
     workers: Annotated[int | None, typer.Option(help="Number of processes; by default one per core.")] = None,
-    page: Annotated[
-        Path | None, typer.Option(help="Also write the results, claim by claim, as a Markdown page.")
-    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Make the paper's figures again, with the paper's certificate and ours, and a table beside each."""
     from coterie import checks
-    from coterie.reproduce.page import write_page
     from coterie.reproduce.plan import figures
     from coterie.reproduce.run import reproduce
 
@@ -35,11 +31,9 @@ def command(
         checks.whole(workers, "workers", 1)
     with _progress(quiet=quiet) as advance:
         reproduce(wanted, out, workers=workers, advance=advance)
-    if page is not None:
-        write_page(page, out)
     if not quiet:
         names = ", ".join(one.name for one in wanted)
-        messages.print(f"Wrote {names} to {out}: pictures (.png), captions (.txt), tables (.csv), and summary.json.")
+        messages.print(f"Wrote {names} to {out}: pictures (.png), tables (.csv), and summary.json.")
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from coterie import checks
-from coterie.reproduce.captions import CAPTIONS
 from coterie.simulate.logs import Feedback
 
 DELTA = 0.01
@@ -97,12 +96,6 @@ class Figure:
     samples: tuple[int, ...] = SAMPLES
     seeds: int = SEEDS
     methods: tuple[str, ...] = BOTH
-
-    @property
-    def caption(self) -> str:
-        """What is seen, and what is degenerate, without how to read the lines."""
-        games = f"Means over {self.seeds} games." if self.seeds > 1 else "One game for each point."
-        return f"{games} {CAPTIONS[self.name]}"
 
     @cached_property
     def cells(self) -> tuple[tuple[Panel, Cell], ...]:

@@ -13,9 +13,8 @@ from pathlib import Path
 from coterie import __version__
 from coterie.errors import InputError
 from coterie.files import read_json, to_json, whole_file
-from coterie.reproduce.captions import READING
 from coterie.reproduce.cells import run_cell
-from coterie.reproduce.plan import ABLATION, QUICK, Cell, Figure
+from coterie.reproduce.plan import QUICK, Cell, Figure
 from coterie.reproduce.rows import Row, write_rows
 from coterie.reproduce.summary import Summary, summarise
 
@@ -34,7 +33,7 @@ def reproduce(
     advance: Advance | None = None,
     pictures: bool = True,
 ) -> Summary:
-    """Compute what is missing, and write a picture, a caption and a table per figure, and the summary of all.
+    """Compute what is missing, and write a picture and a table per figure, and the summary of all.
 
     Parameters
     ----------
@@ -63,8 +62,6 @@ def reproduce(
         write_rows(folder / f"{figure.name}.csv", figure.name, rows)
         if pictures:
             draw(figure, rows, folder / f"{figure.name}.png")
-        reading = "" if figure.methods == ABLATION else f" {READING}"
-        _write(folder / f"{figure.name}.txt", f"{figure.title}. {figure.caption}{reading}\n")
     summary = summarise(tables)
     _write(
         folder / "summary.json",

@@ -22,6 +22,9 @@ class Reading:
     noise: Noise = "pairs"
     unweighted: bool = False
     """Whether bandit sums without weights are made too, which the paper's certificate needs."""
+    joint: bool = False
+    """Whether the sums of the joint bandit estimator are made too."""
+    pool_coalitions: bool = False
 
 
 def setting_of(simulation: Simulation, feedback: Feedback, reading: Reading, shares: Shares) -> Setting:
@@ -29,8 +32,8 @@ def setting_of(simulation: Simulation, feedback: Feedback, reading: Reading, sha
     game, model = simulation.game, simulation.model
     actions = game.actions.to_json(game.agents, game.coalitions)
     return Setting(
-        feedback, game.agents, game.coalitions, model.symmetric, model.utility_range, 0.0, model.sigma, False,
-        actions, actions, reading.sizes, reading.noise, shares, 0,
+        feedback, game.agents, game.coalitions, model.symmetric, model.utility_range, 0.0, model.sigma,
+        reading.pool_coalitions, actions, actions, reading.sizes, reading.noise, shares, 0,
     )  # fmt: skip
 
 
@@ -52,7 +55,7 @@ def growing(
         for batch in simulation.batches(length - done):
             part = simulation.rng.choice(len(shares), len(batch.joined), p=shares)
             for reading, setting in distinct.items():
-                found = reduced(batch, part, setting, unweighted=reading.unweighted)
+                found = reduced(batch, part, setting, unweighted=reading.unweighted, joint=reading.joint)
                 total[reading] = total[reading] + found if reading in total else found
         done = length
         yield length, {name: total[reading] for name, reading in readings.items()}

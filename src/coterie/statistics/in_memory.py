@@ -43,7 +43,9 @@ class Batch:
         return total.reshape(samples, n)
 
 
-def reduced(batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool = False) -> Statistics:
+def reduced(
+    batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool = False, joint: bool = False
+) -> Statistics:
     """Return the statistics of a batch whose samples are in these parts.
 
     Parameters
@@ -56,11 +58,13 @@ def reduced(batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool 
         What the samples are taken to be: their feedback, range, sizes, noise, and whether coalitions are pooled.
     unweighted
         Bandit feedback: also the sums without weights, which the paper's estimator needs.
+    joint
+        Bandit feedback of symmetric games: also the sums of the joint estimator.
     """
     counts = np.bincount(part, minlength=len(setting.shares)).tolist()
     teams = _teams(batch, part, setting)
     if setting.feedback == "bandit":
-        sums = TotalSums(setting, unweighted=unweighted)
+        sums = TotalSums(setting, unweighted=unweighted, joint=joint)
         sums.add(*_total_rows(batch, part))
         return Statistics(setting, sums.statistics(counts, teams))
     entries = _pair_sums(batch, part, setting)

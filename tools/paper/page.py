@@ -1,14 +1,20 @@
-"""The page of results, made from the tables: claim by claim, the ablation, every picture with its caption."""
+"""The page of results, made from the tables: claim by claim, the ablation, every picture with its caption.
 
+    python tools/paper/page.py FOLDER PAGE
+
+FOLDER is what `coterie reproduce all --out FOLDER` wrote; a caption is put beside each of its pictures.
+"""
+
+import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from captions import READING, caption, text_beside
+from claims import CLAIMS
 from coterie.files import read_json, whole_file
-from coterie.reproduce.captions import READING
-from coterie.reproduce.claims import CLAIMS
 from coterie.reproduce.draw import STEP_NAMES
 from coterie.reproduce.plan import FIGURES, QUICK, Figure
 from coterie.reproduce.rows import Row, read_rows
@@ -17,9 +23,9 @@ from coterie.reproduce.summary import summarise
 INTRODUCTION = """# Results: the paper's experiments, again
 
 Every figure of the [experiments](experiments.md), with the paper's scheme and certificate and ours side by side, on
-the same simulated logs. This page, its numbers included, is made from the tables by the command that makes the
-figures: `coterie reproduce all --out figures --page results.md` (about half an hour on two cores; `--quick` takes a
-minute; an interrupted run goes on where it stopped). Beside each picture lies its table; `summary.json` holds
+the same simulated logs: `coterie reproduce all --out figures` (about half an hour on two cores; `--quick` takes a
+minute; an interrupted run goes on where it stopped). This page, its numbers included, is made from the tables:
+`python tools/paper/page.py figures results.md`. Beside each picture lies its table; `summary.json` holds
 fitted exponents and shares of runs certified exactly stable.
 
 Differences from the paper: expectations are exact (the paper drew 100 joint actions; the ablation shows both); a log
@@ -42,13 +48,12 @@ ABLATION_TEXT = (
 
 def page(folder: Path, link: str) -> str:
     """Return the page for the figures whose tables are in a folder; `link` leads there."""
-    quick = bool(read_json(folder / "summary.json").get("quick"))
-    known = QUICK if quick else FIGURES
-    tables = {name: read_rows(folder / f"{name}.csv") for name in known if (folder / f"{name}.csv").exists()}
+    known = _known(folder)
+    tables = {name: read_rows(folder / f"{name}.csv") for name in _present(folder, known)}
     summary = summarise(tables)
     lines = [
         INTRODUCTION,
-        *([QUICK_NOTE] if quick else []),
+        *([QUICK_NOTE] if known is QUICK else []),
         "## Claim by claim",
         "",
         "| the paper says | verdict | what the tables say | figure |",
@@ -65,15 +70,28 @@ def page(folder: Path, link: str) -> str:
     for name in tables:
         figure = known[name]
         lines += ["", f"### Figure {name}", "", f"![{figure.title}]({link}/{name}.png)", ""]
-        lines.append(f"*{figure.title}.* {figure.caption} Table: [{name}.csv]({link}/{name}.csv).")
+        lines.append(f"*{figure.title}.* {caption(figure)} Table: [{name}.csv]({link}/{name}.csv).")
     return "\n".join(lines) + "\n"
 
 
 def write_page(path: Path, folder: Path) -> None:
-    """Write the page, with links that lead from it to the folder."""
+    """Write the page, with links that lead from it to the folder, and the captions of the pictures there."""
     link = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
-    with whole_file(path) as temporary:
-        temporary.write_text(page(folder, link), encoding="utf-8")
+    texts = {path: page(folder, link)}
+    known = _known(folder)
+    texts |= {folder / f"{name}.txt": text_beside(known[name]) for name in _present(folder, known)}
+    for target, text in texts.items():
+        with whole_file(target) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _known(folder: Path) -> dict[str, Figure]:
+    """Return the figures as they were planned for the run whose results are in a folder."""
+    return QUICK if read_json(folder / "summary.json").get("quick") else FIGURES
+
+
+def _present(folder: Path, known: dict[str, Figure]) -> list[str]:
+    return [name for name in known if (folder / f"{name}.csv").exists()]
 
 
 def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]]) -> list[str]:
@@ -92,3 +110,11 @@ def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]]) -> list[str]:
                 cells.append(f"{np.mean(own):.3g}" + (f" ({stable} of {len(own)})" if stable else ""))
             lines.append(f"| {STEP_NAMES[step]} | " + " | ".join(cells) + " |")
     return lines
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Write the page of results, and the captions of the figures.")
+    parser.add_argument("folder", type=Path, help="what `coterie reproduce` wrote")
+    parser.add_argument("page", type=Path, help="the Markdown file to write")
+    given = parser.parse_args()
+    write_page(given.page, given.folder)

@@ -1,5 +1,7 @@
 """What is seen in each figure, and what is degenerate in it."""
 
+from coterie.reproduce.plan import ABLATION, Figure
+
 READING = (
     "Certificates of the paper (dashed, squares) and ours (solid, circles) at delta = 0.01; shaded: standard "
     "deviations. Crosses and open circles are the true gaps of what is recommended, known here because the game "
@@ -67,3 +69,15 @@ CAPTIONS = {
         "below 0.05."
     ),
 }
+
+
+def caption(figure: Figure) -> str:
+    """Return what is seen in a figure, without how to read its lines."""
+    games = f"Means over {figure.seeds} games." if figure.seeds > 1 else "One game for each point."
+    return f"{games} {CAPTIONS[figure.name]}"
+
+
+def text_beside(figure: Figure) -> str:
+    """Return what lies as a text beside a picture: title, caption, and how to read it."""
+    reading = "" if figure.methods == ABLATION else f" {READING}"
+    return f"{figure.title}. {caption(figure)}{reading}\n"

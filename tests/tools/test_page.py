@@ -1,0 +1,72 @@
+"""Verdicts, captions and the page of results, from tables whose answer is known."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+from captions import text_beside
+from claims import CLAIMS, CONFIRMED, NOT_CONFIRMED, NOT_TESTED, OTHER_CAUSE, span
+from coterie.reproduce import summarise
+from coterie.reproduce.plan import FIGURES, QUICK
+from coterie.reproduce.rows import write_rows
+from made_tables import falls, made
+from page import page
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "paper"
+
+
+def verdicts(tables):
+    summary = summarise(tables)
+    return {claim.text: claim.judge(summary).word for claim in CLAIMS if set(claim.figures) <= set(tables)}
+
+
+def test_verdicts_follow_the_numbers():
+    def falling(cell, samples, method):
+        return 0.0 if method == "auto" else cell.n * cell.k / math.sqrt(samples)
+
+    def staying(cell, samples, method):
+        return float(cell.n)
+
+    names = ("S1", "S2", "S3", "S4", "S5", "S6")
+    as_said = {name: made(FIGURES[name], staying if name in {"S2", "S6"} else falling) for name in names}
+    found = verdicts(as_said)
+    assert set(found.values()) == {CONFIRMED, OTHER_CAUSE}
+    assert len(found) == len(CLAIMS)
+    opposite = {name: made(FIGURES[name], falling if name in {"S2", "S6"} else staying) for name in names}
+    found = verdicts(opposite)
+    assert found["It fails to do so under 1Rand"] == NOT_CONFIRMED
+    assert found["Mixed effects, semi-bandit: low under the coalition-size policy as well"] == NOT_CONFIRMED
+    assert found["Mixed effects, bandit: fails under the coalition-size policy"] == NOT_CONFIRMED
+    assert verdicts({"S1": made(QUICK["S1"], falling)})["It takes more samples with more agents"] == NOT_TESTED
+
+
+def test_span():
+    assert span([0.5, 2, None]) == "0.50 to 2.00"
+    assert span([1.0, 1.001]) == "1.00"
+    assert span([None]) == "no fit"
+
+
+def test_page_links_from_where_it_lies(tmp_path):
+    folder, target = tmp_path / "figures", tmp_path / "pages" / "results.md"
+    for name in ("S1", "ablation"):
+        write_rows(folder / f"{name}.csv", name, made(QUICK[name], falls))
+    (folder / "summary.json").write_text('{"quick": true}')
+    subprocess.run([sys.executable, ROOT / "tools" / "paper" / "page.py", folder, target], check=True)
+    text = target.read_text()
+    assert "(../figures/S1.png)" in text
+    assert "quick run" in text
+    assert "| + exact expectations | 0.01 | 0.001 | 0.0002 |" in text
+    assert "under 1Rand (" not in text  # no table, no verdict
+    assert "every mean utility is 0" in (folder / "S1.txt").read_text()
+    assert "shaded" not in (folder / "ablation.txt").read_text()
+    assert not (folder / "S2.txt").exists()
+
+
+def test_the_documented_results_are_those_of_the_tables_beside_them():
+    assert (DOCS / "results.md").read_text(encoding="utf-8") == page(DOCS / "figures", "figures")
+    for name, figure in FIGURES.items():
+        assert (DOCS / "figures" / f"{name}.txt").read_text(encoding="utf-8") == text_beside(figure)
+    for path in (DOCS / "figures").glob("*.png"):
+        assert path.stat().st_size < 150_000, path
