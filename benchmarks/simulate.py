@@ -14,7 +14,7 @@ from typing import get_args
 import numpy as np
 
 from coterie.simulate.logs import Feedback, Simulation
-from coterie.simulate.tables import TableFormat
+from coterie.simulate.writing import TableFormat
 from harness import record, seconds, table
 
 N_AGENTS, N_COALITIONS, N_SAMPLES, RIVAL_SAMPLES = 25, 5, 30_000, 1000

@@ -8,7 +8,7 @@ import pytest
 
 from coterie.errors import InputError
 from coterie.reproduce import FIGURES, cells, figures, reproduce, run
-from coterie.reproduce.plan import ABLATION, QUICK, Cell, Panel
+from coterie.reproduce.experiments import ABLATION, QUICK, Cell, Panel
 from coterie.reproduce.rows import Row, read_rows
 
 TINY = replace(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.reproduce import summarise
-from coterie.reproduce.plan import FIGURES, QUICK
+from coterie.reproduce.experiments import FIGURES, QUICK
 from coterie.reproduce.rows import read_rows, write_rows
 from coterie.reproduce.summary import exponent
 from made_tables import falls, made

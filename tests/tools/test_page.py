@@ -8,7 +8,7 @@ from pathlib import Path
 from captions import text_beside
 from claims import CLAIMS, CONFIRMED, NOT_CONFIRMED, NOT_TESTED, OTHER_CAUSE, span
 from coterie.reproduce import summarise
-from coterie.reproduce.plan import FIGURES, QUICK
+from coterie.reproduce.experiments import FIGURES, QUICK
 from coterie.reproduce.rows import write_rows
 from made_tables import falls, made
 from page import page

@@ -1,6 +1,6 @@
 """What is seen in each figure, and what is degenerate in it."""
 
-from coterie.reproduce.plan import ABLATION, Figure
+from coterie.reproduce.experiments import ABLATION, Figure
 
 READING = (
     "Certificates of the paper (dashed, squares) and ours (solid, circles) at delta = 0.01; shaded: standard "

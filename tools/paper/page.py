@@ -16,7 +16,7 @@ from captions import READING, caption, text_beside
 from claims import CLAIMS
 from coterie.files import read_json, whole_file
 from coterie.reproduce.draw import STEP_NAMES
-from coterie.reproduce.plan import FIGURES, QUICK, Figure
+from coterie.reproduce.experiments import FIGURES, QUICK, Figure
 from coterie.reproduce.rows import Row, read_rows
 from coterie.reproduce.summary import summarise
 

@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Make the paper's figures again, with the paper's certificate and ours, and a table beside each."""
     from coterie import checks
-    from coterie.reproduce.plan import figures
+    from coterie.reproduce.experiments import figures
     from coterie.reproduce.run import reproduce
 
     wanted = figures(figure or ["all"], quick=quick)

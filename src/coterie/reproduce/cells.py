@@ -9,7 +9,7 @@ import numpy as np
 from coterie.certificates.paper import paper_evidence
 from coterie.learn.auto import recommend
 from coterie.reproduce.ablation import Outcome, ablation
-from coterie.reproduce.plan import ABLATION, DELTA, Cell
+from coterie.reproduce.experiments import ABLATION, DELTA, Cell
 from coterie.reproduce.rows import Row
 from coterie.simulate.growing import Reading, growing
 from coterie.simulate.logs import Simulation

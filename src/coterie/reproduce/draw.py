@@ -10,7 +10,7 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.files import whole_file
-from coterie.reproduce.plan import Figure, Panel
+from coterie.reproduce.experiments import Figure, Panel
 from coterie.reproduce.rows import Row
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")

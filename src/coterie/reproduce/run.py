@@ -14,7 +14,7 @@ from coterie import __version__
 from coterie.errors import InputError
 from coterie.files import read_json, to_json, whole_file
 from coterie.reproduce.cells import run_cell
-from coterie.reproduce.plan import QUICK, Cell, Figure
+from coterie.reproduce.experiments import QUICK, Cell, Figure
 from coterie.reproduce.rows import Row, write_rows
 from coterie.reproduce.summary import Summary, summarise
 
@@ -38,7 +38,7 @@ def reproduce(
     Parameters
     ----------
     figures
-        See `coterie.reproduce.figures`.
+        See `coterie.reproduce.experiments`.
     folder
         Where everything goes. Cells that are there already are not computed again.
     workers

@@ -3,7 +3,7 @@
 from coterie.simulate.logs import FEEDBACKS, Feedback, Simulation, draw_sets, numbered
 from coterie.simulate.models import MODELS, NOISES, UtilityModel, utility_model
 from coterie.simulate.policies import AROUND_PROFILE, POLICIES, Policy, exploration_policy
-from coterie.simulate.tables import FORMATS
+from coterie.simulate.writing import FORMATS
 
 __all__ = [
     "AROUND_PROFILE",

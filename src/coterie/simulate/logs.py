@@ -24,7 +24,7 @@ from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
 from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
 from coterie.simulate.policies import Policy, exploration_policy
-from coterie.simulate.tables import FORMATS, TableFormat, names_column, table_writer
+from coterie.simulate.writing import FORMATS, TableFormat, names_column, table_writer
 from coterie.statistics.in_memory import Batch
 
 Feedback = Literal["semi-bandit", "bandit"]
