@@ -19,11 +19,12 @@ import numpy as np
 import coterie
 from coterie import Game, Strategy
 from coterie.certificates.from_statistics import evidence_from
-from coterie.learn.auto import PARTS, recommend
+from coterie.learn.auto import recommend
 from coterie.simulate import Simulation
 from coterie.simulate.models import MODELS
 from coterie.solve import Control, pure
 from coterie.solve.objective import estimated_gap
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 

@@ -24,11 +24,12 @@ from coterie import Strategy
 from coterie.certificates.from_statistics import evidence_from, paper_evidence_from, paper_from
 from coterie.certificates.paired import paired
 from coterie.estimate.confidence import paper_bonus, paper_radius
-from coterie.learn.auto import PARTS, recommend
+from coterie.learn.auto import recommend
 from coterie.simulate import Simulation
 from coterie.solve import Control, paper
 from coterie.solve.estimated import estimated_game
 from coterie.solve.starts import settle
+from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 
