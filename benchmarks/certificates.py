@@ -26,6 +26,7 @@ from coterie.learn import auto
 from coterie.reproduce.calibration import candidates
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
+from coterie.statistics import parts
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 
@@ -66,7 +67,7 @@ def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
         source.write_log(path, setting.samples, feedback=setting.feedback, table_format="parquet")  # type: ignore[arg-type]
         log = coterie.read_log(path)
         statistics = Statistics.of(log, parts=PARTS, seed=seed, joint=bandit, unweighted=bandit)
-        for_auto = Statistics.of(log, parts=auto.PARTS, seed=seed, joint=bandit)
+        for_auto = Statistics.of(log, parts=parts.PARTS, seed=seed, joint=bandit)
     first, second, third = statistics.parts
     whole = statistics.whole
     merged: Any = statistics.setting

@@ -16,6 +16,7 @@ import numpy as np
 import coterie
 from coterie.learn import auto
 from coterie.simulate import Simulation
+from coterie.statistics import parts
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 
@@ -28,7 +29,7 @@ def statistics_of(feedback: str, n: int, k: int, samples: int, actions: int, see
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log"
         source.write_log(path, samples, feedback=feedback, table_format="parquet")  # type: ignore[arg-type]
-        return Statistics.of(coterie.read_log(path), parts=auto.PARTS, seed=seed, joint=feedback == "bandit")
+        return Statistics.of(coterie.read_log(path), parts=parts.PARTS, seed=seed, joint=feedback == "bandit")
 
 
 def main() -> None:
@@ -43,7 +44,7 @@ def main() -> None:
             for share, form, count in product(SHARES, FORMS, CANDIDATES):
                 if setting[0] == "bandit" and form != "both":
                     continue  # totals have one form only
-                auto.LEARNING_SHARE, auto.CANDIDATES = share, count
+                parts.LEARNING_SHARE, auto.CANDIDATES = share, count
                 gap = auto.recommend(statistics, 0.01, certificate="holdout", form=form).certificate.gap  # type: ignore[arg-type]
                 found[f"holdout, {share:.0%} learn, {form}, {count} candidates", column].append(gap)
             found["paired", column].append(auto.recommend(statistics, 0.01, certificate="paired").certificate.gap)

@@ -135,7 +135,7 @@ def our_reduction(folder, **options):
     from coterie.statistics.reduce import pair_sums
 
     reduction = task(folder, **options)
-    return lambda: pair_sums(reduction)
+    return lambda: pair_sums(reduction, reduction.division).sums()
 
 
 def our_checks(folder):
@@ -154,14 +154,14 @@ def everything(folder):
     """Reading, checking and reducing, as a user does it."""
     import coterie
 
-    return lambda: Statistics.of(coterie.read_log(folder))
+    return lambda: Statistics.of(coterie.read_log(folder), clues=False)
 
 
 def bandit(folder):
     import coterie
 
     log = coterie.read_log(folder, actions="one", memory_limit="200MB")
-    return log.statistics
+    return lambda: Statistics.of(log)
 
 
 def on_spark(folder):
@@ -170,7 +170,7 @@ def on_spark(folder):
     from coterie.log.spark import local_session
 
     log = coterie.read_log(folder, spark=local_session(threads=2), actions="one")
-    return lambda: Statistics.of(log, parts=(1.0,))
+    return lambda: Statistics.of(log, parts=(1.0,), clues=False)
 
 
 PLAIN = f"SELECT coalition, agent, partner, {GROUPED} FROM pairs GROUP BY ALL"

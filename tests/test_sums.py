@@ -39,6 +39,18 @@ def test_carrying_keeps_the_sum(high, low, bits):
     assert 0 <= below[0] < 2**bits
 
 
+@given(st.integers(1, 4), st.lists(st.tuples(st.integers(0, 3), *[st.integers(0, 5)] * 3), max_size=30))
+def test_groups_are_collected_each_on_its_own(count, rows):
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    group = table[:, 0] % count
+    found = Sums.collect_each(group, count, table[:, 1:3], table[:, 3:])
+    assert len(found) == count
+    for number, sums in enumerate(found):
+        alone = Sums.collect(table[group == number, 1:3], table[group == number, 3:])
+        np.testing.assert_array_equal(sums.keys, alone.keys)
+        np.testing.assert_array_equal(sums.values, alone.values)
+
+
 def test_wide_sums_are_the_same_in_any_parts(engine):
     terms = [2**60, 2**60 - 1, 2**59 + 5, 0, 12345678901234567] * 50
     engine.lookup("terms", pa.table({"x": terms}))

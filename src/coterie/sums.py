@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -34,6 +35,15 @@ class Sums:
         first = np.ones(len(keys), dtype=bool)
         first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
         return cls(keys[first].astype(np.int64), np.add.reduceat(values, np.flatnonzero(first)).astype(np.int64))
+
+    @classmethod
+    def collect_each(cls, group: IntArray, count: int, keys: IntArray, values: IntArray) -> list[Self]:
+        """Do so for each of the groups 0, ..., count - 1 on its own."""
+        if count == 1:
+            return [cls.collect(keys, values)]
+        found = cls.collect(np.column_stack([group, keys]), values)
+        ends = np.searchsorted(found.keys[:, 0], np.arange(count + 1))
+        return [cls(found.keys[a:b, 1:], found.values[a:b]) for a, b in pairwise(ends)]
 
     def __add__(self, other: "Sums") -> "Sums":
         return Sums.collect(np.concatenate([self.keys, other.keys]), np.concatenate([self.values, other.values]))

@@ -8,6 +8,7 @@ import coterie
 from coterie import StableLearner, Strategy
 from coterie.learn.warnings import cautions
 from coterie.simulate import Simulation
+from coterie.solve.control import Control
 from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 
@@ -123,6 +124,17 @@ def test_parts_do_not_matter_to_the_tests(two_logs):
     assert any("--sizes aware" in text for text in expected)
     for parts in ((1.0,), (0.5, 0.5), (0.2, 0.8)):
         assert warned(log, parts=parts) == expected
+
+
+def test_an_interruption_skips_what_takes_long(two_logs, monkeypatch):
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    statistics = Statistics.for_learning(two_logs[0])
+    monkeypatch.setattr(Control, "check", interrupt)
+    found = StableLearner().fit(statistics).result_.warnings
+    assert not any("--sizes aware" in text for text in found)
+    assert all(any(advice in text for text in found) for advice in ADVICE if advice != "--sizes aware")
 
 
 def test_nothing_is_tested_without_clues(two_logs):

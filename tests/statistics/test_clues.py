@@ -109,6 +109,17 @@ def test_clues_are_saved(tables, tmp_path, names):
         assert getattr(loaded, name) == getattr(original.clues, name)
 
 
+def test_clues_are_alike_on_every_engine(tables, spark):
+    """Sums by size bit for bit; the excess, a sum of floats, to within rounding."""
+    frames = tables(66, samples=80).frames()
+    ours, theirs = (Statistics.of(coterie.Log.from_frames(**frames, spark=one)) for one in (None, spark))
+    assert_same_sums(theirs.clues.by_size, ours.clues.by_size)
+    assert theirs.sha256 == ours.sha256
+    assert (theirs.clues.extent, theirs.clues.excess.samples) == (ours.clues.extent, ours.clues.excess.samples)
+    assert theirs.clues.excess.total == pytest.approx(ours.clues.excess.total)
+    assert theirs.clues.excess.squares == pytest.approx(ours.clues.excess.squares)
+
+
 def test_damaged_clues_are_refused(tables, tmp_path):
     path = tmp_path / "s.npz"
     Statistics.of(log_of(tables(65))).save(path)

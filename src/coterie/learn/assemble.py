@@ -40,7 +40,7 @@ TOO_FEW = "there are too few data to certify anything: the certificate says no m
 
 
 def learnt(found: Recommendation, statistics: Statistics, seed: int | None) -> Result:
-    """Return the result of learning."""
+    """Return the result of learning; after an interruption, without what would take long."""
     solver = {**found.solution.to_json(), "guess": found.guess}
     result = _result(
         found.strategy, found.certificate, found.certificates, found.evidence, statistics,
@@ -142,7 +142,7 @@ def _result(
     seed: int | None,
 ) -> Result:
     range_gap = max(0.0, float(worst_deviations(evidence.range_bound(evidence.design(strategy)), spaces).value.max()))
-    warnings = cautions(statistics, strategy) + notes
+    warnings = cautions(statistics, strategy, in_a_hurry=solver["status"] == "interrupted") + notes
     worst = certificate.worst
     seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
     if certificate.gap >= SAYS_NOTHING * range_gap > 0 and seems_stable:

@@ -10,25 +10,26 @@ from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
 
-def cautions(statistics: Statistics, strategy: Strategy) -> list[str]:
-    """Return one sentence per warning."""
+def cautions(statistics: Statistics, strategy: Strategy, *, in_a_hurry: bool = False) -> list[str]:
+    """Return one sentence per warning; in a hurry, without the test for sizes, which may take seconds."""
     return [
         *statistics.clues.notes,
-        *_broken_assumptions(statistics),
+        *([] if in_a_hurry else _size_dependence(statistics)),
+        *_sample_dependence(statistics),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
     ]
 
 
-def _broken_assumptions(statistics: Statistics) -> Iterator[str]:
-    """Yield the warnings of the tests in `coterie.certificates.diagnose`."""
-    clues = statistics.clues
-    if clues.by_size and statistics.n_samples > 1:
-        yield from size_dependence(clues.by_size).warnings()
-    warning = within_sample_dependence(clues.excess)
-    if warning is not None:
-        yield warning
+def _size_dependence(statistics: Statistics) -> list[str]:
+    by_size = statistics.clues.by_size
+    return size_dependence(by_size).warnings() if by_size and statistics.n_samples > 1 else []
+
+
+def _sample_dependence(statistics: Statistics) -> list[str]:
+    warning = within_sample_dependence(statistics.clues.excess)
+    return [] if warning is None else [warning]
 
 
 def _one_sign(statistics: Statistics) -> Iterator[str]:

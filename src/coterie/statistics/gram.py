@@ -19,6 +19,7 @@ _ONE_BY_TERMS, _ONE_BY_SQUARES = 1 << WEIGHT_BITS["pairs"], 1 << WEIGHT_BITS["sa
 
 _compiled: Any = numba.njit(cache=True, nogil=True)
 
+# Kernels are compiled again when this file changes, not when `steps` does: touch it then.
 _steps = _compiled(steps)
 
 

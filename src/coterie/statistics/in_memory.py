@@ -82,7 +82,7 @@ def _teams(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
     """Count how often each coalition had each size; an empty one is not a team."""
     sample, coalition = np.nonzero(batch.joined.any(axis=1))
     keys = np.stack([_tables(coalition, setting), batch.joined.sum(axis=1)[sample, coalition]], axis=1)
-    return _by_part(part[sample], keys, np.ones((len(keys), 1), dtype=np.int64), setting)
+    return Sums.collect_each(part[sample], len(setting.shares), keys, np.ones((len(keys), 1), dtype=np.int64))
 
 
 def _pair_sums(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
@@ -93,11 +93,11 @@ def _pair_sums(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
     size = _sizes(batch, setting)
     keys = np.stack(columns if size is None else [*columns, size], axis=1)
     values = np.stack([np.ones_like(q), q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1)], axis=1)
-    entries = _by_part(part[batch.sample], keys, values, setting)
+    entries = Sums.collect_each(part[batch.sample], len(setting.shares), keys, values)
     if not (setting.noise == "samples" and setting.pool_coalitions):
         return entries
     met = Sums.collect(np.column_stack([batch.sample, keys]), np.ones((len(keys), 1), dtype=np.int64))
-    repeats = _by_part(part[met.keys[:, 0]], met.keys[:, 1:], met.values**2, setting)
+    repeats = Sums.collect_each(part[met.keys[:, 0]], len(setting.shares), met.keys[:, 1:], met.values**2)
     return [
         Sums(ours.keys, np.concatenate([ours.values, theirs.values], axis=1))
         for ours, theirs in zip(entries, repeats, strict=True)
@@ -130,7 +130,3 @@ def _tables(coalition: IntArray, setting: Setting) -> IntArray:
 def _sizes(batch: Batch, setting: Setting) -> IntArray | None:
     """Return the size of the coalition in which each pair met, where sizes matter."""
     return batch.joined.sum(axis=1)[batch.sample, batch.coalition] if setting.sizes == "aware" else None
-
-
-def _by_part(part: IntArray, keys: IntArray, values: IntArray, setting: Setting) -> list[Sums]:
-    return [Sums.collect(keys[part == p], values[part == p]) for p in range(len(setting.shares))]

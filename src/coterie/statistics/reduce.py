@@ -150,10 +150,8 @@ class Grouped:
     def sums(self, coarser: Division | None = None) -> list[Sums]:
         """Return the sums of each part of the division that was grouped by, or of a coarser one."""
         division = coarser or self.division
-        if len(division.ends) == 1:
-            return [Sums.collect(self.keys, self.values)]
         part = self.part if coarser is None else coarser.places(self.division)[self.part]
-        return [Sums.collect(self.keys[part == p], self.values[part == p]) for p in range(len(division.ends))]
+        return Sums.collect_each(part, len(division.ends), self.keys, self.values)
 
     def without_last_key(self) -> "Grouped":
         """Return the same with the last column of the keys left out."""

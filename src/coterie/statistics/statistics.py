@@ -125,12 +125,12 @@ class Statistics:
         """The first parts, from which candidates are chosen; none where there is one part only."""
         return self.parts[: learning_parts(self.setting.shares)]
 
-    @cached_property
+    @property
     def learning(self) -> PartStatistics:
         """The statistics of the parts that learn."""
         return self._together(self.learning_parts)
 
-    @cached_property
+    @property
     def certifying(self) -> PartStatistics:
         """The statistics of the parts that certify what was learnt from the others."""
         return self._together(self.parts[learning_parts(self.setting.shares) :])
