@@ -40,6 +40,10 @@ class Policy(ABC):
     def meeting_probabilities(self) -> FloatArray:
         """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]."""
 
+    def explored(self) -> BoolArray:
+        """Return the joint actions that are played with positive probability, shape (b, n, k)."""
+        raise InputError(f"policy: cannot list what {type(self).__name__} explores")
+
     def second_moments(self, agent: int) -> FloatArray:
         """Return E[x x'] of the agent's indicators of (coalition, partner), in the order of a bandit log's."""
         raise InputError(f"policy: {type(self).__name__} does not know what occurs together (for agent {agent + 1})")
@@ -85,6 +89,9 @@ class Independent(ProductPolicy):
 
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         return self.spaces.sample(rng, count)
+
+    def explored(self) -> BoolArray:
+        return np.concatenate(list(self.spaces.joint_actions()))
 
     @property
     def marginals(self) -> FloatArray:
@@ -325,6 +332,9 @@ class UniformOver(Policy):
 
     def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
         return self.joint_actions[rng.integers(len(self.joint_actions), size=count)]
+
+    def explored(self) -> BoolArray:
+        return self.joint_actions
 
     def size_probabilities(self) -> FloatArray:
         sizes = self.joint_actions.sum(axis=1)
