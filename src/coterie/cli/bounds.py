@@ -187,8 +187,6 @@ class _Asked:
 
     def rehearse(self) -> Any:
         """Return what is certified on a simulated log of this size, or of the first size that certifies the gap."""
-        import numpy as np
-
         from coterie import checks
         from coterie.theory.rehearse import rehearse, rehearse_until
 
@@ -206,7 +204,7 @@ class _Asked:
             return rehearse_until(self.gap, QUICK // self.cells_per_sample, self.seed, *size, **options)
         if self.samples is None:
             raise InputError("--simulate needs --samples or --gap")
-        return rehearse(*size, self.samples, np.random.default_rng(self.seed), **options)
+        return rehearse(*size, self.samples, self.seed, **options)
 
 
 Rows = Sequence[tuple[Bound, list[float]]]

@@ -13,7 +13,7 @@ from coterie.coverage.witnesses import Direction, Interval, PairWitness, SizeWit
 from coterie.errors import InputError
 from coterie.estimate import confidence
 from coterie.game.actions import ActionSpaces, names_in
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
@@ -89,7 +89,7 @@ class Coverage:
 
 def coverage(
     statistics: Statistics | PairStatistics | TotalStatistics | Explores | Seen,
-    strategy: Strategy | None,
+    strategy: StrategyLike | None,
     spaces: ActionSpaces,
     delta: float = 0.05,
 ) -> Coverage:
@@ -106,20 +106,22 @@ def coverage(
         What was seen: statistics of a log or of a part of it, or a policy, whose probabilities are exact (for the
         totals that it shows, `seen_by(policy, bandit=True)`).
     strategy
-        The profile, pure or mixed; its own sets count as allowed. None for all profiles.
+        The profile, pure or mixed (or what `as_strategy` takes); its own sets count as allowed. None for all profiles.
     spaces
         What the agents may do.
     delta
         How often an interval of a coefficient may fail, over logs of independent samples.
     """
     if isinstance(statistics, Explores):
-        statistics = seen_by(statistics, *(() if strategy is None else (strategy.agents, strategy.coalitions)))
-    seen = statistics if isinstance(statistics, Seen) else seen_in(statistics)
+        names = (strategy.agents, strategy.coalitions) if isinstance(strategy, Strategy) else ()
+        seen = seen_by(statistics, *names)
+    else:
+        seen = statistics if isinstance(statistics, Seen) else seen_in(statistics)
     shape = (spaces.n_agents, spaces.n_coalitions)
     if (len(seen.agents), len(seen.coalitions)) != shape:
         raise InputError("the action spaces are not those of the log's agents and coalitions")
-    if strategy is not None and (strategy.agents, strategy.coalitions) != (seen.agents, seen.coalitions):
-        raise InputError("the strategy's agents and coalitions are not the log's, or not in its order")
+    if strategy is not None:
+        strategy = as_strategy(strategy, seen.agents, seen.coalitions, "the log's")
     reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
     sizes, pairs = _sizes(seen, reach, delta), _pairs(seen, reach, delta)
     actions = None

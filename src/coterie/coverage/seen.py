@@ -122,8 +122,8 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
 
 def seen_by(
     policy: Explores,
-    agents: tuple[str, ...] | None = None,
-    coalitions: tuple[str, ...] | None = None,
+    agents: checks.Names = None,
+    coalitions: checks.Names = None,
     *,
     bandit: bool = False,
 ) -> Seen:

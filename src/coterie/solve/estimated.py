@@ -47,10 +47,10 @@ def estimated_game(
     if structure in {"aware", "pooled-aware"}:
         means = np.repeat(means, k // len(means), axis=0)
         symmetric = bool(np.array_equal(means[..., 2:], np.swapaxes(means[..., 2:], 1, 2)))
-        return Game(actions=spaces, size_table=means, symmetric=symmetric, **named)  # type: ignore[arg-type]
+        return Game(actions=spaces, size_table=means, symmetric=symmetric, **named)
     symmetric = bool(np.array_equal(means, np.swapaxes(means, 1, 2)))
     stored = means[0] if structure == "pooled" else means
-    return Game(stored, spaces, size_scale=scale, symmetric=symmetric, **named)  # type: ignore[arg-type]
+    return Game(stored, spaces, size_scale=scale, symmetric=symmetric, **named)
 
 
 def _means_of_totals(evidence: TotalEvidence, n: int) -> FloatArray:
