@@ -87,7 +87,8 @@ def command(
         slack=slack,
     )
     asked = _Asked(problem, feedback or known.feedback, samples, gap, frozenset(cover), actions_per_agent, seed)
-    rows = [(bound, asked.answers(bound)) for bound in all_bounds(problem, asked.feedback, constants)]
+    choices: Any = asked.feedback, constants  # what a user may type; others are refused there
+    rows = [(bound, asked.answers(bound)) for bound in all_bounds(problem, *choices)]
     simulated = asked.rehearse() if simulate or (simulate is None and asked.is_quick) else None
     if as_json:
         show_json(_content(asked, rows, simulated, known))
