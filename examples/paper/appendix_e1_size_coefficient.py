@@ -22,22 +22,23 @@ import numpy as np
 from scipy.optimize import linprog
 
 from coterie import Game, Strategy
+from coterie.coverage import coverage
+from coterie.coverage.reach import ProfileReach
 from coterie.simulate.policies import Independent, UniformOver
-from coterie.theory import deviation_size_probabilities, size_coefficient
 
 game = Game(np.zeros((2, 10, 10)), "one")
 profile = game.strategy({agent: ["1"] if int(agent) <= 5 else ["2"] for agent in game.agents})
 moves = [profile.replace(agent, [room]).sets for agent in game.agents for room in game.coalitions]
 reachable = np.unique(moves, axis=0)
 assert len(reachable) == 11
-coefficient = size_coefficient(game, profile, UniformOver(reachable))
+coefficient = coverage(UniformOver(reachable), profile, game.actions).c_size
 assert np.isclose(coefficient, 11)
 
 
 def least_coefficient(game: Game, profile: Strategy) -> float:
     """Return the smallest c_size of any policy: one over the largest t that all needed sizes can have together."""
     joint_actions = np.concatenate(list(game.actions.joint_actions()))
-    needed = np.argwhere(deviation_size_probabilities(game, profile) > 0)
+    needed = np.argwhere(ProfileReach(profile, game.actions).size_probabilities() > 0)
     shows = np.array([joint_actions[:, :, l].sum(axis=1) == s for l, s in needed], dtype=np.float64)
     solved = linprog(
         np.append(np.zeros(len(joint_actions)), -1.0),
@@ -65,11 +66,10 @@ assert np.isclose(least_coefficient(overlapping, overlapping.strategy({"1": ["1"
 
 # Eq. (7) as printed: a policy that never leaves the profile covers no deviation, and has coefficient 1.
 still = UniformOver(profile.sets[None])
-shown = still.size_probabilities()
-assert (deviation_size_probabilities(game, profile)[shown > 0] / shown[shown > 0]).max() == 1
-assert size_coefficient(game, profile, still) == np.inf
+assert coverage(still, profile, game.actions).c_size_seen == 1
+assert coverage(still, profile, game.actions).c_size == np.inf
 # Uniform exploration, ten agents with two actions: far below 2^10.
-uniform = size_coefficient(game, profile, Independent(game.actions))
+uniform = coverage(Independent(game.actions), profile, game.actions).c_size
 assert uniform < 5
 
 print(

@@ -17,23 +17,24 @@ Correlated draws have a worst-case gap of at least 2/7 (a linear program's dual 
 import numpy as np
 
 from coterie import Strategy
+from coterie.coverage import coverage
 from coterie.theory import (
     correlated_worst_case_gap,
     pair_coverage,
     prove_worst_case_gap,
-    size_coefficient,
     telling_joint_action,
-    uncovered_pairs,
-    uncovered_sizes,
     worst_case_gap,
 )
 
 instance = pair_coverage()
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is None
 for game in instance.games:
-    reference = [s for s in game.pure_stable_profiles() if not uncovered_sizes(game, s, instance.policy)]
-    assert np.isclose(min(size_coefficient(game, s, instance.policy) for s in reference), 6)
-    assert all(uncovered_pairs(game, s, instance.policy) == [("1", "1", "2")] for s in reference)
+    covered = [coverage(instance.policy, s, game.actions) for s in game.pure_stable_profiles()]
+    reference = [found for found in covered if found.assumption_1]
+    assert np.isclose(min(found.c_size for found in reference), 6)
+    for found in reference:
+        (missing,) = found.uncovered_pairs
+        assert (missing.coalition, {missing.agent, missing.partner}) == ("1", {"1", "2"})
 
 value = (23 - 17**0.5) / 64
 proof = prove_worst_case_gap(instance.games, value)

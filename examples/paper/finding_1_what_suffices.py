@@ -24,11 +24,11 @@ import numpy as np
 from coterie import Game
 from coterie.certificates import paired
 from coterie.certificates.pair_evidence import PairEvidence
+from coterie.coverage import coverage
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import SizeFree
 from coterie.simulate.policies import UniformOver
-from coterie.theory import uncovered_pairs, uncovered_sizes
 
 rng = np.random.default_rng(1)
 
@@ -58,8 +58,10 @@ game = Game(means, "one")
 assert everybody.sets[:, 0].all()
 # The log shows two agents in each room, never more or fewer, so no strategy satisfies Assumption 1.
 policy = UniformOver.where(game.actions, lambda a: a[:, :, 0].sum(axis=1) == 2)
-assert uncovered_sizes(game, everybody, policy) == [("1", 3), ("1", 4), ("2", 0), ("2", 1)]
-assert uncovered_pairs(game, everybody, policy) == []
+covered = coverage(policy, everybody, game.actions)
+missing = [(witness.coalition, witness.size) for witness in covered.uncovered_sizes]
+assert missing == [("1", 3), ("1", 4), ("2", 0), ("2", 1)]
+assert covered.covers_pairs
 
 gaps = []
 for times in (10, 100, 1000):

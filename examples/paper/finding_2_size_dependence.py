@@ -18,13 +18,13 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from coterie import Game, Strategy
-from coterie.theory import explored_joint_actions, mean_feedback, size_dependence
+from coterie.theory import mean_feedback, size_dependence
 
 DELTA = 0.01
 instance = size_dependence()
 (game,) = instance.games
 n, k = game.n_agents, game.n_coalitions
-explored = explored_joint_actions(instance.policy)
+explored = instance.policy.explored()
 meet = np.einsum("bil,bjl->blij", explored, explored) & ~np.eye(n, dtype=bool)
 means = mean_feedback(game, explored, "semi-bandit")
 rng = np.random.default_rng(1)

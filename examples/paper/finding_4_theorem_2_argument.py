@@ -16,8 +16,9 @@
 import numpy as np
 
 from coterie import Strategy
+from coterie.coverage import coverage
 from coterie.game.sizes import size_distribution
-from coterie.theory import correlated_worst_case_gap, theorem_2, uncovered_sizes
+from coterie.theory import correlated_worst_case_gap, theorem_2
 
 instance = theorem_2()
 first, second = instance.games
@@ -29,7 +30,10 @@ everybody_in_2 = first.strategy({agent: ["2"] for agent in first.agents})
 assert second.gap(everybody_in_2) == 1 / 2
 
 missing = {
-    int(profile.sets[:, 0].sum()): uncovered_sizes(game, profile, instance.policy)
+    int(profile.sets[:, 0].sum()): [
+        (witness.coalition, witness.size)
+        for witness in coverage(instance.policy, profile, game.actions).uncovered_sizes
+    ]
     for game in instance.games
     for profile in game.pure_stable_profiles()
 }

@@ -13,23 +13,24 @@ ones is the same calculation with probabilities. The same holds with the printed
 
 import numpy as np
 
+from coterie.coverage import coverage
 from coterie.simulate.policies import FirstExplores, Independent
-from coterie.theory import mixed_effects, size_coefficient, uncovered_sizes
+from coterie.theory import mixed_effects
 
 for n in (3, 4, 5, 6):
     (game,) = mixed_effects(n).games
     explores, uniform = FirstExplores(game.actions), Independent(game.actions)
     everybody = game.strategy({agent: ["1", "3", "5"] for agent in game.agents})
-    assert np.isclose(size_coefficient(game, everybody, explores), 3)
-    assert np.isclose(size_coefficient(game, everybody, uniform), 3.0**n)
+    assert np.isclose(coverage(explores, everybody, game.actions).c_size, 3)
+    assert np.isclose(coverage(uniform, everybody, game.actions).c_size, 3.0**n)
     assert game.gap(everybody) > 1
 
     shown = explores.size_probabilities() > 0
     assert np.flatnonzero(shown[2]).tolist() == [n - 1, n]
     stable = game.pure_stable_profiles()
-    missing = [{size for coalition, size in uncovered_sizes(game, s, explores) if coalition == "3"} for s in stable]
-    assert all(missing)
-    assert not any(uncovered_sizes(game, s, uniform) for s in stable)
+    missing = [coverage(explores, s, game.actions).uncovered_sizes for s in stable]
+    assert all("3" in {witness.coalition for witness in sizes} for sizes in missing)
+    assert all(coverage(uniform, s, game.actions).assumption_1 for s in stable)
 
 print(
     f"Finding 7: 1Rand covers none of the {len(stable)} stable profiles of six agents; uniform exploration covers all"

@@ -10,7 +10,7 @@ profile are enough to look at, but not those next to the mean size of a mixed on
 import numpy as np
 
 from coterie import Game
-from coterie.theory import deviation_size_probabilities
+from coterie.coverage.reach import ProfileReach
 
 game = Game(np.zeros((3, 3, 3)), "any")
 profiles = np.concatenate(list(game.actions.joint_actions()))
@@ -23,8 +23,8 @@ for agent, space in enumerate(game.actions.spaces):
 assert changes == {-1, 0, 1}
 
 pure = game.strategy(np.eye(3, dtype=bool))
-reachable = [np.flatnonzero(row).tolist() for row in deviation_size_probabilities(game, pure)]
+reachable = [np.flatnonzero(row).tolist() for row in ProfileReach(pure, game.actions).size_probabilities()]
 assert reachable == [[0, 1, 2]] * 3
-assert (deviation_size_probabilities(game, game.uniform()) > 0).all()
+assert (ProfileReach(game.uniform(), game.actions).size_probabilities() > 0).all()
 
 print(f"Observation 1: sizes change by {sorted(changes)}; from a mixed strategy every size can be reached")

@@ -9,10 +9,10 @@ that c_size grows exponentially with n. Checked on random explicit action spaces
 import numpy as np
 
 from coterie import Game
+from coterie.coverage import coverage
 from coterie.game.actions import ActionSpaces, ExplicitSets
 from coterie.simulate import draw_sets
 from coterie.simulate.policies import Independent
-from coterie.theory import size_coefficient, uncovered_pairs, uncovered_sizes
 
 rng = np.random.default_rng(1)
 for _ in range(30):
@@ -21,15 +21,16 @@ for _ in range(30):
     game = Game(np.zeros((k, n, n)), spaces)
     policy = Independent(spaces)
     for strategy in (game.strategy(spaces.sample(rng, 1)[0]), game.uniform()):
-        assert uncovered_sizes(game, strategy, policy) == []
-        assert uncovered_pairs(game, strategy, policy) == []
-        assert 1 <= size_coefficient(game, strategy, policy) <= 3.0**n + 1e-6
+        covered = coverage(policy, strategy, spaces)
+        assert covered.assumption_1
+        assert covered.covers_pairs
+        assert 1 <= covered.c_size <= 3.0**n + 1e-6
 
 coefficients = []
 for n in (2, 4, 8):
     game = Game(np.zeros((3, n, n)), "one")
     everybody_in_1 = game.strategy({agent: ["1"] for agent in game.agents})
-    coefficients.append(size_coefficient(game, everybody_in_1, Independent(game.actions)))
+    coefficients.append(coverage(Independent(game.actions), everybody_in_1, game.actions).c_size)
 assert np.allclose(coefficients, [3.0**n for n in (2, 4, 8)])
 
 print(

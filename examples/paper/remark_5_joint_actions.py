@@ -12,8 +12,8 @@ takes few joint actions as well where everybody may be everywhere.
 import numpy as np
 
 from coterie import Game
+from coterie.coverage import coverage
 from coterie.simulate.policies import UniformOver
-from coterie.theory import uncovered_pairs, uncovered_sizes
 
 for n in (4, 8, 12):
     game = Game(np.zeros((2, n, n)), "one")
@@ -21,16 +21,17 @@ for n in (4, 8, 12):
     profile = game.strategy(np.stack([in_first, ~in_first], axis=1))
     three = [np.arange(n) < n // 2 + change for change in (-1, 0, 1)]
     policy = UniformOver(np.array([np.stack([first, ~first], axis=1) for first in three]))
-    assert uncovered_sizes(game, profile, policy) == []
-    assert uncovered_pairs(game, profile, policy) != []
+    covered = coverage(policy, profile, game.actions)
+    assert covered.assumption_1
+    assert not covered.covers_pairs
 
 n, k = 6, 5
 game = Game(np.zeros((k, n, n)), "any-or-none")
 three = np.array([np.repeat((np.arange(n) < size)[:, None], k, axis=1) for size in (3, 4, 5)])
 profile = game.strategy(three[1])
 assert (profile.sets.sum(axis=0) == 4).all()
-assert uncovered_sizes(game, profile, UniformOver(three)) == []
+assert coverage(UniformOver(three), profile, game.actions).assumption_1
 everywhere = UniformOver(np.ones((1, n, k), dtype=bool))
-assert uncovered_pairs(game, profile, everywhere) == []
+assert coverage(everywhere, profile, game.actions).covers_pairs
 
 print("Remark 5: three joint actions show every size that a deviation from these profiles can reach, for any n and k")

@@ -10,7 +10,8 @@ Proven here by enumeration. `theorem_4_repaired.py` has a pair of games that doe
 """
 
 from coterie import Game
-from coterie.theory import mean_feedback, telling_joint_action, theorem_4_as_printed, uncovered_sizes
+from coterie.coverage import coverage
+from coterie.theory import mean_feedback, telling_joint_action, theorem_4_as_printed
 
 instance = theorem_4_as_printed()
 
@@ -32,7 +33,7 @@ assert len(instance.policy.joint_actions) == 10
 assert telling_joint_action(instance.games, instance.policy, "bandit") is None
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is not None
 for game in instance.games:
-    assert all(not uncovered_sizes(game, profile, instance.policy) for profile in game.pure_stable_profiles())
+    assert all(coverage(instance.policy, s, game.actions).assumption_1 for s in game.pure_stable_profiles())
 
 game = instance.games[0]
 two_in_both = game.strategy({"1": ["1", "2"], "2": ["1", "2"], "3": ["3"]})

@@ -17,13 +17,12 @@ the two steps of the argument by hand are checked at random strategies.
 import numpy as np
 
 from coterie import Strategy
+from coterie.coverage import coverage
 from coterie.theory import (
     correlated_worst_case_gap,
     prove_worst_case_gap,
     telling_joint_action,
     theorem_4_repaired,
-    uncovered_pairs,
-    uncovered_sizes,
     worst_case_gap,
 )
 
@@ -33,8 +32,9 @@ assert telling_joint_action(instance.games, instance.policy, "bandit") is None
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is not None
 for game in instance.games:
     for profile in game.pure_stable_profiles():
-        assert not uncovered_sizes(game, profile, instance.policy)
-        assert not uncovered_pairs(game, profile, instance.policy)
+        covered = coverage(instance.policy, profile, game.actions)
+        assert covered.assumption_1
+        assert covered.covers_pairs
 
 proof = prove_worst_case_gap(instance.games, 0.43)
 assert proof.holds

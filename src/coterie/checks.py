@@ -3,9 +3,11 @@
 Checks of tables live with the log; everything that is a number, a name or an array is here.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,12 @@ import numpy.typing as npt
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
+
+Names = Iterable[Any] | int | None
+"""Names, or how many there are; None where something else says that."""
+
+Seed = int | np.random.Generator | None
+"""Where randomness comes from: a number repeats, None never does, a Generator goes on where it is."""
 
 
 def shown(value: Any) -> str:
@@ -24,12 +32,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def names(values: Iterable[Any] | None, what: str, count: int | None = None) -> tuple[str, ...]:
-    """Return `count` distinct non-empty names (any number if None), "1".."count" where none are given."""
-    if values is None:
-        return tuple(str(index) for index in range(1, (count or 0) + 1))
+def names(values: Names, what: str, count: int | None = None) -> tuple[str, ...]:
+    """Return `count` distinct non-empty names (any number if None); without names they are "1", "2", ..."""
+    if values is None or _is_number(values):
+        values = range(1, (count or 0) + 1 if values is None else whole(values, f"number of {what}", 1) + 1)
     if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
-        raise InputError(f"{what}: expected a list of names, got {shown(values)}")
+        raise InputError(f"{what}: expected a list of names or their number, got {shown(values)}")
     found = tuple(str(value) for value in values)
     if count is not None and len(found) != count:
         raise InputError(f"{what}: expected {count} names, got {len(found)}")
@@ -83,6 +91,24 @@ def whole(value: Any, what: str, at_least: int) -> int:
     return found
 
 
+def generator(seed: Any, what: str = "seed") -> np.random.Generator:
+    """Return the generator that a `Seed` stands for: a whole number of at least 0, None, or a Generator itself."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is None:
+        return np.random.default_rng()
+    if not _is_number(seed):
+        raise InputError(f"{what}: expected a whole number, None or a numpy.random.Generator, got {shown(seed)}")
+    return np.random.default_rng(whole(seed, what, 0))
+
+
+def path(value: Any, what: str) -> Path:
+    """Return the path that a string or a path names."""
+    if isinstance(value, (str, os.PathLike)):
+        return Path(value)
+    raise InputError(f"{what}: expected the path of a file, got {shown(value)}")
+
+
 def probability(value: Any, what: str) -> float:
     """Return a number strictly between 0 and 1."""
     found = number(value, what)
@@ -131,8 +157,11 @@ def booleans(values: npt.ArrayLike, what: str) -> BoolArray:
     return given.astype(np.bool_)
 
 
-def probabilities(values: npt.ArrayLike, what: str) -> FloatArray:
-    """Return non-negative numbers that sum to 1 (rounding in files is smoothed out)."""
+def probabilities(values: npt.ArrayLike, what: str, kept_within: float = 0.0) -> FloatArray:
+    """Return non-negative numbers that sum to 1.
+
+    Rounding in files is smoothed out, but not where the sum is `kept_within` so much of 1.
+    """
     array = finite(values, what)
     if array.ndim != 1 or not len(array):
         raise InputError(f"{what}: expected a non-empty list of probabilities")
@@ -141,4 +170,4 @@ def probabilities(values: npt.ArrayLike, what: str) -> FloatArray:
     total = float(array.sum())
     if abs(total - 1) > 1e-6:
         raise InputError(f"{what}: probabilities sum to {total:.6g}, expected 1")
-    return array / total
+    return array if abs(total - 1) <= kept_within else array / total

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coterie
-from coterie import ActionSpaces, InputError, Strategy, UpTo
+from coterie import ActionSpaces, Game, InputError, Strategy, UpTo
 from coterie.coverage import coverage, seen_by, seen_in
+from coterie.coverage.reach import ProfileReach
 from coterie.game.actions import ExplicitSets, any_subset, exactly_one
 from coterie.simulate.policies import Independent, Toggles, UniformOver
 from coterie.statistics.statistics import Statistics
@@ -350,3 +351,47 @@ def test_json_has_the_contract_s_fields_and_the_witnesses():
     assert found["assumption_2"] is found["c_act"] is None
     assert [(w["coalition"], w["size"]) for w in found["uncovered_sizes"]] == [("c0", 0), ("c0", 1)]
     assert seen_in(Statistics.of(log)).n_samples == 2
+
+
+def test_sizes_under_deviations_match_enumeration():
+    rng = np.random.default_rng(1)
+    game = Game(np.zeros((2, 3, 3)), {"1": "any", "2": "one", "3": [["1"], ["1", "2"]]})
+    strategy = Strategy.mixed(
+        [(s := space.enumerate(), rng.dirichlet(np.ones(len(s)))) for space in game.actions.spaces]
+    )
+    expected = np.zeros((2, 4))
+    for agent, space in zip(game.agents, game.actions.spaces, strict=True):
+        for row in space.enumerate():
+            deviated = strategy.replace(agent, [str(l + 1) for l in np.flatnonzero(row)])
+            sizes = np.zeros((2, 4))
+            for chosen in np.ndindex(*[int((deviated.owner == i).sum()) for i in range(3)]):
+                rows = [np.flatnonzero(deviated.owner == i)[c] for i, c in enumerate(chosen)]
+                share = deviated.probability[rows].prod()
+                for l, size in enumerate(deviated.sets[rows].sum(axis=0)):
+                    sizes[l, size] += share
+            expected = np.maximum(expected, sizes)
+    np.testing.assert_allclose(ProfileReach(strategy, game.actions).size_probabilities(), expected, atol=1e-12)
+
+
+def pure(*actions, k):
+    return Strategy.pure([[str(l + 1) in action for l in range(k)] for action in actions])
+
+
+def test_a_size_and_a_pair_of_a_policy_that_are_missing():
+    instance = pair_coverage()
+    spaces = instance.games[0].actions
+    together = coverage(instance.policy, pure("1", "1", "2", "2", k=2), spaces)
+    assert together.assumption_1
+    assert [(w.coalition, w.agent, w.partner) for w in together.uncovered_pairs] == [("1", "1", "2")]
+    assert together.c_size == pytest.approx(6)
+    assert coverage(instance.policy, pure("1", "1", "1", "1", k=2), spaces).c_size == np.inf
+    apart = pure("2", "2", "1", "1", k=2)  # either could join coalition 1, but not meet the other there
+    assert coverage(instance.policy, apart, spaces).covers_pairs
+
+
+def test_uniform_exploration_covers_everything():
+    game = theorem_2().games[0]
+    found = coverage(Independent(game.actions), game.uniform(), game.actions)
+    assert found.assumption_1
+    assert found.covers_pairs
+    assert found.c_size == pytest.approx(2)  # alone in or out: 2^-5 against 2^-6

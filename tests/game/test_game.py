@@ -188,9 +188,15 @@ SYMMETRIC = np.array([[[0.0, 1.0], [1.0, 0.0]]])
         ({"means": "many"}, "expected numbers"),
         ({"means": [[[0, 10**400], [10**400, 0]]]}, "expected numbers"),
         ({"size_table": 3.0}, r"size_table: expected shape .*, got \(\)"),
-        ({"means": [[0, 1], [1, 0]], "coalitions": True}, "number of coalitions: expected a whole number, got True"),
+        (
+            {"means": [[0, 1], [1, 0]], "coalitions": True},
+            "coalitions: expected a list of names or their number, got True",
+        ),
         ({"means": [[0, 1], [1, 0]], "coalitions": 0}, "number of coalitions: expected at least 1"),
-        ({"means": [[0, 1], [1, 0]], "coalitions": "ab"}, "coalitions: expected a list of names, got 'ab'"),
+        (
+            {"means": [[0, 1], [1, 0]], "coalitions": "ab"},
+            "coalitions: expected a list of names or their number, got 'ab'",
+        ),
         ({"size_table": np.zeros((1, 2, 2, 3)), "coalitions": 2}, "coalitions: expected 1 names, got 2"),
         (
             {"means": [[[0, 0], [0, 0]], [[0, 0], [0, 2]]], "agents": ["ada", "bob"], "coalitions": ["red", "blue"]},
@@ -322,3 +328,27 @@ def test_a_million_stable_profiles_share_their_names():
     assert all(profile.agents is game.agents and profile.owner is profiles[0].owner for profile in profiles)
     assert profiles[0].is_pure
     assert profiles[3].replace("1", []).actions["1"] == []
+
+
+def test_whatever_takes_a_strategy_takes_what_stands_for_one(tmp_path):
+    means = np.array([[[0, 1, -1], [1, 0, 2], [-1, 2, 0]], [[0, 3, 0], [3, 0, 1], [0, 1, 0]]])
+    game = Game(means, "one", agents=["ada", "bob", "cid"], coalitions=["x", "y"])
+    (tmp_path / "teams.csv").write_text("agent,coalition\nada,x\nbob,y\ncid,x\n")
+    strategy = Strategy.pure([[1, 0], [0, 1], [1, 0]], game.agents, game.coalitions)
+    for same in (
+        {"ada": ["x"], "bob": ["y"], "cid": ["x"]}, [[1, 0], [0, 1], [1, 0]], tmp_path / "teams.csv",
+        str(tmp_path / "teams.csv"),
+    ):  # fmt: skip
+        assert game.strategy(same) == strategy
+        for method in ("values", "room_values"):
+            np.testing.assert_array_equal(getattr(game, method)(same), getattr(game, method)(strategy))
+        for method in ("gap", "worst", "best_responses", "is_nash_stable", "potential", "height"):
+            assert getattr(game, method)(same) == getattr(game, method)(strategy)
+        assert game.gain(same, "ada", ["y"]) == game.gain(strategy, "ada", ["y"])
+        assert game.best_response(same, "bob") == game.best_response(strategy, "bob")
+
+
+@pytest.mark.parametrize("method", ["values", "room_values", "gap", "worst", "is_nash_stable", "potential", "height"])
+def test_anything_else_is_refused_in_words(method):
+    with pytest.raises(InputError, match="strategy: expected a Strategy, a dictionary"):
+        getattr(Game(SYMMETRIC, "one"), method)(None)

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 import oracles
 from coterie import ActionSpaces, InputError, Strategy, read_strategy
+from coterie.game.strategy import SHOWN_WIDTH, as_strategy
 from random_games import random_space, random_strategy
 
 NAMES = (["ada", "bob"], ["finance", "logistics"])
@@ -34,13 +36,14 @@ def test_marginals_equal_enumeration_and_json_keeps_everything(seed, pure):
     np.testing.assert_array_equal(again.sets, strategy.sets)
     np.testing.assert_allclose(again.probability, strategy.probability, rtol=1e-12)
     assert again.is_pure == strategy.is_pure
+    assert again == strategy
+    assert hash(again) == hash(strategy)
 
 
 def test_pure_strategy_has_members_and_actions():
     strategy = Strategy.pure([[1, 0], [1, 1]], *NAMES)
     assert strategy.members() == {"finance": ["ada", "bob"], "logistics": ["bob"]}
     assert strategy.to_json() == {"kind": "pure", "actions": {"ada": ["finance"], "bob": ["finance", "logistics"]}}
-    assert repr(strategy) == "Strategy(pure, 2 agents, 2 coalitions)"
     assert strategy.replace("bob", []).actions == {"ada": ["finance"], "bob": []}
 
 
@@ -181,3 +184,97 @@ def test_memberships_are_zero_or_one(entry):
 def test_agents_that_are_not_strings_are_refused():
     with pytest.raises(InputError, match=r"unknown agent in strategy 1; .*names are strings"):
         Strategy.from_json({"actions": {1: []}}, ["1"], ["a"])
+
+
+def test_equal_strategies_have_the_same_names_and_distributions():
+    one = Strategy.mixed([([[1, 0], [0, 1]], [0.25, 0.75]), ([[1, 1]], [1])], *NAMES)
+    turned = Strategy.mixed([([[0, 1], [1, 0]], [0.75, 0.25]), ([[1, 1]], [1])], *NAMES)
+    assert one == turned
+    assert hash(one) == hash(turned)
+    others = [
+        Strategy.mixed([([[1, 0], [0, 1]], [0.75, 0.25]), ([[1, 1]], [1])], *NAMES),
+        Strategy.mixed([([[1, 0], [1, 1]], [0.25, 0.75]), ([[1, 1]], [1])], *NAMES),
+        Strategy.mixed([([[1, 0], [0, 1]], [0.25, 0.75]), ([[1, 1]], [1])]),
+        Strategy.pure([[1, 0], [1, 1]], *NAMES),
+    ]
+    assert len({one, turned, *others}) == 5
+    assert one != "one"
+
+
+def test_repr_shows_who_is_where():
+    assert (
+        repr(Strategy.pure([[1, 0], [1, 0]], *NAMES)) == "Strategy(pure, 2 agents, 2 coalitions)\n  finance: ada, bob"
+    )
+    mixed = Strategy.mixed([([[1, 0], [0, 0]], [0.25, 0.75]), ([[1, 1]], [1])], *NAMES)
+    assert repr(mixed).splitlines()[1:] == [
+        "  finance: ada 0.25, bob", "  logistics: bob", "  no coalition: ada 0.75",
+    ]  # fmt: skip
+
+
+def test_repr_fits_on_a_screen():
+    lines = repr(
+        Strategy.pure(np.ones((300, 200)), [f"somebody with a long name {i}" for i in range(300)])
+    ).splitlines()
+    assert len(lines) == 14
+    assert max(map(len, lines)) <= SHOWN_WIDTH
+    assert lines[-1] == "  ... (200 coalitions with members)"
+    assert repr(Strategy.pure(np.ones((9, 1)))).endswith("  1: 1, 2, 3, 4, 5, 6, 7, 8, ... (9)")
+
+
+TEAMS = Strategy.pure([[1, 0], [1, 1]], *NAMES)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        TEAMS,
+        {"ada": ["finance"], "bob": ["finance", "logistics"]},
+        {"bob": {"logistics", "finance"}, "ada": ("finance",)},
+        TEAMS.to_json(),
+        {"strategy": TEAMS.to_json(), "format": "coterie.result/1"},
+        [[1, 0], [1, 1]],
+        np.array([[True, False], [True, True]]),
+        "teams.csv",
+        Path("result.json"),
+    ],
+    ids=["strategy", "dictionary", "sets", "part", "result", "matrix", "array", "csv", "json"],
+)
+def test_what_stands_for_a_strategy(value, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("teams.csv").write_text("agent,coalition\nada,finance\nbob,finance\nbob,logistics\n")
+    Path("result.json").write_text(json.dumps({"strategy": TEAMS.to_json()}))
+    assert as_strategy(value, *NAMES) == TEAMS
+
+
+def test_an_agent_may_be_called_actions():
+    found = as_strategy({"actions": ["x"], "strategy": []}, ["actions", "strategy"], ["x"])
+    assert found.actions == {"actions": ["x"], "strategy": []}
+
+
+@pytest.mark.parametrize("value", [None, 3, 2.5, object(), [["finance"], ["logistics"]], [[1], [0, 1]], [1, 0], b"x"])
+def test_what_does_not_stand_for_a_strategy(value):
+    with pytest.raises(InputError, match="strategy: expected a Strategy, a dictionary agent -> list of coalitions, a "):
+        as_strategy(value, *NAMES)
+
+
+def test_strategies_of_others_are_refused():
+    with pytest.raises(InputError, match="the strategy's agents and coalitions are not the log's, or not in its order"):
+        as_strategy(TEAMS, *NAMES[::-1], "the log's")
+    with pytest.raises(InputError, match=r"2 rows \(agents\) and 2 columns \(coalitions\), got shape \(1, 2\)"):
+        as_strategy([[1, 0]], *NAMES)
+    with pytest.raises(InputError, match=r"none\.csv: cannot be read"):
+        as_strategy("none.csv", *NAMES)
+    with pytest.raises(InputError, match="strategy: expected the path of a file, got 5"):
+        read_strategy(5, *NAMES)
+
+
+def test_names_may_be_a_number():
+    assert Strategy.pure([[1, 0]], 1, 2) == Strategy.pure([[1, 0]])
+    assert Strategy.uniform(ActionSpaces.parse("any", 2, 2), 2, 2).coalitions == ("1", "2")
+    with pytest.raises(InputError, match="coalitions: expected 2 names, got 3"):
+        Strategy.pure([[1, 0]], coalitions=3)
+
+
+def test_seeds_repeat():
+    strategy = drawn_strategy(3)
+    np.testing.assert_array_equal(strategy.sample(7, 50), strategy.sample(np.random.default_rng(7), 50))

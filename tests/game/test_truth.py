@@ -37,8 +37,9 @@ GAMES = {
 @pytest.mark.parametrize("kind", GAMES)
 def test_round_trip(tmp_path, kind):
     game = GAMES[kind]
-    write_truth(tmp_path / "truth.json", game)
-    again = read_truth(tmp_path / "truth.json")
+    write_truth(str(tmp_path / "truth.json"), game)
+    again = read_truth(str(tmp_path / "truth.json"))
+    assert read_truth(tmp_path / "truth.json").actions.size == again.actions.size
     assert (again.agents, again.coalitions) == (game.agents, game.coalitions)
     assert again.is_symmetric == game.is_symmetric
     assert again.depends_on_size == game.depends_on_size

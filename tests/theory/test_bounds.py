@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from coterie import ActionSpaces, Game, Strategy, UpTo, any_subset
+from coterie.coverage import coverage
 from coterie.errors import InputError
 from coterie.theory import pair_coverage as pair_coverage_instance
-from coterie.theory import size_coefficient, telling_joint_action, uncovered_pairs
+from coterie.theory import telling_joint_action
 from coterie.theory.bounds import (
     FEEDBACKS,
     Problem,
@@ -158,15 +159,13 @@ def test_theorem_3_cannot_hold():
     """Two games, the same log, sizes covered: a gap that no strategy avoids, above the printed bound."""
     hard = pair_coverage_instance()
     assert telling_joint_action(hard.games, hard.policy, "semi-bandit") is None
-    coefficients = [
-        min(size_coefficient(game, s, hard.policy) for s in game.pure_stable_profiles()) for game in hard.games
-    ]
-    problem = Problem(4, 2, c_size=max(coefficients))
+    covered = [[coverage(hard.policy, s, game.actions) for s in game.pure_stable_profiles()] for game in hard.games]
+    problem = Problem(4, 2, c_size=max(min(one.c_size for one in found) for found in covered))
     assert math.isfinite(problem.c_size)
     for bound in (theorem_3(problem), appendix_e3(problem), appendix_e4(problem)):
         assert bound.gap(10**13) < 2 / 7 <= hard.worst_case_gap
     # The two are not together in room 1, which a stable profile of one of the games needs.
-    assert any(uncovered_pairs(game, s, hard.policy) for game in hard.games for s in game.pure_stable_profiles())
+    assert not all(one.covers_pairs for found in covered for one in found)
 
 
 # --- Theorem 1 ------------------------------------------------------------------------------------

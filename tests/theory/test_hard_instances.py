@@ -10,28 +10,17 @@ from coterie.simulate.policies import Independent, Policy, UniformOver
 from coterie.theory import (
     HARD_INSTANCES,
     correlated_worst_case_gap,
-    deviation_size_probabilities,
-    explored_joint_actions,
     mean_feedback,
     mixed_effects,
-    pair_coverage,
     prove_worst_case_gap,
-    size_coefficient,
     telling_joint_action,
-    theorem_2,
     theorem_4_as_printed,
     theorem_4_repaired,
-    uncovered_pairs,
-    uncovered_sizes,
     worst_case_gap,
 )
 
 INSTANCES = {name: construct() for name, construct in HARD_INSTANCES.items()}
 PAIRS = {name: instance for name, instance in INSTANCES.items() if len(instance.games) == 2}
-
-
-def pure(*actions, k):
-    return Strategy.pure([[str(l + 1) in action for l in range(k)] for action in actions])
 
 
 @pytest.mark.parametrize("name", INSTANCES)
@@ -43,14 +32,14 @@ def test_instance_is_named_frozen_and_within_the_utility_range(name):
     with pytest.raises(dataclasses.FrozenInstanceError):
         instance.name = "other"
     for game in instance.games:
-        feedback = mean_feedback(game, explored_joint_actions(instance.policy), "semi-bandit")
+        feedback = mean_feedback(game, instance.policy.explored(), "semi-bandit")
         assert np.abs(feedback).max() + instance.noise <= 1
 
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_policy_plays_allowed_joint_actions_only(name):
     instance = INSTANCES[name]
-    for joint_action in explored_joint_actions(instance.policy):
+    for joint_action in instance.policy.explored():
         assert instance.games[0].actions.contains(joint_action).all()
 
 
@@ -74,7 +63,7 @@ def test_semi_bandit_feedback_identifies_the_games_of_theorem_4():
 def test_totals_are_the_values_of_the_pure_strategy(name):
     instance = INSTANCES[name]
     game = instance.games[-1]
-    explored = explored_joint_actions(instance.policy)[::5]
+    explored = instance.policy.explored()[::5]
     totals = mean_feedback(game, explored, "bandit")
     values = [game.values(Strategy.pure(row)) for row in explored]
     np.testing.assert_allclose(totals, values, atol=1e-12)
@@ -90,48 +79,7 @@ def test_policy_of_another_kind_is_refused():
         size_probabilities = meeting_probabilities = sample
 
     with pytest.raises(InputError, match="Other"):
-        explored_joint_actions(Other())
-
-
-def test_sizes_under_deviations_match_enumeration():
-    rng = np.random.default_rng(1)
-    game = Game(np.zeros((2, 3, 3)), {"1": "any", "2": "one", "3": [["1"], ["1", "2"]]})
-    strategy = Strategy.mixed(
-        [(s := space.enumerate(), rng.dirichlet(np.ones(len(s)))) for space in game.actions.spaces]
-    )
-    expected = np.zeros((2, 4))
-    for agent, space in zip(game.agents, game.actions.spaces, strict=True):
-        for row in space.enumerate():
-            deviated = strategy.replace(agent, [str(l + 1) for l in np.flatnonzero(row)])
-            sizes = np.zeros((2, 4))
-            for chosen in np.ndindex(*[int((deviated.owner == i).sum()) for i in range(3)]):
-                rows = [np.flatnonzero(deviated.owner == i)[c] for i, c in enumerate(chosen)]
-                share = deviated.probability[rows].prod()
-                for l, size in enumerate(deviated.sets[rows].sum(axis=0)):
-                    sizes[l, size] += share
-            expected = np.maximum(expected, sizes)
-    np.testing.assert_allclose(deviation_size_probabilities(game, strategy), expected, atol=1e-12)
-
-
-def test_coverage_of_pair_coverage():
-    instance = pair_coverage()
-    game = instance.games[0]
-    together = pure("1", "1", "2", "2", k=2)
-    assert uncovered_sizes(game, together, instance.policy) == []
-    assert uncovered_pairs(game, together, instance.policy) == [("1", "1", "2")]
-    assert size_coefficient(game, together, instance.policy) == pytest.approx(6)
-    all_in_1 = pure("1", "1", "1", "1", k=2)
-    assert size_coefficient(game, all_in_1, instance.policy) == np.inf
-    apart = pure("2", "2", "1", "1", k=2)  # either could join coalition 1, but not meet the other there
-    assert uncovered_pairs(game, apart, instance.policy) == []
-
-
-def test_uniform_exploration_covers_everything():
-    game = theorem_2().games[0]
-    policy = Independent(game.actions)
-    assert uncovered_sizes(game, game.uniform(), policy) == []
-    assert uncovered_pairs(game, game.uniform(), policy) == []
-    assert size_coefficient(game, game.uniform(), policy) == pytest.approx(2)  # alone in or out: 2^-5 against 2^-6
+        Other().explored()
 
 
 @pytest.mark.parametrize(

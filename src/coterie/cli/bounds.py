@@ -87,7 +87,8 @@ def command(
         slack=slack,
     )
     asked = _Asked(problem, feedback or known.feedback, samples, gap, frozenset(cover), actions_per_agent, seed)
-    rows = [(bound, asked.answers(bound)) for bound in all_bounds(problem, asked.feedback, constants)]
+    choices: Any = asked.feedback, constants  # what a user may type; others are refused there
+    rows = [(bound, asked.answers(bound)) for bound in all_bounds(problem, *choices)]
     simulated = asked.rehearse() if simulate or (simulate is None and asked.is_quick) else None
     if as_json:
         show_json(_content(asked, rows, simulated, known))
@@ -187,8 +188,6 @@ class _Asked:
 
     def rehearse(self) -> Any:
         """Return what is certified on a simulated log of this size, or of the first size that certifies the gap."""
-        import numpy as np
-
         from coterie import checks
         from coterie.theory.rehearse import rehearse, rehearse_until
 
@@ -206,7 +205,7 @@ class _Asked:
             return rehearse_until(self.gap, QUICK // self.cells_per_sample, self.seed, *size, **options)
         if self.samples is None:
             raise InputError("--simulate needs --samples or --gap")
-        return rehearse(*size, self.samples, np.random.default_rng(self.seed), **options)
+        return rehearse(*size, self.samples, self.seed, **options)
 
 
 Rows = Sequence[tuple[Bound, list[float]]]

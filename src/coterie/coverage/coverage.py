@@ -1,19 +1,19 @@
 """Is a log enough, and what is missing? Sizes (Assumption 1), pairs, and directions of totals (Assumption 2)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.coverage.action_coverage import action_coverage, all_profiles
 from coterie.coverage.reach import AnyReach, ProfileReach, Reach, smallest_action
-from coterie.coverage.seen import Seen, seen_in
+from coterie.coverage.seen import Explores, Seen, seen_by, seen_in
 from coterie.coverage.witnesses import Direction, Interval, PairWitness, SizeWitness
 from coterie.errors import InputError
 from coterie.estimate import confidence
 from coterie.game.actions import ActionSpaces, names_in
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
@@ -28,8 +28,8 @@ class Coverage:
 
     samples: int | None
     """None for a policy."""
-    profile: str
-    """"pure", "mixed", or "all": whatever the action spaces allow."""
+    profile: Literal["pure", "mixed", "all"]
+    """"all" is whatever the action spaces allow."""
     pairs_unseen: int
     """Unordered pairs x coalitions that both action spaces allow and that never met (pooled: pairs)."""
     assumption_1: bool
@@ -88,12 +88,12 @@ class Coverage:
 
 
 def coverage(
-    statistics: Statistics | PairStatistics | TotalStatistics | Seen,
-    strategy: Strategy | None,
+    statistics: Statistics | PairStatistics | TotalStatistics | Explores | Seen,
+    strategy: StrategyLike | None,
     spaces: ActionSpaces,
     delta: float = 0.05,
 ) -> Coverage:
-    """Return how well a log (or a policy, see `seen_by`) covers the deviations from a profile.
+    """Return how well a log, or a known policy, covers the deviations from a profile.
 
     Everything is exact for strategies in which agents draw independently. Without a profile, the
     worst case over all profiles of the action spaces counts. For a bandit log c_act and c_pair need the
@@ -103,20 +103,25 @@ def coverage(
     Parameters
     ----------
     statistics
-        What was seen: statistics of a log, of a part of it, or the probabilities of a policy.
+        What was seen: statistics of a log or of a part of it, or a policy, whose probabilities are exact (for the
+        totals that it shows, `seen_by(policy, bandit=True)`).
     strategy
-        The profile, pure or mixed; its own sets count as allowed. None for all profiles.
+        The profile, pure or mixed (or what `as_strategy` takes); its own sets count as allowed. None for all profiles.
     spaces
         What the agents may do.
     delta
         How often an interval of a coefficient may fail, over logs of independent samples.
     """
-    seen = statistics if isinstance(statistics, Seen) else seen_in(statistics)
+    if isinstance(statistics, Explores):
+        names = (strategy.agents, strategy.coalitions) if isinstance(strategy, Strategy) else ()
+        seen = seen_by(statistics, *names)
+    else:
+        seen = statistics if isinstance(statistics, Seen) else seen_in(statistics)
     shape = (spaces.n_agents, spaces.n_coalitions)
     if (len(seen.agents), len(seen.coalitions)) != shape:
         raise InputError("the action spaces are not those of the log's agents and coalitions")
-    if strategy is not None and (strategy.agents, strategy.coalitions) != (seen.agents, seen.coalitions):
-        raise InputError("the strategy's agents and coalitions are not the log's, or not in its order")
+    if strategy is not None:
+        strategy = as_strategy(strategy, seen.agents, seen.coalitions, "the log's")
     reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
     sizes, pairs = _sizes(seen, reach, delta), _pairs(seen, reach, delta)
     actions = None

@@ -44,6 +44,10 @@ class Reach(ABC):
     def sizes(self, coalition: int) -> SizeReach:
         """Return the sizes of a coalition that can be reached."""
 
+    def size_probabilities(self) -> FloatArray:
+        """Return the largest Pr[|C_l| = s] that any one agent can bring about by deviating, shape (k, n + 1)."""
+        return np.array([self.sizes(l).probability for l in range(self.spaces.n_coalitions)])
+
     @abstractmethod
     def partners(self, coalition: int, *, aware: bool) -> FloatArray:
         """Return the probability that j is there when i is, shape (n, n), or at each size (n, n, n + 1).

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,7 @@ CELLS = 60_000_000
 """Meetings are looked at for up to so many pairs (x sizes) of one coalition."""
 
 
+@runtime_checkable
 class Explores(Protocol):
     """A policy that knows how probable everything is, such as those of `coterie.simulate.policies`."""
 
@@ -121,8 +122,8 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
 
 def seen_by(
     policy: Explores,
-    agents: tuple[str, ...] | None = None,
-    coalitions: tuple[str, ...] | None = None,
+    agents: checks.Names = None,
+    coalitions: checks.Names = None,
     *,
     bandit: bool = False,
 ) -> Seen:

@@ -87,7 +87,7 @@ class ActionSpace(ABC):
         """Return for each row of `actions` whether it belongs to the space."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         """Draw `count` actions uniformly, shape (count, k)."""
 
     @abstractmethod
@@ -155,8 +155,8 @@ class ExplicitSets(ActionSpace):
         keys = {row.tobytes() for row in self.sets}
         return np.array([row.tobytes() in keys for row in np.ascontiguousarray(actions, dtype=bool)], dtype=bool)
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
-        return self.sets[rng.integers(self.size, size=count)]
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+        return self.sets[checks.generator(rng, "rng").integers(self.size, size=count)]
 
     def uniform_marginals(self) -> FloatArray:
         return np.asarray(self._indicators.mean(axis=0))
@@ -225,7 +225,8 @@ class UpTo(ActionSpace):
         joined = np.asarray(actions, dtype=bool).sum(axis=1)
         return np.asarray((joined <= self.most) & (joined >= (0 if self.may_stay_out else 1)))
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+        rng = checks.generator(rng, "rng")
         # First the number of coalitions, by how many sets have it; then a uniform set of that size.
         shares = np.array([number / self.size for number in self._counts])
         joined = rng.choice(self.most + 1, size=count, p=shares / shares.sum())
@@ -261,18 +262,27 @@ class UpTo(ActionSpace):
         return words.get(self.most, f"up-to:{self.most}") + (OR_NONE if self.may_stay_out else "")
 
 
-def exactly_one(n_coalitions: int, *, may_stay_out: bool = False) -> UpTo:
-    """Every single coalition: the classical partition setting."""
-    return UpTo(n_coalitions, 1, may_stay_out)
+def _named(names: Iterable[str] | int, what: str) -> tuple[str, ...]:
+    """Return names, checked unless they are a tuple: those have been before, and there may be many agents to come."""
+    return names if isinstance(names, tuple) else checks.names(names, what)
 
 
-def any_subset(n_coalitions: int, *, may_stay_out: bool = False) -> UpTo:
-    """Every non-empty set of coalitions."""
-    return UpTo(n_coalitions, n_coalitions, may_stay_out)
+def exactly_one(coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> UpTo:
+    """Return the space of every single coalition, of their names or number: the classical partition setting."""
+    return UpTo(len(_named(coalitions, "coalitions")), 1, may_stay_out)
 
 
-def explicit(sets: Iterable[Iterable[Any]], coalitions: Sequence[str], *, may_stay_out: bool = False) -> ExplicitSets:
-    """Build an explicit space from sets of coalition names, adding the empty set on request."""
+def any_subset(coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> UpTo:
+    """Return the space of every non-empty set of coalitions, of their names or number."""
+    k = len(_named(coalitions, "coalitions"))
+    return UpTo(k, k, may_stay_out)
+
+
+def explicit(
+    sets: Iterable[Iterable[Any]], coalitions: Iterable[str] | int, *, may_stay_out: bool = False
+) -> ExplicitSets:
+    """Return the space of the listed sets of coalition names, with the empty set on request."""
+    coalitions = _named(coalitions, "coalitions")
     rows = [action_of(chosen, coalitions, "actions") for chosen in sets]
     if may_stay_out and not any(not row.any() for row in rows):
         rows.append(np.zeros(len(coalitions), dtype=bool))
@@ -281,11 +291,12 @@ def explicit(sets: Iterable[Iterable[Any]], coalitions: Sequence[str], *, may_st
     return ExplicitSets(np.array(rows))
 
 
-def parse(description: Any, coalitions: Sequence[str], *, may_stay_out: bool = False) -> ActionSpace:
+def parse(description: Any, coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> ActionSpace:
     """Return the space that "one", "any", "up-to:3" or a list of lists of names describes.
 
     A word may end in "-or-none", which like `may_stay_out` adds the right to join nothing.
     """
+    coalitions = _named(coalitions, "coalitions")
     k = len(coalitions)
     if isinstance(description, str):
         word = description.removesuffix(OR_NONE)
@@ -330,9 +341,15 @@ class ActionSpaces:
 
     @classmethod
     def parse(
-        cls, description: Any, agents: Sequence[str], coalitions: Sequence[str], *, may_stay_out: bool = False
+        cls,
+        description: Any,
+        agents: Iterable[str] | int,
+        coalitions: Iterable[str] | int,
+        *,
+        may_stay_out: bool = False,
     ) -> Self:
         """Read the contract's `actions`: one description for all, or an object agent -> description."""
+        agents, coalitions = _named(agents, "agents"), _named(coalitions, "coalitions")
         if isinstance(description, ActionSpace):
             return cls.shared(description, len(agents))
         if not isinstance(description, Mapping):
@@ -404,8 +421,9 @@ class ActionSpaces:
             allowed[rows] = space.contains(sets[rows])
         return [int(agent) for agent in np.unique(owner[~allowed])]
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, every agent uniform and independent: shape (count, n, k)."""
+        rng = checks.generator(rng, "rng")
         drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
         for space, agents in self.groups:
             drawn[:, agents] = space.sample(rng, count * len(agents)).reshape(count, len(agents), -1)

@@ -13,7 +13,7 @@ teams, say), and where such a set is better than all of A_i she stays: her gain 
 counts as 0 in the gap.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from coterie.arrays import FloatArray
 from coterie.errors import InputError, NoPotentialError
 from coterie.game.actions import ActionSpaces, action_of, any_subset, names_in
 from coterie.game.means import pair_means
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
 
 STABLE_WITHIN = 1e-9
@@ -67,7 +67,7 @@ class Game:
         Whether d_ij = d_ji is promised. It is checked; say False where it does not hold, and None
         to find out.
     agents, coalitions
-        Names, "1", "2", ... by default. `coalitions` may be a number.
+        Names, or how many there are; "1", "2", ... by default.
     """
 
     def __init__(
@@ -79,16 +79,13 @@ class Game:
         size_shift: Any = None,
         size_table: Any = None,
         symmetric: bool | None = True,
-        agents: Iterable[str] | None = None,
-        coalitions: Iterable[str] | int | None = None,
+        agents: checks.Names = None,
+        coalitions: checks.Names = None,
     ) -> None:
-        if isinstance(coalitions, (int, float, np.number)):
-            coalitions = checks.names(None, "coalitions", checks.whole(coalitions, "number of coalitions", 1))
-        elif coalitions is not None:
-            coalitions = checks.names(coalitions, "coalitions")
-        self.utilities = _utilities(means, size_scale, size_shift, size_table, coalitions)
+        named = None if coalitions is None else checks.names(coalitions, "coalitions")
+        self.utilities = _utilities(means, size_scale, size_shift, size_table, named)
         self.agents = checks.names(agents, "agents", self.utilities.n_agents)
-        self.coalitions = checks.names(coalitions, "coalitions", self.utilities.n_coalitions)
+        self.coalitions = checks.names(named, "coalitions", self.utilities.n_coalitions)
         if found := self.utilities.first_self_utility():
             l, i, value = found
             raise InputError(
@@ -134,47 +131,42 @@ class Game:
         """Whether every pair is worth the same in all coalitions, so that renaming them changes no utility."""
         return self.utilities.first_difference() is None
 
-    def strategy(self, actions: Any) -> Strategy:
-        """Return the strategy that an object agent -> coalitions, or an (n, k) matrix, describes."""
-        if isinstance(actions, Strategy):
-            self._check(actions)
-            return actions
-        if isinstance(actions, Mapping):
-            return Strategy.from_json({"actions": actions}, self.agents, self.coalitions)
-        strategy = Strategy.pure(actions, self.agents, self.coalitions)
-        self._check(strategy)
-        return strategy
+    def strategy(self, actions: StrategyLike) -> Strategy:
+        """Return the strategy that a dictionary agent -> coalitions, an (n, k) matrix, or a file describes.
+
+        Whatever takes a strategy takes these as well, see `coterie.game.strategy.as_strategy`.
+        """
+        return as_strategy(actions, self.agents, self.coalitions)
 
     def uniform(self) -> Strategy:
         """Return the strategy in which everybody is uniform over her actions."""
         return Strategy.uniform(self.actions, self.agents, self.coalitions)
 
-    def _check(self, strategy: Strategy) -> None:
-        if (strategy.agents, strategy.coalitions) != (self.agents, self.coalitions):
-            raise InputError("the strategy's agents and coalitions are not the game's")
-
-    def room_values(self, strategy: Strategy) -> FloatArray:
+    def room_values(self, strategy: StrategyLike) -> FloatArray:
         """Return W_i(l): what each coalition is worth to each agent if she is in it, shape (n, k)."""
-        self._check(strategy)
+        strategy = self.strategy(strategy)
         if strategy.is_pure:
             return self.utilities.rooms(strategy.sets).all()
         return self.utilities.room_values(strategy.marginals)
 
-    def values(self, strategy: Strategy) -> FloatArray:
+    def values(self, strategy: StrategyLike) -> FloatArray:
         """Return V_i, every agent's expected utility, shape (n,)."""
+        strategy = self.strategy(strategy)
         return np.asarray((strategy.marginals * self.room_values(strategy)).sum(axis=1))
 
-    def gain(self, strategy: Strategy, agent: str, action: Iterable[str]) -> float:
+    def gain(self, strategy: StrategyLike, agent: str, action: Iterable[str]) -> float:
         """Return what `agent` would gain by playing the set `action` instead."""
+        strategy = self.strategy(strategy)
         i = checks.index_of(agent, self.agents, "agent")
         change = action_of(action, self.coalitions, "action") - strategy.marginals[i]
         return float(change @ self.room_values(strategy)[i])
 
-    def best_responses(self, strategy: Strategy) -> list[Deviation]:
+    def best_responses(self, strategy: StrategyLike) -> list[Deviation]:
         """Return every agent's best response to the others, with her gain.
 
         It is below 0 only for an agent who plays a set outside her action space that beats all in it.
         """
+        strategy = self.strategy(strategy)
         rooms = self.room_values(strategy)
         values, actions = self.actions.best_responses(rooms)
         gains = values - (strategy.marginals * rooms).sum(axis=1)
@@ -184,11 +176,11 @@ class Game:
             for agent, row, gain in zip(self.agents, actions, gains, strict=True)
         ]
 
-    def best_response(self, strategy: Strategy, agent: str) -> Deviation:
+    def best_response(self, strategy: StrategyLike, agent: str) -> Deviation:
         """Return one agent's best response to the others, with her gain."""
         return self.best_responses(strategy)[checks.index_of(agent, self.agents, "agent")]
 
-    def worst(self, strategy: Strategy) -> Deviation:
+    def worst(self, strategy: StrategyLike) -> Deviation:
         """Return the deviation that attains the gap: who would move, where, and what she gains.
 
         Its gain is exactly that of the move, so it is below 0, and the gap 0, where everybody plays
@@ -196,21 +188,21 @@ class Game:
         """
         return max(self.best_responses(strategy), key=lambda deviation: deviation.gain)
 
-    def gap(self, strategy: Strategy) -> float:
+    def gap(self, strategy: StrategyLike) -> float:
         """Return the most that any agent can gain by moving; `worst` names her and the move."""
         return max(self.worst(strategy).gain, 0.0)
 
-    def is_nash_stable(self, strategy: Strategy, tolerance: float = STABLE_WITHIN) -> bool:
+    def is_nash_stable(self, strategy: StrategyLike, tolerance: float = STABLE_WITHIN) -> bool:
         """Return whether nobody gains more than `tolerance` by moving."""
         return self.gap(strategy) <= tolerance
 
-    def potential(self, strategy: Strategy) -> float:
+    def potential(self, strategy: StrategyLike) -> float:
         """Return the potential: its change when one agent moves is that agent's gain.
 
         Lemma 1 for symmetric size-free games, Rosenthal's for games in which only the size of a
         coalition matters, and sums of the two. `NoPotentialError` says why there is none.
         """
-        self._check(strategy)
+        strategy = self.strategy(strategy)
         if not self.is_symmetric:
             raise NoPotentialError("no potential: agents value each other differently (the game is not symmetric)")
         total = 0.0
@@ -231,8 +223,9 @@ class Game:
         known = (self.utilities.potential_in(l, nobody) is not None for l in range(self.n_coalitions))
         return self.is_symmetric and all(known)
 
-    def height(self, strategy: Strategy) -> float:
+    def height(self, strategy: StrategyLike) -> float:
         """Return the potential, or the sum of utilities where there is none: what ranks equally stable strategies."""
+        strategy = self.strategy(strategy)
         return self.potential(strategy) if self.has_potential else float(self.values(strategy).sum())
 
     def pure_stable_profiles(self, tolerance: float = STABLE_WITHIN) -> list[Strategy]:

@@ -5,10 +5,11 @@ It is held as one flat list of (agent, action, probability) rows, so that pure s
 have one row per agent, cost no more than a boolean matrix.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,13 +21,17 @@ from coterie.errors import InputError
 from coterie.files import naming, parse_csv, parse_json, read_text
 from coterie.game.actions import ActionSpaces, action_of, names_in
 
+SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
+"""How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
+
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
     """A joint strategy over named agents and coalitions.
 
     Build one with `pure`, `mixed`, `uniform` or `from_json`. Row t says that agent `owner[t]`
-    plays the set `sets[t]` with probability `probability[t]`; rows are ordered by agent.
+    plays the set `sets[t]` with probability `probability[t]`; rows are ordered by agent. Two strategies
+    are equal if they have the same agents and coalitions and the same distributions, whatever the order of rows.
     """
 
     agents: tuple[str, ...]
@@ -36,10 +41,16 @@ class Strategy:
     probability: FloatArray
 
     @classmethod
-    def pure(
-        cls, memberships: npt.ArrayLike, agents: Iterable[str] | None = None, coalitions: Iterable[str] | None = None
-    ) -> Self:
-        """Everybody plays one set: `memberships` is an (n, k) matrix of booleans, or of 0 and 1."""
+    def pure(cls, memberships: npt.ArrayLike, agents: checks.Names = None, coalitions: checks.Names = None) -> Self:
+        """Return the strategy in which everybody plays one set.
+
+        Parameters
+        ----------
+        memberships
+            An (n, k) matrix of booleans, or of 0 and 1.
+        agents, coalitions
+            Names, or how many there are; "1", "2", ... by default.
+        """
         sets = checks.booleans(memberships, "memberships")
         if sets.ndim != 2:
             raise InputError(f"memberships: expected one row per agent, got shape {sets.shape}")
@@ -56,15 +67,33 @@ class Strategy:
     def mixed(
         cls,
         supports: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
-        agents: Iterable[str] | None = None,
-        coalitions: Iterable[str] | None = None,
+        agents: checks.Names = None,
+        coalitions: checks.Names = None,
     ) -> Self:
-        """Each agent has a pair (sets, probabilities): (m, k) booleans (or 0 and 1), m numbers that sum to 1."""
+        """Return the strategy in which everybody draws one of her sets, independently of the others.
+
+        Parameters
+        ----------
+        supports
+            For each agent a pair (sets, probabilities): (m, k) booleans (or 0 and 1), m numbers that sum to 1.
+        agents, coalitions
+            Names, or how many there are; "1", "2", ... by default.
+        """
+        return cls._mixed(supports, agents, coalitions)
+
+    @classmethod
+    def _mixed(
+        cls,
+        supports: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
+        agents: checks.Names,
+        coalitions: checks.Names,
+        kept_within: float = 0.0,
+    ) -> Self:
         named = checks.names(agents, "agents", len(supports))
         blocks, shares = [], []
         for name, (listed, weights) in zip(named, supports, strict=True):
             block = checks.booleans(listed, f"strategy of {name}")
-            share = checks.probabilities(weights, f"strategy of {name}")
+            share = checks.probabilities(weights, f"strategy of {name}", kept_within)
             if block.ndim != 2 or len(block) != len(share):
                 raise InputError(f"strategy of {name}: expected one probability per action")
             if len(np.unique(block, axis=0)) != len(block):
@@ -83,10 +112,8 @@ class Strategy:
         )
 
     @classmethod
-    def uniform(
-        cls, spaces: ActionSpaces, agents: Iterable[str] | None = None, coalitions: Iterable[str] | None = None
-    ) -> Self:
-        """Everybody is uniform over her actions, which must be few enough to list."""
+    def uniform(cls, spaces: ActionSpaces, agents: checks.Names = None, coalitions: checks.Names = None) -> Self:
+        """Return the strategy in which everybody is uniform over her actions, which must be few enough to list."""
         listed = [(sets := space.enumerate(), np.full(len(sets), 1 / len(sets))) for space in spaces.spaces]
         return cls.mixed(listed, agents, coalitions)
 
@@ -139,8 +166,9 @@ class Strategy:
             result[self.agents[i]].append({"coalitions": chosen, "probability": float(share)})
         return result
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
+        rng = checks.generator(rng, "rng")
         drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
         for i in range(self.n_agents):
             rows = np.flatnonzero(self.owner == i)
@@ -180,10 +208,11 @@ class Strategy:
 
         def support(agent: str) -> tuple[BoolArray, FloatArray]:
             chosen = actions[agent]
-            if not isinstance(chosen, Sequence) or isinstance(chosen, str):
+            if not isinstance(chosen, (Sequence, AbstractSet)) or isinstance(chosen, str):
                 raise InputError(f"strategy of {agent}: expected a list, got {checks.shown(chosen)}")
-            listed = bool(chosen) and isinstance(chosen[0], Mapping)
-            options: list[Any] = list(chosen) if listed else [{"coalitions": chosen, "probability": 1}]
+            options: list[Any] = list(chosen)
+            if not options or not isinstance(options[0], Mapping):
+                options = [{"coalitions": chosen, "probability": 1}]
             for option in options:
                 if not isinstance(option, Mapping) or not {"coalitions", "probability"} <= set(option):
                     found = checks.shown(option)
@@ -192,28 +221,100 @@ class Strategy:
             shares = [checks.number(option["probability"], f"strategy of {agent}: probability") for option in options]
             return np.array(rows), np.array(shares)
 
-        return cls.mixed([support(agent) for agent in agents], agents, coalitions)
+        # What was written by a computer is read as it was, to the last digit.
+        return cls._mixed([support(agent) for agent in agents], agents, coalitions, kept_within=1e-12)
+
+    @cached_property
+    def _content(self) -> tuple[Any, ...]:
+        """What equal strategies share: names, and rows in an order that does not depend on how they came."""
+        rows = zip(self.owner.tolist(), (row.tobytes() for row in self.sets), self.probability.tolist(), strict=True)
+        return self.agents, self.coalitions, tuple(sorted(rows))
+
+    def __eq__(self, other: object) -> bool:
+        return self._content == other._content if isinstance(other, Strategy) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content)
 
     def __repr__(self) -> str:
         kind = "pure" if self.is_pure else "mixed"
-        return f"Strategy({kind}, {self.n_agents} agents, {self.n_coalitions} coalitions)"
+        lines = [f"Strategy({kind}, {self.n_agents} agents, {self.n_coalitions} coalitions)"]
+        taken = np.flatnonzero(self.marginals.any(axis=0)).tolist()
+        lines += [f"  {self.coalitions[l]}: {self._shown(self.marginals[:, l])}" for l in taken[:SHOWN_COALITIONS]]
+        if len(taken) > SHOWN_COALITIONS:
+            lines.append(f"  ... ({len(taken)} coalitions with members)")
+        alone = np.zeros(self.n_agents)
+        np.add.at(alone, self.owner, self.probability * ~self.sets.any(axis=1))
+        if alone.any():
+            lines.append(f"  no coalition: {self._shown(alone)}")
+        return "\n".join(line if len(line) <= SHOWN_WIDTH else f"{line[: SHOWN_WIDTH - 3]}..." for line in lines)
+
+    def _shown(self, shares: FloatArray) -> str:
+        """Return the names of those with positive shares, and the shares that are not 1."""
+        there = np.flatnonzero(shares).tolist()
+        named = [self.agents[i] if shares[i] == 1 else f"{self.agents[i]} {shares[i]:.2g}" for i in there]
+        return ", ".join(named[:SHOWN_MEMBERS]) + (f", ... ({len(there)})" if len(there) > SHOWN_MEMBERS else "")
 
 
-def read_strategy(path: Path, agents: Sequence[str], coalitions: Sequence[str]) -> Strategy:
+StrategyLike = Strategy | Mapping[str, Any] | npt.ArrayLike | str | os.PathLike[str]
+"""What stands for a strategy wherever one is taken."""
+
+
+def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], whose: str = "the game's") -> Strategy:
+    """Return the strategy that a value stands for, over the given agents and coalitions.
+
+    Parameters
+    ----------
+    value
+        A `Strategy`; a dictionary agent -> coalitions, or the content of a result file; an (n, k) matrix of
+        booleans or of 0 and 1; or the path of a JSON or CSV file, see `read_strategy`.
+    agents, coalitions
+        The names that it must have, in this order.
+    whose
+        Whose names these are, for the refusal.
+    """
+    if isinstance(value, Strategy):
+        if (value.agents, value.coalitions) != (tuple(agents), tuple(coalitions)):
+            raise InputError(f"the strategy's agents and coalitions are not {whose}, or not in its order")
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return read_strategy(value, agents, coalitions)
+    if isinstance(value, Mapping):
+        is_content = any(isinstance(value.get(key), Mapping) and key not in agents for key in ("strategy", "actions"))
+        return Strategy.from_json(value if is_content else {"actions": value}, agents, coalitions)
+    try:
+        matrix = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        matrix = np.asarray(None)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise InputError(
+            "strategy: expected a Strategy, a dictionary agent -> list of coalitions, a matrix of 0 and 1, or the path "
+            f"of a CSV or JSON file, got {checks.shown(value)}"
+        )
+    if matrix.shape != (len(agents), len(coalitions)):
+        raise InputError(
+            f"strategy: expected a matrix with {len(agents)} rows (agents) and {len(coalitions)} columns (coalitions), "
+            f"got shape {matrix.shape}"
+        )
+    return Strategy.pure(matrix, agents, coalitions)
+
+
+def read_strategy(path: str | os.PathLike[str], agents: Sequence[str], coalitions: Sequence[str]) -> Strategy:
     """Read a result file, its `strategy` part, or a CSV table `agent,coalition`.
 
     In a CSV an agent who joins nothing has one row with an empty coalition.
     """
     content = read_strategy_content(path)
-    with naming(path):
+    with naming(checks.path(path, "strategy")):
         return Strategy.from_json(content, agents, coalitions)
 
 
-def read_strategy_content(path: Path) -> Any:
+def read_strategy_content(path: str | os.PathLike[str]) -> Any:
     """Return what a strategy file holds: the value of JSON, {"actions": ...} for a CSV table.
 
     The content decides, since a pipe has no name to go by.
     """
+    path = checks.path(path, "strategy")
     text = read_text(path)
     with naming(path):
         if path.suffix.lower() == ".json" or text.lstrip().startswith(("{", "[")):

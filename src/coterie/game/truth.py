@@ -5,8 +5,8 @@ The mean utility of the pair i, j in coalition l of size s is
 another way hold a `size_table[l][i][j][s]` instead.
 """
 
+import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from coterie import checks
@@ -33,14 +33,15 @@ def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[st
     return content | ({"simulation": dict(provenance)} if provenance else {})
 
 
-def write_truth(path: Path, game: Game, provenance: Mapping[str, Any] | None = None) -> None:
+def write_truth(path: str | os.PathLike[str], game: Game, provenance: Mapping[str, Any] | None = None) -> None:
     """Write `truth.json`, whole or not at all."""
-    with whole_file(path) as temporary:
+    with whole_file(checks.path(path, "truth")) as temporary:
         temporary.write_text(to_json(truth_of(game, provenance)), encoding="utf-8")
 
 
-def read_truth(path: Path) -> Game:
+def read_truth(path: str | os.PathLike[str]) -> Game:
     """Read `truth.json`; anything that is not one is refused in one sentence."""
+    path = checks.path(path, "truth")
     content = read_json(path)
     with naming(path):
         return _game(content)

@@ -19,7 +19,7 @@ from coterie.errors import InputError
 from coterie.files import to_json, whole_folder
 from coterie.game.actions import ActionSpaces, ExplicitSets
 from coterie.game.game import Game
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
 from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
@@ -38,8 +38,9 @@ CELLS_PER_BATCH = 1 << 21
 Part of what a seed means: draws are made batch by batch."""
 
 
-def draw_sets(rng: np.random.Generator, n_coalitions: int, count: int) -> BoolArray:
+def draw_sets(rng: checks.Seed, n_coalitions: int, count: int) -> BoolArray:
     """Draw `count` distinct non-empty sets of coalitions uniformly, in the order of drawing."""
+    rng = checks.generator(rng, "rng")
     available = 2 ** checks.whole(n_coalitions, "number of coalitions", 1) - 1
     if checks.whole(count, "actions per agent", 1) > available:
         raise InputError(
@@ -89,6 +90,7 @@ class Simulation:
     def __post_init__(self) -> None:
         if self.noise is not None and self.noise not in NOISES:
             raise InputError(f"unknown noise {self.noise!r}; known are: {', '.join(NOISES)}")
+        object.__setattr__(self, "rng", checks.generator(self.rng, "rng"))
         model, game = self.model, self.game
         shape = (game.n_agents, game.n_coalitions)
         is_models = (model.n_agents, model.n_coalitions) == shape and model.symmetric == game.is_symmetric
@@ -105,11 +107,11 @@ class Simulation:
         cls,
         n_agents: int,
         n_coalitions: int,
-        rng: np.random.Generator,
+        rng: checks.Seed,
         *,
         model: str = "gaussian",
         policy: str = "random",
-        profile: Strategy | None = None,
+        profile: StrategyLike | None = None,
         actions_per_agent: int | None = None,
         symmetric: bool = True,
         noise: Noise | None = None,
@@ -127,7 +129,7 @@ class Simulation:
         n_agents, n_coalitions
             The size of the game.
         rng
-            Draws the game now and the samples later.
+            Draws the game now and the samples later: a seed, or a generator that goes on where it is.
         model
             One of `coterie.simulate.MODELS`.
         policy
@@ -143,7 +145,7 @@ class Simulation:
         clip
             Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
         """
-        sets = None
+        rng, sets = checks.generator(rng, "rng"), None
         if model.startswith("mixed-effects"):
             if actions_per_agent not in {None, len(MIXED_EFFECTS_SETS)}:
                 raise InputError(f"actions per agent: the model {model} has its own three actions")
@@ -161,6 +163,7 @@ class Simulation:
             "policy": policy,
         }
         if profile is not None:
+            profile = profile if isinstance(profile, Strategy) else game.strategy(profile)
             provenance["profile"] = profile.to_json()
         explores = exploration_policy(policy, spaces, profile)
         return cls(utilities, explores, game, rng, noise, provenance)

@@ -10,7 +10,6 @@ utilities move together, never their means. Means are exact, clipping included.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self, get_args
@@ -107,7 +106,7 @@ class UtilityModel(ABC):
         """Return what is added (k, n + 1) to the means by coalition and size; None is 0."""
         return None
 
-    def game(self, actions: Any, agents: Iterable[str] | None = None, coalitions: Iterable[str] | None = None) -> Game:
+    def game(self, actions: Any, agents: checks.Names = None, coalitions: checks.Names = None) -> Game:
         """Return the game of the exact means."""
         return Game(
             self.means,
@@ -157,7 +156,7 @@ class GaussianRedrawn(Uniform):
         return None if self.clip else 1.0
 
     def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        mu = rng.uniform(LOW, HIGH, shape)
+        mu = checks.generator(rng, "rng").uniform(LOW, HIGH, shape)
         return _clipped(mu + (1 - np.abs(mu)) * rng.standard_normal(shape), self.clip)
 
 
@@ -214,7 +213,7 @@ class Gaussian(Normal):
     @classmethod
     def draw(
         cls,
-        rng: np.random.Generator,
+        rng: checks.Seed,
         n_agents: int,
         n_coalitions: int,
         *,
@@ -222,7 +221,7 @@ class Gaussian(Normal):
         clip: bool = True,
     ) -> Self:
         """Draw mu for every coalition and pair, unordered (symmetric) or ordered."""
-        mu = rng.uniform(LOW, HIGH, (n_coalitions, n_agents, n_agents))
+        mu = checks.generator(rng, "rng").uniform(LOW, HIGH, (n_coalitions, n_agents, n_agents))
         if symmetric:
             upper = np.triu(mu, 1)
             mu = upper + np.swapaxes(upper, 1, 2)
@@ -335,7 +334,7 @@ def utility_model(
     name: str,
     n_agents: int,
     n_coalitions: int,
-    rng: np.random.Generator,
+    rng: checks.Seed,
     *,
     symmetric: bool = True,
     clip: bool | None = None,

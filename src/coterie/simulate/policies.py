@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpace, ActionSpaces, UpTo
@@ -29,7 +30,7 @@ class Policy(ABC):
         """The numbers of agents and of coalitions."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
 
     @abstractmethod
@@ -39,6 +40,10 @@ class Policy(ABC):
     @abstractmethod
     def meeting_probabilities(self) -> FloatArray:
         """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]."""
+
+    def explored(self) -> BoolArray:
+        """Return the joint actions that are played with positive probability, shape (b, n, k)."""
+        raise InputError(f"policy: cannot list what {type(self).__name__} explores")
 
     def second_moments(self, agent: int) -> FloatArray:
         """Return E[x x'] of the agent's indicators of (coalition, partner), in the order of a bandit log's."""
@@ -83,8 +88,11 @@ class Independent(ProductPolicy):
 
     spaces: ActionSpaces
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         return self.spaces.sample(rng, count)
+
+    def explored(self) -> BoolArray:
+        return np.concatenate(list(self.spaces.joint_actions()))
 
     @property
     def marginals(self) -> FloatArray:
@@ -110,7 +118,7 @@ class FirstExplores(ProductPolicy):
     def _second(self) -> BoolArray:
         return np.array([_second_action(space) for space in self.spaces.spaces])
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         drawn = np.repeat(self._second[None], count, axis=0)
         drawn[:, 0] = self.spaces.spaces[0].sample(rng, count)
         return drawn
@@ -143,7 +151,7 @@ class FromStrategy(ProductPolicy):
 
     strategy: Strategy
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         return self.strategy.sample(rng, count)
 
     @property
@@ -245,7 +253,8 @@ class Deviations(OneMoves):
         stayed = self.profile[:, :, None] * self.profile[:, None, :] * self.unmoved
         return share - self.unmoved, np.asarray(share[:, None, None] * both - stayed)
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+        rng = checks.generator(rng, "rng")
         moving = [(space.size - 1) / self._count for space in self.spaces.spaces]
         shares = np.array([*moving, self.unmoved])
         mover = rng.choice(len(shares), size=count, p=shares / shares.sum())
@@ -295,9 +304,9 @@ class Toggles(OneMoves):
         both = np.einsum("itl,itm,it->ilm", new * 1.0, new * 1.0, self.allowed * self.unmoved)
         return self.allowed.sum(axis=1) * self.unmoved, np.asarray(both)
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         agent, coalition = np.nonzero(self.allowed)
-        chosen = rng.integers(len(agent) + 1, size=count)
+        chosen = checks.generator(rng, "rng").integers(len(agent) + 1, size=count)
         drawn = np.repeat(self.profile[None], count, axis=0)
         moved = np.flatnonzero(chosen < len(agent))
         drawn[moved, agent[chosen[moved]], coalition[chosen[moved]]] ^= True
@@ -323,8 +332,11 @@ class UniformOver(Policy):
         _, n, k = self.joint_actions.shape
         return n, k
 
-    def sample(self, rng: np.random.Generator, count: int) -> BoolArray:
-        return self.joint_actions[rng.integers(len(self.joint_actions), size=count)]
+    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+        return self.joint_actions[checks.generator(rng, "rng").integers(len(self.joint_actions), size=count)]
+
+    def explored(self) -> BoolArray:
+        return self.joint_actions
 
     def size_probabilities(self) -> FloatArray:
         sizes = self.joint_actions.sum(axis=1)

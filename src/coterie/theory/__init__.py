@@ -8,15 +8,7 @@ distributions. The instances are those of the paper's lower bounds (Theorems 2 a
 one, and small counterexamples to statements that hold only under a further condition.
 """
 
-from coterie.theory.feedback import (
-    deviation_size_probabilities,
-    explored_joint_actions,
-    mean_feedback,
-    size_coefficient,
-    telling_joint_action,
-    uncovered_pairs,
-    uncovered_sizes,
-)
+from coterie.theory.feedback import mean_feedback, telling_joint_action
 from coterie.theory.hard_instances import (
     HARD_INSTANCES,
     HardInstance,
@@ -47,13 +39,8 @@ __all__ = [
     "no_pure_stable_profile",
     "uniform_not_stable",
     "mixed_effects",
-    "explored_joint_actions",
     "mean_feedback",
     "telling_joint_action",
-    "deviation_size_probabilities",
-    "size_coefficient",
-    "uncovered_sizes",
-    "uncovered_pairs",
     "worst_case_gap",
     "GapProof",
     "prove_worst_case_gap",

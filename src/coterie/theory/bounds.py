@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate.confidence import paper_radius
+
+if TYPE_CHECKING:
+    from coterie.simulate.logs import Feedback
 
 Status = Literal["proven", "corrected", "as printed"]
 
@@ -381,10 +384,13 @@ FEEDBACKS: dict[str, tuple[Callable[[Problem], Bound], ...]] = {
 }  # fmt: skip
 """The bounds for each kind of log, those as printed first."""
 
-CONSTANTS = ("both", "paper", "corrected")
+Constants = Literal["both", "paper", "corrected"]
+CONSTANTS: tuple[str, ...] = get_args(Constants)
 
 
-def all_bounds(problem: Problem, feedback: str = "semi-bandit", constants: str = "both") -> tuple[Bound, ...]:
+def all_bounds(
+    problem: Problem, feedback: "Feedback" = "semi-bandit", constants: Constants = "both"
+) -> tuple[Bound, ...]:
     """Return every bound that applies: the paper's ("paper"), those that hold ("corrected"), or "both"."""
     for what, value, known in (("feedback", feedback, FEEDBACKS), ("constants", constants, CONSTANTS)):
         if value not in known:

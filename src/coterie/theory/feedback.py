@@ -1,28 +1,17 @@
-"""What a log of a given policy can show: its feedback, and the sizes and pairs that it covers."""
+"""What a log of a given policy shows, and whether it tells games apart."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.errors import InputError
 from coterie.game.game import Game
-from coterie.game.sizes import leave_one_out
 from coterie.game.strategy import Strategy
 from coterie.simulate.logs import Feedback
-from coterie.simulate.policies import Independent, Policy, UniformOver
+from coterie.simulate.policies import Policy
 
 SAME_WITHIN = 1e-9
 """Utilities that differ by no more than this are the same."""
-
-
-def explored_joint_actions(policy: Policy) -> BoolArray:
-    """Return the joint actions that the policy plays with positive probability, shape (b, n, k)."""
-    if isinstance(policy, UniformOver):
-        return policy.joint_actions
-    if isinstance(policy, Independent):
-        return np.concatenate(list(policy.spaces.joint_actions()))
-    raise InputError(f"policy: cannot list what {type(policy).__name__} explores")
 
 
 def mean_feedback(game: Game, joint_actions: BoolArray, feedback: Feedback) -> FloatArray:
@@ -48,7 +37,7 @@ def telling_joint_action(games: Sequence[Game], policy: Policy, feedback: Feedba
     A log holds the joint action and its feedback. So if there is none, and the utilities are
     deterministic or have the same noise, logs of any length have the same distribution in all games.
     """
-    explored = explored_joint_actions(policy)
+    explored = policy.explored()
     first, *others = (mean_feedback(game, explored, feedback).reshape(len(explored), -1) for game in games)
     differs = np.zeros(len(explored), dtype=bool)
     for other in others:
@@ -56,38 +45,3 @@ def telling_joint_action(games: Sequence[Game], policy: Policy, feedback: Feedba
     if not differs.any():
         return None
     return Strategy.pure(explored[differs.argmax()], games[0].agents, games[0].coalitions)
-
-
-def deviation_size_probabilities(game: Game, strategy: Strategy) -> FloatArray:
-    """Return the largest Pr[|C_l| = s] that any one agent can bring about by deviating, shape (k, n + 1)."""
-    others = leave_one_out(strategy.marginals.T)
-    inside = np.pad(others, ((0, 0), (0, 0), (1, 0))) * game.actions.can_join.T[:, :, None]
-    outside = np.pad(others, ((0, 0), (0, 0), (0, 1))) * game.actions.can_avoid.T[:, :, None]
-    return np.asarray(np.maximum(inside, outside).max(axis=1))
-
-
-def size_coefficient(game: Game, strategy: Strategy, policy: Policy) -> float:
-    """Return c_size (eq. 7): how much likelier a deviation makes a size than the policy does, at most.
-
-    Infinite where a size that a deviation can reach is not explored.
-    """
-    reached, explored = deviation_size_probabilities(game, strategy), policy.size_probabilities()
-    ratio = np.divide(reached, explored, out=np.full(reached.shape, np.inf), where=explored > 0)
-    return float(ratio[reached > 0].max())
-
-
-def uncovered_sizes(game: Game, strategy: Strategy, policy: Policy) -> list[tuple[str, int]]:
-    """Return the (coalition, size) that a unilateral deviation can reach and the policy never shows.
-
-    Assumption 1 asks for a stable strategy at which there are none.
-    """
-    missing = (deviation_size_probabilities(game, strategy) > 0) & (policy.size_probabilities() == 0)
-    return [(game.coalitions[l], s) for l, s in np.argwhere(missing).tolist()]
-
-
-def uncovered_pairs(game: Game, strategy: Strategy, policy: Policy) -> list[tuple[str, str, str]]:
-    """Return the (coalition, agent, agent) that a unilateral deviation can bring together and the policy never does."""
-    present = strategy.marginals.T > 0
-    reached = game.actions.can_join.T[:, :, None] & present[:, None, :]
-    missing = np.triu((reached | np.swapaxes(reached, 1, 2)) & (policy.meeting_probabilities() == 0), k=1)
-    return [(game.coalitions[l], game.agents[i], game.agents[j]) for l, i, j in np.argwhere(missing).tolist()]

@@ -61,7 +61,7 @@ def rehearse(
     n_agents: int,
     n_coalitions: int,
     samples: int,
-    rng: np.random.Generator,
+    rng: checks.Seed,
     *,
     feedback: Feedback = "semi-bandit",
     delta: float = 0.01,
@@ -74,6 +74,7 @@ def rehearse(
     Clipped Gaussian utilities with a fixed mean per pair and coalition, uniform exploration, a few
     actions that all agents share, of at most `most_joined` coalitions.
     """
+    rng = checks.generator(rng, "rng")
     checks.whole(samples, "samples", 2)
     source = _source(n_agents, n_coalitions, rng, actions_per_agent, most_joined or n_coalitions, symmetric=symmetric)
     game, spaces = source.game, source.game.actions
@@ -110,11 +111,12 @@ def rehearse(
 def rehearse_until(gap: float, limit: int, seed: int, n_agents: int, n_coalitions: int, **options: Any) -> Rehearsal:
     """Return the first rehearsal with a held-out certificate of at most `gap`, or the last one within `limit` samples.
 
-    Logs of the same game grow by a factor of four each time.
+    Logs of the same game, which the seed draws, grow by a factor of four each time.
     """
+    checks.whole(seed, "seed", 0)
     samples = FIRST
     while True:
-        found = rehearse(n_agents, n_coalitions, samples, np.random.default_rng(seed), **options)
+        found = rehearse(n_agents, n_coalitions, samples, seed, **options)
         if found.certificates["holdout"] <= gap or samples * GROWTH > limit:
             return found
         samples *= GROWTH
@@ -127,8 +129,9 @@ def _source(n: int, k: int, rng: np.random.Generator, count: int, most_joined: i
     return Simulation(model, exploration_policy("random", spaces, None), game, rng)
 
 
-def small_sets(rng: np.random.Generator, n_coalitions: int, count: int, most: int) -> BoolArray:
+def small_sets(rng: checks.Seed, n_coalitions: int, count: int, most: int) -> BoolArray:
     """Draw `count` distinct sets (all, if there are fewer) uniformly from those of 1 to `most` coalitions."""
+    rng = checks.generator(rng, "rng")
     checks.whole(count, "actions per agent", 1)
     by_size = [math.comb(n_coalitions, size) for size in range(1, most + 1)]
     share = np.array([number / sum(by_size) for number in by_size])

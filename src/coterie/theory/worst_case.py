@@ -13,7 +13,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError, TooLargeError
 from coterie.game.game import Game
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike
 
 ROUNDING = 1e-9
 """Differences up to this much are rounding."""
@@ -22,7 +22,7 @@ MAX_CELLS = 200_000
 """How many cells `prove_worst_case_gap` looks at before it gives up."""
 
 
-def worst_case_gap(games: Sequence[Game], strategy: Strategy) -> float:
+def worst_case_gap(games: Sequence[Game], strategy: StrategyLike) -> float:
     """Return the largest gap that the strategy has in any of the games."""
     return max(game.gap(strategy) for game in games)
 

@@ -1,0 +1,47 @@
+"""What callers hand in, and the wording of refusals."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coterie import InputError, checks
+
+
+def test_seeds_are_numbers_generators_or_nothing():
+    rng = np.random.default_rng(0)
+    assert checks.generator(rng) is rng
+    assert checks.generator(5).random() == checks.generator(np.int64(5)).random() == np.random.default_rng(5).random()
+    assert checks.generator(None).random() != checks.generator(None).random()
+
+
+@pytest.mark.parametrize("seed", ["1", True, [1], np.random.RandomState(0), np.random])
+def test_other_seeds_are_refused(seed):
+    with pytest.raises(InputError, match=r"rng: expected a whole number, None or a numpy\.random\.Generator, got"):
+        checks.generator(seed, "rng")
+
+
+@pytest.mark.parametrize(("seed", "message"), [(-1, "expected at least 0"), (0.5, "expected a whole number")])
+def test_seeds_are_whole_and_not_negative(seed, message):
+    with pytest.raises(InputError, match=f"seed: {message}, got"):
+        checks.generator(seed)
+
+
+def test_names_may_be_a_number():
+    assert checks.names(3, "agents") == checks.names(None, "agents", 3) == ("1", "2", "3")
+    with pytest.raises(InputError, match="number of agents: expected at least 1, got 0"):
+        checks.names(0, "agents")
+    with pytest.raises(InputError, match="agents: expected 3 names, got 2"):
+        checks.names(2, "agents", 3)
+
+
+def test_paths_may_be_strings():
+    assert checks.path("a/b", "file") == checks.path(Path("a/b"), "file") == Path("a/b")
+    with pytest.raises(InputError, match="file: expected the path of a file, got None"):
+        checks.path(None, "file")
+
+
+def test_probabilities_that_are_almost_right_may_be_kept():
+    given = np.array([1 / 3, 1 / 3, 1 / 3 + 1e-15])
+    np.testing.assert_array_equal(checks.probabilities(given, "p", 1e-12), given)
+    assert checks.probabilities([0.5, 0.5000001], "p", 1e-12).sum() == 1
