@@ -118,6 +118,15 @@ def sized(seed=0, n=3, k=2, *, seen=20):
     )
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_certified_now_is_the_certificate(seed):
+    """Of pure and of mixed profiles, which have half of delta for the box form too."""
+    evidence, profile, spaces = small(seed)
+    for strategy in (profile, Strategy.uniform(spaces)):
+        now = Outlook(evidence, strategy, spaces, DELTA, fresh=False).now()
+        assert now == paired(evidence, strategy, spaces, DELTA).gap > 0
+
+
 KINDS = pytest.mark.parametrize("kind", [small, sized])
 
 
