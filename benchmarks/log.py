@@ -159,7 +159,7 @@ def bandit(folder):
     import coterie
 
     log = coterie.read_log(folder, actions="one", memory_limit="200MB")
-    return log.statistics
+    return lambda: Statistics.of(log)
 
 
 def on_spark(folder):
