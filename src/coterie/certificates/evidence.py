@@ -114,6 +114,11 @@ class Evidence(ABC):
     def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Return a bound each of whose deviations fails with probability at most exp(-log_term)."""
 
+    def learnt_bound(self, design: StrategyDesign, log_term: float, learning: Self) -> GainBound:
+        """Return a bound like `direction_bound`, sharpened by what an independent part of the log says."""
+        del learning
+        return self.direction_bound(design, log_term)
+
     @abstractmethod
     def root_bound(self, design: StrategyDesign, log_term: LogTerm) -> RootBound:
         """Return the sharpest single width of `direction_bound`, with its spread."""

@@ -65,11 +65,11 @@ def _fixed(
     form: Form,
     learning: Evidence | None,
 ) -> Certificate:
-    log_term: LogTerm = equal_shares(count_deviations(strategy, spaces), delta)
-    if learning is not None and evidence.is_bounded and all(is_enumerated(space) for space in spaces.spaces):
-        log_term = directed_shares(evidence.preview(learning), learning, strategy, spaces, delta)
+    log_term = -math.log(delta)
     design = evidence.design(strategy)
     bound = holdout_bound(evidence, design, log_term, form)
+    if learning is not None and form == "both" and all(is_enumerated(space) for space in spaces.spaces):
+        bound = SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
     return certificate("holdout", delta, strategy, worst_deviations(bound, spaces), evidence, design)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, Evidence, Form, Names, times
 from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound, SmallerOf, plus
+from coterie.certificates.tilted import Tilted
 from coterie.estimate.design import Design, MovedDesign, StrategyDesign, directions, own_unknowns
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pair_means import PairEstimate
@@ -85,6 +86,14 @@ class PairEvidence(Evidence):
         if form == "bernstein":
             return self._bernstein_bound(design, plus(log_term, 2))
         return self._hoeffding_bound(design, log_term)
+
+    def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "PairEvidence") -> GainBound:
+        """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
+        if self.allows_dependence or not self._knows_variance or not learning._knows_variance:
+            return self.direction_bound(design, log_term)
+        if not self.unknowns.averages_meetings:
+            return self.direction_bound(design, log_term)
+        return Tilted(self, learning, design, LinearBound(design.marginals, *self._parts(design)), log_term)
 
     def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         if self.estimate.noise is not None:

@@ -136,3 +136,26 @@ def direction_bernstein(
     noise = half_range * np.sqrt(2 * log_term) * largest
     deviation = noise + np.sqrt(variance + noise**2)
     return np.asarray(np.sqrt(2 * log_term) * deviation + 2 * half_range * log_term * largest / 3)
+
+
+def tilted_costs(tilt: FloatArray) -> FloatArray:
+    """Return psi(t) = -log(1 - t) - t for 0 <= t < 1: what one squared distance costs at tilt t."""
+    return np.asarray(-np.log1p(-tilt) - tilt)
+
+
+def tilted_width(
+    tilt: FloatArray | float, squared: FloatArray, plain: FloatArray, log_term: FloatArray | float
+) -> FloatArray:
+    """Return (L + sum psi(s_e) Q_e / b^2 + sum N_e s_e^2 / 8) / t: how far a fixed combination can be off, one event.
+
+    For the combination sum c_e (mean_e - estimate_e), b the length of the range, s_e = t b |c_e| / N_e < 1 and
+    Q_e = sum over values x of e of (x - m_e)^2; tilts t and centres m_e (within the range) are fixed without looking
+    at these values. `squared` is the sum of psi(s_e) Q_e / b^2 over some unknowns, `plain` that of N_e s_e^2 / 8
+    over the others, and which are which is fixed beforehand too.
+
+    Proof. exp(s z - psi(s) z^2) <= 1 + s z for z >= -1 and 0 <= s < 1 (Fan, Grama and Liu 2015). With z = (x - m) / b
+    (or its negative, by the sign of c_e) and E(1 + s z) <= exp(s E z), each value adds a factor of mean at most 1 to
+    exp(t times the error - sum psi Q / b^2); by Hoeffding's lemma so does one whose cost is s^2 / 8. Markov's
+    inequality for the product of all independent values: it exceeds exp(L) with probability at most exp(-L).
+    """
+    return np.asarray((log_term + squared + plain) / tilt)

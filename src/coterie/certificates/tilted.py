@@ -1,0 +1,121 @@
+"""The width of a held-out gain that knows the variance and is one event: exponential tilts fixed on the learning part.
+
+For a deviation d with coefficients c_e (unknowns that rooms share are added up first), counts N_e and the range b,
+
+    gain <= sum c_e estimate_e + (L + sum psi(s_e) Q_e / b^2) / t,     s_e = t b |c_e| / N_e,
+    Q_e = sum over the certifying values of e of (x - m_e)^2,          psi(s) = -log(1 - s) - s,
+
+with L = log(1 / delta): see `confidence.tilted_width` for the proof. The centres m_e are the learning part's means,
+and the tilt t is the one that makes the width smallest if variances are those of the learning part; so neither has
+looked at the certifying utilities. Where the learning part knows too little of a pair, s^2 / 8 for each of its values
+(Hoeffding's lemma) takes the place of psi(s) Q_e / b^2. All that is needed of the certifying part are its sums.
+
+With many values this is sqrt(2 L sum c_e^2 s_e^2 / N_e), the width of a normal distribution but for L.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certificates.gains import GainBound, LinearBound
+from coterie.estimate import confidence
+from coterie.estimate.design import StrategyDesign, directions, own_unknowns
+from coterie.estimate.posterior import variance_of_values
+from coterie.game.actions import ActionSpace
+
+if TYPE_CHECKING:
+    from coterie.certificates.pair_evidence import PairEvidence
+
+STEEPEST = 0.9
+"""Squared distances do not count for values that are tilted by more than this."""
+
+TRIED = np.geomspace(0.25, 1.6, 14).tolist() + [1.0]
+"""Tilts that are tried, in multiples of what would be best if psi(s) were s^2 / 2."""
+
+CELLS = 4_000_000
+"""So many numbers (actions x unknowns) are handled at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tilted(GainBound):
+    """The bound for every agent and deviation under one profile."""
+
+    certifying: "PairEvidence"
+    learning: "PairEvidence"
+    design: StrategyDesign
+    linear: LinearBound
+    """Estimates, with what was never observed at its worst."""
+    log_term: float
+
+    @property
+    def marginals(self) -> FloatArray:  # type: ignore[override]
+        return self.design.marginals
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        return self.linear.at(x, agents) + self.width(x, agents)
+
+    def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the uncertainty of each deviation, shape (g, A)."""
+        found = np.empty(x.shape[:2])
+        for row, i in enumerate(agents.tolist()):
+            rooms = directions(self.design, i)
+            step = max(1, CELLS // rooms.shape[1])
+            for start in range(0, x.shape[1], step):
+                part = slice(start, start + step)
+                found[row, part] = self._width(np.abs(x[row, part] @ rooms), i)
+        return found
+
+    def _width(self, coefficients: FloatArray, agent: int) -> FloatArray:
+        """Return the width for each row of |c|, shape (A, d)."""
+        count, squares, expected = (own_unknowns(values[None, :, agent], agent)[0] for values in self._tables)
+        seen = count > 0
+        count, squares, expected = count[seen], squares[seen], expected[seen]
+        step = coefficients[:, seen] / count  # |c_e| / N_e
+        b = 2 * self.certifying.bounds.half_range
+        moves = step.any(axis=1)
+        spread = (step**2 * count * np.minimum(expected, b**2 / 4)).sum(axis=1)
+        best = np.sqrt(2 * self.log_term / np.maximum(spread, 1e-300))
+        # Hardly any variance: the steepest tilt at which all squared distances still count.
+        best = np.minimum(best, 4 * STEEPEST / (b * np.maximum(step.max(axis=1, initial=0.0), 1e-300)))
+        tilt, smallest = np.ones(len(step)), np.full(len(step), np.inf)
+        for multiple in TRIED:
+            tried = multiple * best
+            costs = self._costs(tried, step, b, count, count * np.where(np.isfinite(expected), expected, 0.0), expected)
+            width = confidence.tilted_width(tried, *costs, self.log_term)
+            better = width < smallest
+            tilt, smallest = np.where(better, tried, tilt), np.where(better, width, smallest)
+        found = confidence.tilted_width(tilt, *self._costs(tilt, step, b, count, squares, expected), self.log_term)
+        return np.where(moves, found, 0.0)
+
+    @staticmethod
+    def _costs(
+        tilt: FloatArray, step: FloatArray, b: float, count: FloatArray, squares: FloatArray, expected: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what unknowns cost whose squared distances count, and what the others do, for each row."""
+        tilts = tilt[:, None] * b * step
+        by_square, by_range = confidence.tilted_costs(np.minimum(tilts, STEEPEST)) / b**2, tilts**2 / 8
+        # Fixed beforehand: `expected` is the learning part's.
+        counts = (tilts <= STEEPEST) & (by_square * np.minimum(expected, b**2) < by_range) & np.isfinite(expected)
+        return (
+            np.where(counts, by_square * squares, 0.0).sum(axis=1),
+            np.where(counts, 0.0, by_range * count).sum(axis=1),
+        )
+
+    @cached_property
+    def _tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """N_e, Q_e around the learning part's means, and the mean squared distance that the learning part expects."""
+        ours, theirs, bounds = self.certifying.estimate.moments, self.learning.estimate.moments, self.certifying.bounds
+        assert ours.variance is not None
+        assert theirs.variance is not None
+        centre = np.clip(theirs.mean, bounds.low, bounds.high)
+        distance = np.abs(ours.mean - centre) + bounds.rounding
+        squares = np.maximum(ours.count - 1, 0.0) * ours.variance + ours.count * distance**2
+        # The learning part's mean is off by about its own error, which the certifying values then see.
+        expected = variance_of_values(theirs, bounds.half_range) * (1 + 1 / np.maximum(theirs.count, 1.0))
+        return ours.count, squares, np.where(theirs.count > 0, expected, np.inf)
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        raise AssertionError("tilts are fixed for deviations that are tried one by one")
