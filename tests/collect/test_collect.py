@@ -336,6 +336,7 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
     assert plan.random > plan.predicted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "samples"), [("gaussian", 300), ("size-gaussian", 300), ("uniform", 30)])
 def test_predictions_on_drawn_games(model, samples):
     """Mean over games, where how lucky each log was averages out; also where all pairs are equal and few were seen."""
@@ -367,6 +368,7 @@ def two_bandit_logs(folder, seed, samples, **options):
     return source, joint_actions, *(Statistics.of(log, parts=(1.0,), **options).whole for log in logs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"noise": "samples"}, {"joint": True}])
 @pytest.mark.parametrize("fresh", [False, True])
 def test_what_totals_will_tell_is_known_exactly(tmp_path, options, fresh):
@@ -382,6 +384,7 @@ def test_what_totals_will_tell_is_known_exactly(tmp_path, options, fresh):
     assert source.game.n_agents == len(features)
 
 
+@pytest.mark.slow
 def test_predictions_for_totals(tmp_path):
     """Within 10 % on average over games, for a profile that the log had no say in."""
     predicted, real = {False: [], True: []}, {False: [], True: []}
@@ -450,6 +453,7 @@ def test_what_a_total_is_worth(tmp_path, fresh):
     assert worth.max() <= most_per_sample(outlook.pairs(rows), spaces) + 1e-12
 
 
+@pytest.mark.slow
 def test_plans_for_totals(tmp_path):
     """Better than collecting at random, and about as predicted on average over games."""
     found = []
