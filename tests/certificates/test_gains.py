@@ -94,6 +94,7 @@ def test_the_oracle_is_never_below_enumeration(seed, most, stay_out, pure):
             np.testing.assert_allclose(value, bound.at(x, np.arange(n)).max(axis=1), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_relaxation_is_tight_to_a_few_per_cent():
     excess = []
     for seed in range(100):

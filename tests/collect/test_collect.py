@@ -273,6 +273,7 @@ def test_interchangeable_coalitions():
     assert {need.coalition for need in plan.needs} == {"any"}
 
 
+@pytest.mark.slow
 def test_more_agree_with_less_and_targets_are_met():
     evidence, profile, spaces = small(2)
     rng = np.random.default_rng(0)

@@ -241,6 +241,7 @@ def test_one_part_leaves_only_certificates_for_all_profiles(game_and_log):
         StableLearner(certificate="holdout").fit(statistics)
 
 
+@pytest.mark.slow
 def test_few_data_lead_to_what_looks_stable(tmp_path):
     _, log = simulated(tmp_path / "log", 6, n=6)
     learner = StableLearner().fit(log)
@@ -343,6 +344,7 @@ def test_the_same_log_does_not_count_twice(game_and_log):
         learner.partial_fit([1])
 
 
+@pytest.mark.slow
 def test_a_target_is_preferred_to_what_looks_stable(tmp_path):
     _, log = simulated(tmp_path / "log", 30, n=6)
     free = StableLearner().fit(log)

@@ -101,6 +101,7 @@ def test_reaches_equilibria_of_known_games(seed):
     assert asymmetric.gap(found.strategy) < 1e-8
 
 
+@pytest.mark.slow
 def test_the_polymatrix_solver_s_gap_is_reached():
     pytest.importorskip("quantecon")
     from coterie.solve.polymatrix import polymatrix

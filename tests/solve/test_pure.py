@@ -177,6 +177,7 @@ def test_what_a_descent_reached_is_never_lost(monkeypatch):
         assert found.value <= reached[0] + 1e-12
 
 
+@pytest.mark.slow
 def test_soft_descents_find_more():
     """Where the largest margin alone leads to poor ends, the soft maximum leads to better ones on average."""
     rng = np.random.default_rng(5)
