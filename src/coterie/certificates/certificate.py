@@ -60,6 +60,7 @@ class Certificate:
     delta: float
     gap: float
     per_agent: dict[str, float]
+    """The most that each agent can gain; each number holds with probability 1 - delta on its own."""
     worst: Witness | None
     """None where nobody has a choice."""
     alternatives: dict[str, Witness]
@@ -67,6 +68,9 @@ class Certificate:
     assumes: tuple[str, ...]
     is_exact: bool = True
     """False where the maximum over deviations was bounded, not enumerated."""
+    surely_stay: tuple[str, ...] = ()
+    """With probability at least 1 - delta, none of these can gain anything by moving: a statement about all of them
+    together, which holds on its own."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `certificate` part of a result file."""
@@ -79,6 +83,7 @@ class Certificate:
             "alternatives": {agent: witness.to_json() for agent, witness in self.alternatives.items()},
             "assumes": list(self.assumes),
             "is_exact": self.is_exact,
+            "surely_stay": list(self.surely_stay),
         }
 
     def __str__(self) -> str:
@@ -86,9 +91,18 @@ class Certificate:
 
 
 def certificate(
-    method: str, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: StrategyDesign
+    method: str,
+    delta: float,
+    strategy: Strategy,
+    found: Worst,
+    evidence: Evidence,
+    design: StrategyDesign,
+    together: Worst | None = None,
 ) -> Certificate:
-    """Name the witnesses of the largest bounds, and the pairs behind their uncertainty."""
+    """Name the witnesses of the largest bounds, and the pairs behind their uncertainty.
+
+    `together` are bounds that hold for all agents at once; by default `found` are.
+    """
     rooms = evidence.rooms(design)
     alternatives = {}
     for i, agent in enumerate(strategy.agents):
@@ -113,6 +127,7 @@ def certificate(
         alternatives,
         tuple(evidence.assumptions()),
         found.is_exact,
+        tuple(agent for agent, value in zip(strategy.agents, (together or found).value, strict=True) if value <= 0),
     )
 
 

@@ -45,6 +45,9 @@ class Bounding(Protocol[D_contra]):
     def direction_bound(self, design: D_contra, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Return a bound each of whose deviations fails with probability at most exp(-log_term)."""
 
+    def expected_bound(self, design: D_contra, log_term: float) -> GainBound:
+        """Return about what `Evidence.learnt_bound` will be; no bound itself, for searches."""
+
 
 class Evidence(ABC):
     """A log's estimate together with what it proves about gains.
@@ -113,6 +116,10 @@ class Evidence(ABC):
     @abstractmethod
     def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Return a bound each of whose deviations fails with probability at most exp(-log_term)."""
+
+    def expected_bound(self, design: StrategyDesign, log_term: float) -> GainBound:
+        """Return about what `learnt_bound` will be; no bound itself, for searches."""
+        return self.direction_bound(design, log_term)
 
     def learnt_bound(self, design: StrategyDesign, log_term: float, learning: Self) -> GainBound:
         """Return a bound like `direction_bound`, sharpened by what an independent part of the log says."""

@@ -1,10 +1,9 @@
 """The `holdout` certificate: learn on one part of the log, certify on another.
 
-For a profile chosen without looking at the certifying part there are only D = sum of (|A_i| - 1)
-deviations (sum of |A_i| for a mixed one), each gain is one linear combination of unknowns, and the
-sum goes inside the root:
+For a profile chosen without looking at the certifying part, the gap is one number: the gain of the truly worst
+deviation, which is not random. Each gain is one linear combination of unknowns, and the sum goes inside the root:
 
-    g_i(a') = sum c_e estimate_e + width(c; log(D / delta)) + (never observed terms at their worst)
+    g_i(a') = sum c_e estimate_e + width(c; L) + (never observed terms at their worst),   L = log(1 / delta)
 
 It is valid only if nothing about the certifying part's utilities reached the choice of the
 profile. `hold_out` makes that so: the caller hands in a function that sees the learning part
@@ -16,24 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from weakref import WeakSet
 
-import numpy as np
-
-from coterie.arrays import FloatArray
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
-
-EQUAL_SHARE = 0.5
-"""This much of delta is divided equally; the rest goes where the learning part expects it to matter."""
-
-
-def count_deviations(strategy: Strategy, spaces: ActionSpaces) -> int:
-    """Return D: the deviations that must be bounded together."""
-    own = int(spaces.contains(strategy.sets).sum()) if strategy.is_pure else 0
-    return sum(space.size for space in spaces.spaces) - own
 
 
 def fixed(
@@ -47,10 +34,12 @@ def fixed(
 ) -> Certificate:
     """Certify a profile that was fixed without looking at this evidence's utilities: the caller's word.
 
-    Each deviation's bound fails with probability at most its share of delta, the shares add up
-    to delta, so with probability 1 - delta all bounds hold and the largest one bounds the gap.
-    `learning`, evidence independent of these utilities, may direct the shares. Evidence that a
-    `Sealed` part has opened is refused.
+    Proof. Let d* be the deviation with the largest true gain; given the profile it is fixed. The bound of every
+    deviation fails with probability at most delta, so that of d* does, and the largest bound is at least that of d*.
+    So one event is paid for, not one per deviation. (Likewise an agent's own largest bound holds with probability
+    1 - delta on its own; all agents' together need one event each, see `Certificate.surely_stay`.)
+    `learning`, evidence independent of these utilities, sharpens the width. Evidence that a `Sealed` part has opened
+    is refused.
     """
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
@@ -65,12 +54,16 @@ def _fixed(
     form: Form,
     learning: Evidence | None,
 ) -> Certificate:
-    log_term = -math.log(delta)
     design = evidence.design(strategy)
-    bound = holdout_bound(evidence, design, log_term, form)
-    if learning is not None and form == "both" and all(is_enumerated(space) for space in spaces.spaces):
-        bound = SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
-    return certificate("holdout", delta, strategy, worst_deviations(bound, spaces), evidence, design)
+
+    def bound(log_term: float) -> GainBound:
+        if learning is None or form != "both" or not all(is_enumerated(space) for space in spaces.spaces):
+            return holdout_bound(evidence, design, log_term, form)
+        return SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
+
+    found = worst_deviations(bound(one_event(delta)), spaces)
+    together = worst_deviations(bound(one_event(delta / spaces.n_agents)), spaces)
+    return certificate("holdout", delta, strategy, found, evidence, design, together)
 
 
 def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form = "both") -> GainBound:
@@ -89,48 +82,9 @@ def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form 
     return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
 
 
-def equal_shares(deviations: int, delta: float) -> float:
-    """Return log(D / delta): every one of D deviations fails with probability at most delta / D."""
-    return (math.log(deviations) if deviations else 0.0) - math.log(delta)
-
-
-def directed_shares(
-    preview: Evidence, learning: Evidence, strategy: Strategy, spaces: ActionSpaces, delta: float
-) -> tuple[FloatArray, ...]:
-    """Return log(1 / share of delta) of every deviation, more for those expected to be close.
-
-    A deviation that is expected to lose much can do with a tiny share. With expected gains m and
-    spreads s, sum of exp(-(g - m)^2 / (2 s^2)) = delta at the smallest g that could be certified, and
-    the terms of that sum are the shares to aim for. Half of delta is divided equally all the
-    same, so a wrong expectation costs little. Valid because neither looks at certifying utilities.
-    """
-    design = preview.design(strategy)
-    ahead, behind = preview.root_bound(design, 1.0), learning.root_bound(design, 1.0)
-    expected: list[FloatArray] = [np.empty(0)] * spaces.n_agents
-    spread = expected.copy()
-    for space, agents in spaces.groups:
-        x = space.enumerate()[None].astype(np.float64) - strategy.marginals[agents, None]
-        # The learning part may have been lucky by about one of its own spreads.
-        gains = ahead.at(x, agents) - ahead.width(x, agents) + behind.spread(x, agents)
-        widths = np.where((x != 0).any(axis=2), ahead.spread(x, agents), 0.0)
-        for row, i in enumerate(agents.tolist()):
-            expected[i], spread[i] = gains[row], widths[row]
-    m, s = np.concatenate(expected), np.concatenate(spread)
-    real = (s > 0) & np.isfinite(m) & np.isfinite(s)
-    m, s = m[real], s[real]
-
-    def wanted(g: float) -> FloatArray:
-        return np.asarray(np.exp(-0.5 * (np.maximum(g - m, 0.0) / s) ** 2))
-
-    low, high = 0.0, float(max(m.max(initial=0.0), 0.0) + s.max(initial=0.0) * 10 * math.sqrt(1 - math.log(delta)))
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if wanted(middle).sum() <= delta else (middle, high)
-    weights = np.full(len(real), 1e-300)
-    weights[real] = np.maximum(wanted(high), 1e-300)
-    deviations = max(count_deviations(strategy, spaces), 1)
-    shares = delta * (EQUAL_SHARE / deviations + (1 - EQUAL_SHARE) * weights / weights.sum())
-    return tuple(np.split(-np.log(shares), np.cumsum([space.size for space in spaces.spaces])[:-1]))
+def one_event(delta: float) -> float:
+    """Return L = log(1 / delta): the price of the one statement that must hold, see `fixed`."""
+    return -math.log(delta)
 
 
 USED_ALREADY = "this part of the log was used for certifying already; a second look would not be held out"

@@ -77,7 +77,7 @@ class PairEvidence(Evidence):
         """Put the sum inside the root: each gain is one combination of independent estimates."""
         if self.estimate.noise is not None:
             return self._dependent_bound(design, log_term)
-        if not self._knows_variance:
+        if not self.knows_variance:
             form = "hoeffding"
         if form == "both":
             # Hoeffding is one event, the variance-aware width two: half of the share for each.
@@ -87,9 +87,14 @@ class PairEvidence(Evidence):
             return self._bernstein_bound(design, plus(log_term, 2))
         return self._hoeffding_bound(design, log_term)
 
+    def expected_bound(self, design: Design, log_term: float) -> GainBound:
+        if self.allows_dependence or not self.knows_variance:
+            return self.direction_bound(design, log_term)
+        return self._bernstein_bound(design, log_term)
+
     def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "PairEvidence") -> GainBound:
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
-        if self.allows_dependence or not self._knows_variance or not learning._knows_variance:
+        if self.allows_dependence or not self.knows_variance or not learning.knows_variance:
             return self.direction_bound(design, log_term)
         if not self.unknowns.averages_meetings:
             return self.direction_bound(design, log_term)
@@ -98,7 +103,7 @@ class PairEvidence(Evidence):
     def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         if self.estimate.noise is not None:
             return self._dependent_bound(design, log_term)
-        build = self._bernstein_bound if self._knows_variance else self._hoeffding_bound
+        build = self._bernstein_bound if self.knows_variance else self._hoeffding_bound
         return build(design, log_term)
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
@@ -134,7 +139,8 @@ class PairEvidence(Evidence):
         return self.estimate.moments.unseen
 
     @property
-    def _knows_variance(self) -> bool:
+    def knows_variance(self) -> bool:
+        """Whether sample variances say something about widths."""
         return self.bounds.sigma is None and self.estimate.moments.variance is not None
 
     @cached_property
@@ -255,3 +261,6 @@ class DependentBatches:
         assert isinstance(parts, RootBound)
         square = base.forms([self._matrices[i] for i in base.agents.tolist()])[rows]
         return RootBound(design.marginals, parts.upper, parts.lower, square, log_term, absolute=True)
+
+    def expected_bound(self, design: Design, log_term: float) -> GainBound:
+        return self.direction_bound(design, log_term)

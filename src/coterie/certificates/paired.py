@@ -18,7 +18,7 @@ import numpy as np
 
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence
-from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, plus, worst_deviations
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
 
@@ -27,6 +27,9 @@ PairedForm = Literal["best", "box", "union"]
 
 PROJECTED = 40
 """Spaces up to this many actions get the finer count of deviation vectors."""
+
+PROFILE_SHARE = 0.25
+"""What events by profile have of the union form's delta, where events by pattern have the rest."""
 
 
 def paired(
@@ -57,8 +60,11 @@ def paired(
     """
     design = evidence.design(strategy)
     union = union_terms(strategy, declared or spaces, delta, form)
-    bound = paired_bound(evidence, design, delta, union, form)
-    return certificate("paired", delta, strategy, worst_deviations(bound, spaces), evidence, design)
+    found = worst_deviations(paired_bound(evidence, design, delta, union, form), spaces)
+    # The box holds for everybody at once; of the union form, one event is paid for each profile, not for each agent.
+    joint = None if union is None else plus(union, spaces.n_agents)
+    together = worst_deviations(paired_bound(evidence, design, delta, joint, form), spaces)
+    return certificate("paired", delta, strategy, found, evidence, design, together)
 
 
 def paired_bound(
@@ -102,19 +108,24 @@ def union_terms(strategy: Strategy, spaces: ActionSpaces, delta: float, form: Pa
 
 
 def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> LogTerm:
-    """Return log(number of deviation vectors of pure profiles / delta), per deviation where that helps.
+    """Return log(1 / share of delta) of every deviation from a pure profile, so that all profiles hold at once.
 
-    A pure profile and a deviation (i, a -> a') involve the others only through which of the
-    coalitions in the symmetric difference of a and a' they are in. So the share of delta of a
-    type (i, a, a') is divided by the number of such patterns: the product over j != i of the
-    number of distinct projections of A_j. Types have equal shares. Where spaces are too large to
-    look at, log n + sum over j of log|A_j| + max over i of log|A_i| is a bound.
+    For each profile only the bound of its truly worst deviation must hold (see `holdout.fixed`), and it may be paid
+    for in two ways, the cheaper of which counts, since both have their share of delta.
+
+    By profiles: one event each, log K = sum over j of log |A_j|.
+
+    By patterns: a profile and a deviation (i, a -> a') involve the others only through which of the coalitions in the
+    symmetric difference of a and a' they are in. So the share of a type (i, a, a') is divided by the number of such
+    patterns: the product over j != i of the number of distinct projections of A_j. Types have equal shares. Where
+    spaces are too large to look at, profiles have all of delta.
     """
-    total = sum(space.log_size for space in spaces.spaces)
+    profiles = sum(space.log_size for space in spaces.spaces) - math.log(delta)
     if any(space.size > PROJECTED or not is_enumerated(space) for space in spaces.spaces):
-        return math.log(spaces.n_agents) + total + max(space.log_size for space in spaces.spaces) - math.log(delta)
+        return profiles
+    profiles -= math.log(PROFILE_SHARE)
     types = sum(space.size * (space.size - 1) for space in spaces.spaces)
-    price = math.log(max(types, 1)) - math.log(delta)
+    price = math.log(max(types, 1)) - math.log(delta) - math.log(1 - PROFILE_SHARE)
     counts = [(_patterns(space), len(agents)) for space, agents in spaces.groups]
     terms = []
     for i, space in enumerate(spaces.spaces):
@@ -123,7 +134,7 @@ def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> L
         for row, difference in enumerate(changed):
             key = np.packbits(difference).tobytes()
             everybody = sum(size * count(key) for count, size in counts)
-            logs[row] = price + everybody - _patterns(space)(key)
+            logs[row] = min(price + everybody - _patterns(space)(key), profiles)
         terms.append(logs)
     return tuple(terms)
 

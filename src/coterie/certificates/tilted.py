@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 STEEPEST = 0.9
 """Squared distances do not count for values that are tilted by more than this."""
 
-TRIED = np.geomspace(0.25, 1.6, 14).tolist() + [1.0]
+TRIED = (*np.geomspace(0.25, 1.6, 14).tolist(), 1.0)
 """Tilts that are tried, in multiples of what would be best if psi(s) were s^2 / 2."""
 
 CELLS = 4_000_000
@@ -118,4 +118,5 @@ class Tilted(GainBound):
         return ours.count, squares, np.where(theirs.count > 0, expected, np.inf)
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        del space, agents
         raise AssertionError("tilts are fixed for deviations that are tried one by one")

@@ -145,3 +145,6 @@ class TotalBatches:
         bias = [base.products(base.partners_of(i), self._units[i].bias) for i in base.agents.tolist()]
         stacked = np.stack(bias, axis=1).reshape(-1, base.joined.shape[2], bias[0].shape[2])
         return RootBound(design.marginals, rooms, rooms, square, log_term, bias=stacked[rows])
+
+    def expected_bound(self, design: Design, log_term: float) -> GainBound:
+        return self.direction_bound(design, log_term)

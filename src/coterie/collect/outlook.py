@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, LogTerm, worst_deviations
-from coterie.certificates.holdout import count_deviations, equal_shares, holdout_bound
+from coterie.certificates.holdout import holdout_bound, one_event
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired_bound, union_terms
 from coterie.errors import InputError
@@ -150,7 +150,7 @@ class Sought:
     def of(cls, strategy: Strategy, spaces: ActionSpaces, delta: float, *, fresh: bool) -> "Sought":
         """Return the certificate of a profile."""
         if fresh:
-            return cls(delta, fresh, equal_shares(count_deviations(strategy, spaces), delta))
+            return cls(delta, fresh, one_event(delta))
         return cls(delta, fresh, union_terms(strategy, spaces, delta))
 
     def bound(self, evidence: Evidence, design: StrategyDesign) -> GainBound:

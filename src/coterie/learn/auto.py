@@ -179,7 +179,9 @@ class _Task:
             # The best promise is not about a profile that looks stable: bring one that does.
             second = searcher.run(guessed, "estimate", delta, part, share)
             stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
-            expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
+            expects = [
+                fixed(expected, strategy, self.spaces, delta / CANDIDATES, learning=learning).gap for strategy in stable
+            ]
             candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
         certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, searcher.form)
 

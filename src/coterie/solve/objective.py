@@ -13,8 +13,8 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
-from coterie.certificates.gains import ENUMERATED, GainBound, LinearBound, LogTerm, worst_deviations
-from coterie.certificates.holdout import equal_shares, holdout_bound
+from coterie.certificates.gains import ENUMERATED, GainBound, LinearBound, LogTerm, SmallerOf, worst_deviations
+from coterie.certificates.holdout import holdout_bound, one_event
 from coterie.certificates.paired import PROJECTED, PairedForm, paired_bound, union_terms
 from coterie.estimate.design import BatchDesign, Design, MovedDesign
 from coterie.game.actions import ActionSpace, ActionSpaces
@@ -337,5 +337,7 @@ class HoldoutObjective(CertificateObjective):
 
     def _bound(self, source: Bounding[D], design: D, owners: IntArray) -> GainBound:
         del owners
-        deviations = sum(space.size for space in self.spaces.spaces) - self.spaces.n_agents
-        return holdout_bound(source, design, equal_shares(deviations, self.delta), self.form)
+        log_term = one_event(self.delta)
+        if self.form != "both":
+            return holdout_bound(source, design, log_term, self.form)
+        return SmallerOf((source.range_bound(design), source.expected_bound(design, log_term)))
