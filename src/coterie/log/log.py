@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from coterie import checks
-from coterie.files import as_path
 from coterie.game.actions import ActionSpaces
 from coterie.log import choices, queries, schema
 from coterie.log.checking import Checked, check, match_columns, refuse_unknown_columns
@@ -159,7 +158,7 @@ def read_log(path: str | Path, **options: Unpack[LogOptions]) -> Log:
         that its session can read.
     """
     call = call_options(options)
-    as_path(path, "the folder or file that a log is in")
+    checks.path(path, "log", "the folder or file that a log is in")
     engine = make_engine(call)
     sources, file = engine.find_log(str(path))
     return _open(sources, str(path), call, file, engine)
