@@ -174,11 +174,12 @@ class Outer:
     by_name: Mapping[str, tuple[float, float]]
     count: int | None
     is_so: bool
+    other: Literal["c", "d"] | None = None
     anything: Any = None
 
 
 def test_records_come_back_as_they_were():
-    made = Outer("a", (Inner("x", math.inf), Inner("y")), {"z": (0.1, -math.inf)}, None, True, {"k": [1, "inf"]})
+    made = Outer("a", (Inner("x", math.inf), Inner("y")), {"z": (0.1, -math.inf)}, None, True, "d", {"k": [1, "inf"]})
     assert record(Outer, asdict(made)) == made
     assert record(Outer, parse_json(to_json(asdict(made)))) == made
     assert record(Inner, {"name": "x", "other": 1}) == Inner("x")

@@ -14,7 +14,7 @@ from functools import cache
 from numbers import Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from coterie import checks
 from coterie.checks import shown
@@ -25,7 +25,7 @@ SEPARATORS = (",", ";", "\t")
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path to write to; it replaces `path` only if the block succeeds."""
     path = checks.path(path, "file")
     if path.is_dir():
@@ -43,7 +43,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: str | Path) -> Iterator[Path]:
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder to fill; its files are in `path` only if the block succeeds.
 
     An existing folder is taken only if it is empty, and it stays the same folder, since it may be
@@ -157,7 +157,7 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
     outer, inner = get_origin(kind), get_args(kind)
     if kind is Any or (value is None and NoneType in inner):
         return value
-    if outer is UnionType:  # of one type and None
+    if outer in {Union, UnionType}:  # of one type and None
         return _typed(inner[0], value, where)
     if outer is Literal:
         return checks.one_of(value, kind, where)
@@ -194,7 +194,7 @@ _CHECKS = {str: _text, float: _number, int: _whole, bool: checks.boolean}
 
 
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the file's name before whatever is refused in the block."""
     try:
         yield
@@ -202,7 +202,7 @@ def naming(path: str | Path) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | os.PathLike[str]) -> str:
     """Return the content of a text file, or say in one sentence why it cannot be read."""
     place = checks.path(path, "file")
     try:
@@ -214,7 +214,7 @@ def read_text(path: str | Path) -> str:
         raise InputError(f"{path}: is not text in UTF-8") from None
 
 
-def read_json(path: str | Path) -> Any:
+def read_json(path: str | os.PathLike[str]) -> Any:
     """Return the content of a JSON file, or say in one sentence why it cannot be read."""
     text = read_text(path)
     with naming(path):
