@@ -62,5 +62,15 @@ def test_truth_values_are_not_numbers():
 
 def test_numbers_may_have_a_least():
     assert checks.number(0, "gap", 0) == 0
-    with pytest.raises(InputError, match="gap: expected a number from 0 up, got -0.5"):
+    with pytest.raises(InputError, match=r"gap: expected a number from 0 up, got -0\.5"):
         checks.number(-0.5, "gap", 0)
+
+
+def test_a_seed_can_be_written_down():
+    assert checks.seed(5) == checks.seed(np.int64(5)) == 5
+    assert checks.seed(None) != checks.seed(None)
+    rng = np.random.default_rng(0)
+    assert checks.seed(rng) != checks.seed(rng)
+    assert checks.seed(np.random.default_rng(0)) == checks.seed(np.random.default_rng(0))
+    with pytest.raises(InputError, match="random_state: expected a whole number, None or"):
+        checks.seed("1", "random_state")

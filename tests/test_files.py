@@ -157,7 +157,7 @@ def test_a_path_is_text_or_a_path(tmp_path):
         lambda path: whole_file(path).__enter__(),
         lambda path: whole_folder(path).__enter__(),
     ):
-        with pytest.raises(InputError, match="expected the path of a (file|folder), got 3"):
+        with pytest.raises(InputError, match=r"expected the path of a (file|folder), got 3"):
             use(3)
 
 

@@ -104,6 +104,12 @@ def generator(seed: Any, what: str = "seed") -> np.random.Generator:
     return np.random.default_rng(whole(seed, what, 0))
 
 
+def seed(given: Any, what: str = "seed") -> int:
+    """Return the whole number that a `Seed` stands for: itself, or one that a Generator, or nobody, draws."""
+    rng = generator(given, what)
+    return int(rng.integers(2**31)) if given is None or given is rng else int(given)
+
+
 def path(value: Any, what: str, expected: str = "the path of a file") -> Path:
     """Return the path that a string or a path names."""
     if isinstance(value, (str, os.PathLike)):

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
 from functools import cache
-from numbers import Real
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -124,7 +123,8 @@ def plain(value: Any) -> Any:
 def record(kind: Any, data: Any, where: str = "") -> Any:
     """Return the frozen dataclass that plain values stand for, as its type hints say: the way back from `plain`.
 
-    A key that is missing has the field's default, a key that is not a field is passed over.
+    A key that is missing has the field's default, a key that is not a field is passed over, and what is of the
+    right type already stays as it is.
 
     Parameters
     ----------
@@ -170,7 +170,9 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
         if not isinstance(value, Mapping):
             raise InputError(f"{where}: expected an object, got {shown(value)}")
         return {str(key): _typed(inner[1], item, f"{where}.{key}") for key, item in value.items()}
-    return _CHECKS[kind](value, where) if kind in _CHECKS else record(kind, value, where)
+    if kind in _CHECKS:
+        return _CHECKS[kind](value, where)
+    return value if isinstance(value, kind) else record(kind, value, where)
 
 
 def _text(value: Any, where: str) -> str:
@@ -181,8 +183,8 @@ def _text(value: Any, where: str) -> str:
 
 def _number(value: Any, where: str) -> float:
     """Return a number that may be infinite, which is a string in a file."""
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isinf(value):
-        return float(value)
+    if isinstance(value, float) and math.isinf(value):
+        return value
     return float(value) if value in ("inf", "-inf") else checks.number(value, where)
 
 

@@ -26,6 +26,9 @@ from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.words import counted, said
 
+INTERVAL_DELTA = 0.05
+"""How often an interval may fail unless somebody says otherwise."""
+
 LISTED = 1000
 """How many uncovered pairs are named; all of them are counted."""
 
@@ -47,19 +50,19 @@ class Coverage:
     c_pair: float | None
     """max p_j(l) / rho_l(i, j) over reachable pairs; None where totals hide how often pairs met."""
     profile: Literal["pure", "mixed", "all"] | None = None
-    """"all" is whatever the action spaces allow. This and what follows is missing in files that others wrote."""
+    """"all" is whatever the action spaces allow. From here on, files that others wrote may say nothing."""
     c_size_from_2: float | None = None
     """The same as c_size over sizes from 2 up: nobody gets anything from a smaller coalition."""
     c_size_seen: float | None = None
     """The same over seen sizes only, as eq. (7) is printed."""
     c_size_interval: Interval | None = None
     """Of c_size where frequencies stand for an unknown policy; None for a policy."""
-    covers_pairs: bool | None = None
+    covers_pairs: bool = False
     """Whether every pair that a deviation can bring together was seen together."""
     c_pair_interval: Interval | None = None
     c_act_is_exact: bool = True
-    n_uncovered_pairs: int | None = None
-    delta: float | None = None
+    n_uncovered_pairs: int = 0
+    delta: float = INTERVAL_DELTA
     """Each interval fails with probability at most delta."""
     uncovered_sizes: tuple[SizeWitness, ...] = ()
     uncovered_pairs: tuple[PairWitness, ...] = ()
@@ -72,7 +75,7 @@ class Coverage:
     @property
     def is_enough(self) -> bool:
         """Whether nothing that a deviation can bring about is altogether unknown."""
-        return self.covers_pairs is True and self.assumption_2 is not False
+        return self.covers_pairs and self.assumption_2 is not False
 
     def to_json(self) -> dict[str, Any]:
         """Return the `coverage` part of a result file, with all witnesses."""
@@ -81,7 +84,8 @@ class Coverage:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Coverage":
         """Read what `to_json` returned, or the `coverage` part of a result file."""
-        found: Coverage = record(cls, data, "coverage")
+        # Where all pairs met, those that a deviation can bring together did.
+        found: Coverage = record(cls, {"covers_pairs": data.get("pairs_unseen") == 0, **data}, "coverage")
         return found
 
     def __repr__(self) -> str:
@@ -97,7 +101,7 @@ def coverage(
     strategy: StrategyLike | None = None,
     actions: Any = None,
     *,
-    delta: float = 0.05,
+    delta: float = INTERVAL_DELTA,
     sizes: Sizes = "ignore",
 ) -> Coverage:
     """Return how well a log, or a known policy, covers the deviations from a profile.

@@ -261,7 +261,12 @@ class LogOptions(TypedDict, total=False):
     ]
     may_stay_out: Annotated[
         bool | None,
-        Option(checks.boolean, "Agents may also join nothing, which is worth 0.", Word(flag="--may-stay-out"), default=False),
+        Option(
+            checks.boolean,
+            "Agents may also join nothing, which is worth 0.",
+            Word(flag="--may-stay-out"),
+            default=False,
+        ),
     ]
     feedback: Annotated[
         Feedback | None,

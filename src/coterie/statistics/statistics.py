@@ -87,7 +87,14 @@ class Statistics:
         from coterie.statistics.reduce import reduce_log  # here, since it makes statistics
 
         return reduce_log(
-            as_log(log), sizes=sizes, noise=noise, parts=parts, seed=seed, unweighted=unweighted, joint=joint, clues=clues
+            as_log(log),
+            sizes=sizes,
+            noise=noise,
+            parts=parts,
+            seed=seed,
+            unweighted=unweighted,
+            joint=joint,
+            clues=clues,
         )
 
     @classmethod
