@@ -178,8 +178,8 @@ def test_search_never_sees_certifying_utilities(tmp_path, monkeypatch, certifica
     other = replace(statistics, parts=tuple(changed))
     certify, seen = Sealed.certify, []
 
-    def spy(self, candidates, *rest):
-        certificates = certify(self, candidates, *rest)
+    def spy(self, candidates, *rest, **options):
+        certificates = certify(self, candidates, *rest, **options)
         seen.append(([one.actions for one in candidates], [one.gap for one in certificates]))
         return certificates
 
@@ -213,7 +213,7 @@ def test_mixed_strategies(tmp_path, solver):
     assert game.gap(learner.strategy_) <= learner.certificate_.gap
     if solver != "paper":
         pure = StableLearner(certificate="paired", solver="pure").fit(log)
-        box = paired(auto.evidence_from(pure.statistics_.whole), pure.strategy_, game.actions, 0.005, "box")
+        box = paired(auto.evidence_from(pure.statistics_.whole), pure.strategy_, game.actions, 0.005, form="box")
         assert learner.certificate_.gap <= box.gap + 1e-9
 
 

@@ -68,11 +68,13 @@ def command(
         wanted = f"{said('collect')} and {said('target_gap')} need {said('strategy')}"
         raise InputError(f"{wanted}: the result of coterie learn, or today's teams")
     checks.probability(delta, said("delta"))
+    if target_gap is not None:
+        checks.number(target_gap, said("target_gap"), at_least=0)
     given = None if strategy is None else read_strategy(strategy, log.agents, log.coalitions)
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
         warn(note)
-    statistics = Statistics.of(log, sizes=sizes, parts=(1.0,), unweighted=log.feedback == "bandit", clues=False)
+    statistics = Statistics.for_coverage(log, sizes=sizes)
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None

@@ -19,7 +19,7 @@ from coterie.estimate import confidence
 from coterie.files import record
 from coterie.game.actions import ActionSpaces, names_in
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
-from coterie.log.log import Log, as_log
+from coterie.log.log import Log
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Sizes
 from coterie.statistics.statistics import Statistics
@@ -157,8 +157,7 @@ def _seen(log: Any, strategy: Any, sizes: Sizes) -> Seen:
     if isinstance(log, Explores):
         return seen_by(log, *((strategy.agents, strategy.coalitions) if isinstance(strategy, Strategy) else ()))
     if not isinstance(log, (Statistics, PairStatistics, TotalStatistics)):
-        log = as_log(log)
-        log = Statistics.of(log, sizes=sizes, parts=(1.0,), unweighted=log.feedback == "bandit", clues=False)
+        log = Statistics.for_coverage(log, sizes=sizes)
     return seen_in(log)
 
 

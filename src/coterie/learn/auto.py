@@ -178,7 +178,7 @@ class _Task:
             stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
             expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
             candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
-        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, searcher.form)
+        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, form=searcher.form)
 
         def alone(index: int) -> Callable[[], float]:
             return lambda: sealed.again(self.delta)[index].gap

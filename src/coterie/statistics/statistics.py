@@ -132,6 +132,12 @@ class Statistics:
         unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
         return cls.of(log, sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
 
+    @classmethod
+    def for_coverage(cls, log: Log | str | PathLike[str], *, sizes: Sizes = "ignore") -> "Statistics":
+        """Return the statistics of a log in one part, with what tells how well it covers a profile, and no clues."""
+        log = as_log(log)
+        return cls.of(log, sizes=sizes, parts=(1.0,), unweighted=log.feedback == "bandit", clues=False)
+
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents of the log."""
