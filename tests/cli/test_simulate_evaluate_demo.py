@@ -81,9 +81,9 @@ def test_policies_around_the_best_stable_profile(run, tmp_path, policy):
     [
         ({"model": "none"}, "unknown model 'none'; known are: uniform"),
         ({"policy": "none"}, "unknown policy 'none'"),
-        ({"feedback": "none"}, "unknown feedback 'none'"),
-        ({"format": "none"}, "unknown format 'none'"),
-        ({"noise": "none"}, "unknown noise 'none'"),
+        ({"feedback": "none"}, "'--feedback': 'none' is not one of 'semi-bandit', 'bandit'"),
+        ({"format": "none"}, "'--format': 'none' is not one of 'csv', 'parquet'"),
+        ({"noise": "none"}, "'--noise': 'none' is not one of 'pairs', 'coalitions', 'samples'"),
         ({"samples": 0}, "number of samples: expected at least 1, got 0"),
         ({"agents": 1}, "number of agents: expected at least 2, got 1"),
         ({"coalitions": 0}, "number of coalitions: expected at least 1"),
