@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, Game, InputError, Strategy
-from coterie.certificates.holdout import Sealed, count_deviations, directed_shares, fixed, hold_out
+from coterie.certificates.holdout import Sealed, fixed, hold_out
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired, union_log_terms
 from coterie.certificates.paper import paper
@@ -46,7 +46,7 @@ def test_paired_box_is_its_formula_and_never_above_paper_s_form(drawn, seed):
     strategy, spaces = drawn.strategy, drawn.game.actions
     design = evidence.design(strategy)
     bound = evidence.uniform_bound(design, 0.1)
-    value = paired(evidence, strategy, spaces, 0.1, "box")
+    value = paired(evidence, strategy, spaces, 0.1, form="box")
     upper, lower, p = bound.upper, bound.lower, strategy.marginals
     best, surrogate = 0.0, 0.0
     for i, space in enumerate(spaces.spaces):
@@ -71,7 +71,7 @@ def test_a_box_certificate_bounds_every_game_within_its_intervals(drawn, seed):
     lower, upper = evidence.interval_arrays(0.1)
     unseen = evidence.estimate.moments.unseen > 0
     lower, upper = np.where(unseen, -1.0, lower), np.where(unseen, 1.0, upper)
-    value = paired(evidence, drawn.strategy, drawn.game.actions, 0.1, "box").gap
+    value = paired(evidence, drawn.strategy, drawn.game.actions, 0.1, form="box").gap
     for _ in range(5):
         mix = rng.choice([0.0, 1.0, rng.random()], lower.shape)
         means = np.triu(lower + mix * (upper - lower), 1)
@@ -191,7 +191,7 @@ def test_sets_outside_the_action_spaces_are_not_paid_for_by_the_union():
         found = paired(evidence, Strategy.pure(sets), spaces, 0.1)
         truth = Game(np.zeros((2, n, n)), spaces).gap(Strategy.pure(sets))
         false += truth > found.gap
-        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.05, "box").gap
+        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.05, form="box").gap
     assert false == 0
 
 
@@ -209,23 +209,27 @@ def two_parts(seed=0, samples=400):
     return game, evidence_of(game, rng, samples, unseen=0), evidence_of(game, rng, samples, unseen=0)
 
 
-def test_shares_add_up_to_delta():
-    game, learning, certifying = two_parts()
-    strategy = max(game.pure_stable_profiles(), key=game.potential)
-    shares = directed_shares(certifying.preview(learning), learning, strategy, game.actions, 0.05)
-    own = [(space.enumerate() == strategy.sets[i]).all(axis=1) for i, space in enumerate(game.actions.spaces)]
-    paid = sum(np.exp(-terms)[~kept].sum() for terms, kept in zip(shares, own, strict=True))
-    assert paid == pytest.approx(0.05, rel=1e-6)
-    assert count_deviations(strategy, game.actions) == 4 * 6
-    assert count_deviations(game.uniform(), game.actions) == 4 * 7
-
-
-def test_direction_helps_where_deviations_are_far():
+def test_what_the_learning_part_knows_helps():
     game, learning, certifying = two_parts(samples=4000)
     strategy = max(game.pure_stable_profiles(), key=game.potential)
     plain = fixed(certifying, strategy, game.actions, 0.01)
-    directed = fixed(certifying, strategy, game.actions, 0.01, learning=learning)
-    assert directed.worst.bound < plain.worst.bound
+    sharpened = fixed(certifying, strategy, game.actions, 0.01, learning=learning)
+    assert sharpened.worst.bound < plain.worst.bound
+
+
+def test_who_surely_stays_is_a_statement_about_all():
+    """Everybody on the list has a bound of at most 0 at a share of delta each; the list may be shorter than the zeros."""
+    game, learning, certifying = two_parts(samples=4000)
+    strategy = max(game.pure_stable_profiles(), key=game.potential)
+    for found, together in (
+        (
+            fixed(certifying, strategy, game.actions, 0.04, learning=learning),
+            fixed(replace(certifying), strategy, game.actions, 0.01, learning=learning),
+        ),
+    ):
+        stays = tuple(agent for agent, gap in together.per_agent.items() if gap == 0)
+        assert found.surely_stay == stays
+        assert set(stays) <= {agent for agent, gap in found.per_agent.items() if gap == 0}
 
 
 def test_certifying_utilities_cannot_reach_the_choice():
@@ -244,7 +248,7 @@ def test_certifying_utilities_cannot_reach_the_choice():
     assert game.gap(strategy) <= found.gap
     moments = certifying.estimate.moments
     turned = Moments(moments.count, -moments.mean, moments.variance, moments.events)
-    other = PairEvidence(PairEstimate("size-free", turned, RANGE, 4, 3))
+    other = PairEvidence(PairEstimate(SizeFree(), turned, RANGE, 4, 3))
     hold_out(learning, other, learn, spaces, 0.1)
     assert seen[0] == seen[1]
 

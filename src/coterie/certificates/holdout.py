@@ -114,6 +114,7 @@ class Sealed:
         learning: Evidence | None,
         spaces: ActionSpaces,
         delta: float,
+        *,
         form: Form = "both",
     ) -> list[Certificate]:
         """Return a certificate for each candidate; all of them hold together with probability 1 - delta."""
@@ -142,6 +143,7 @@ def hold_out(
     learn: Callable[[Evidence, Sealed], Sequence[Strategy]],
     spaces: ActionSpaces,
     delta: float,
+    *,
     form: Form = "both",
 ) -> tuple[Strategy, Certificate]:
     """Let `learn` choose candidates from the learning part, and return the one that certifies best.
@@ -152,6 +154,6 @@ def hold_out(
     candidates = list(learn(learning, sealed))
     if not candidates:
         raise InputError("nothing to certify: the learning part yielded no profile")
-    certificates = sealed.certify(candidates, learning, spaces, delta, form)
+    certificates = sealed.certify(candidates, learning, spaces, delta, form=form)
     best = min(range(len(candidates)), key=lambda index: certificates[index].gap)
     return candidates[best], certificates[best]

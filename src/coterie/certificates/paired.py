@@ -37,8 +37,8 @@ def paired(
     strategy: Strategy,
     spaces: ActionSpaces,
     delta: float,
-    form: PairedForm = "best",
     *,
+    form: PairedForm = "best",
     declared: ActionSpaces | None = None,
 ) -> Certificate:
     """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.

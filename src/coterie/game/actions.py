@@ -276,19 +276,19 @@ class UpTo(ActionSpace):
         return words.get(self.most, f"up-to:{self.most}") + (OR_NONE if self.may_stay_out else "")
 
 
-def _named(names: Iterable[str] | int, what: str) -> tuple[str, ...]:
+def as_names(names: Iterable[str] | int, what: str) -> tuple[str, ...]:
     """Return names, checked unless they are a tuple: those have been before, and there may be many agents to come."""
     return names if isinstance(names, tuple) else checks.names(names, what)
 
 
 def exactly_one(coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> UpTo:
     """Return the space of every single coalition, of their names or number: the classical partition setting."""
-    return UpTo(len(_named(coalitions, "coalitions")), 1, may_stay_out)
+    return UpTo(len(as_names(coalitions, "coalitions")), 1, may_stay_out)
 
 
 def any_subset(coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> UpTo:
     """Return the space of every non-empty set of coalitions, of their names or number."""
-    k = len(_named(coalitions, "coalitions"))
+    k = len(as_names(coalitions, "coalitions"))
     return UpTo(k, k, may_stay_out)
 
 
@@ -296,7 +296,9 @@ def explicit(
     sets: Iterable[Iterable[Any]], coalitions: Iterable[str] | int, *, may_stay_out: bool = False
 ) -> ExplicitSets:
     """Return the space of the listed sets of coalition names, with the empty set on request."""
-    coalitions = _named(coalitions, "coalitions")
+    coalitions = as_names(coalitions, "coalitions")
+    if isinstance(sets, (str, Mapping)) or not isinstance(sets, Iterable):
+        raise InputError(f"actions: expected a list of lists of coalition names, got {checks.shown(sets)}")
     rows = [action_of(chosen, coalitions, "actions") for chosen in sets]
     if may_stay_out and not any(not row.any() for row in rows):
         rows.append(np.zeros(len(coalitions), dtype=bool))
@@ -310,7 +312,7 @@ def parse(description: Any, coalitions: Iterable[str] | int, *, may_stay_out: bo
 
     A word may end in "-or-none", which like `may_stay_out` adds the right to join nothing.
     """
-    coalitions = _named(coalitions, "coalitions")
+    coalitions = as_names(coalitions, "coalitions")
     k = len(coalitions)
     if isinstance(description, str):
         word = description.removesuffix(OR_NONE)
@@ -338,6 +340,8 @@ class ActionSpaces:
     """Each distinct space with the agents that have it."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.spaces, tuple) or not all(isinstance(space, ActionSpace) for space in self.spaces):
+            raise InputError(f"actions: expected a tuple of action spaces, got {checks.shown(self.spaces)}")
         if not self.spaces:
             raise InputError("actions: there are no agents")
         if len({space.n_coalitions for space in self.spaces}) > 1:
@@ -363,7 +367,7 @@ class ActionSpaces:
         may_stay_out: bool = False,
     ) -> Self:
         """Read `actions` as `log.json` has them: one description for all, or an object agent -> description."""
-        agents, coalitions = _named(agents, "agents"), _named(coalitions, "coalitions")
+        agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
         if isinstance(description, ActionSpace):
             return cls.shared(description, len(agents))
         if not isinstance(description, Mapping):

@@ -89,7 +89,7 @@ def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[
     for name, form in (("pure search", "box"), ("union form", "best")):
         objective = PairedObjective(plain, spaces, delta, **names, form=form)  # type: ignore[arg-type]
         found = pure(objective, Control(seed))
-        value = paired(plain, found.strategy, spaces, delta, form)  # type: ignore[arg-type]
+        value = paired(plain, found.strategy, spaces, delta, form=form)  # type: ignore[arg-type]
         yield name, Outcome(value.gap, found.strategy, found.sweeps)
 
     for name, width in (("held out", "hoeffding"), ("variance", "both")):
