@@ -81,9 +81,6 @@ def test_policies_around_the_best_stable_profile(run, tmp_path, policy):
     [
         ({"model": "none"}, "unknown model 'none'; known are: uniform"),
         ({"policy": "none"}, "unknown policy 'none'"),
-        ({"feedback": "none"}, "unknown feedback 'none'"),
-        ({"format": "none"}, "unknown format 'none'"),
-        ({"noise": "none"}, "unknown noise 'none'"),
         ({"samples": 0}, "number of samples: expected at least 1, got 0"),
         ({"agents": 1}, "number of agents: expected at least 2, got 1"),
         ({"coalitions": 0}, "number of coalitions: expected at least 1"),
@@ -99,6 +96,15 @@ def test_bad_input_is_refused_in_one_line(run, tmp_path, changes, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["feedback", "format", "noise"])
+def test_words_that_are_not_offered(run, tmp_path, option):
+    code, out, err = run("simulate", *options(tmp_path / "log", **{option: "none"}))
+    assert (code, out) == (2, "")
+    assert f"--{option}" in err
+    assert "'none' is not one of '" in err
     assert not list(tmp_path.iterdir())
 
 
