@@ -141,7 +141,11 @@ def rows():
 
 
 ROWS = list(rows())
-NAMES = sorted(set(re.findall(r"`(coterie(?:\.\w+)+)`", "".join(page.read_text(encoding="utf-8") for page in PAGES))))
+TEXTS = [
+    page.read_text(encoding="utf-8")
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
+]
+NAMES = sorted(set(re.findall(r"`(coterie(?:\.\w+)+)`", "".join(TEXTS))))
 
 
 def resolve(name):

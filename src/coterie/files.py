@@ -1,4 +1,4 @@
-"""Output that appears whole or not at all, and reading text, CSV and JSON as the contract writes them."""
+"""Output that appears whole or not at all, and reading text, CSV and JSON."""
 
 import csv
 import io

@@ -61,6 +61,7 @@ def test_paired_box_is_its_formula_and_never_above_paper_s_form(drawn, seed):
     assert best <= surrogate + 1e-9, "pairing never adds uncertainty under the same intervals"
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(free_games(), st.integers(0, 2**32 - 1))
 def test_a_box_certificate_bounds_every_game_within_its_intervals(drawn, seed):
@@ -243,7 +244,7 @@ def test_certifying_utilities_cannot_reach_the_choice():
     assert game.gap(strategy) <= found.gap
     moments = certifying.estimate.moments
     turned = Moments(moments.count, -moments.mean, moments.variance, moments.events)
-    other = PairEvidence(PairEstimate("size-free", turned, RANGE, 4, 3))
+    other = PairEvidence(PairEstimate(SizeFree(), turned, RANGE, 4, 3))
     hold_out(learning, other, learn, spaces, 0.1)
     assert seen[0] == seen[1]
 

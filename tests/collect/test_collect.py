@@ -118,6 +118,15 @@ def sized(seed=0, n=3, k=2, *, seen=20):
     )
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_certified_now_is_the_certificate(seed):
+    """Of pure and of mixed profiles, which have half of delta for the box form too."""
+    evidence, profile, spaces = small(seed)
+    for strategy in (profile, Strategy.uniform(spaces)):
+        now = Outlook(evidence, strategy, spaces, DELTA, fresh=False).now()
+        assert now == paired(evidence, strategy, spaces, DELTA).gap > 0
+
+
 KINDS = pytest.mark.parametrize("kind", [small, sized])
 
 
@@ -282,6 +291,7 @@ def test_interchangeable_coalitions():
     assert {need.coalition for need in plan.needs} == {"any"}
 
 
+@pytest.mark.slow
 def test_more_agree_with_less_and_targets_are_met():
     evidence, profile, spaces = small(2)
     rng = np.random.default_rng(0)
@@ -347,6 +357,7 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
     assert plan.random > plan.predicted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "samples"), [("gaussian", 300), ("size-gaussian", 300), ("uniform", 30)])
 def test_predictions_on_drawn_games(model, samples):
     """Mean over games, where how lucky each log was averages out; also where all pairs are equal and few were seen."""
@@ -441,6 +452,7 @@ def test_what_a_total_is_worth(tmp_path, fresh):
     assert worth.max() <= most_per_sample(outlook.pairs(rows), spaces) + 1e-12
 
 
+@pytest.mark.slow
 def test_plans_for_totals(tmp_path):
     """Better than collecting at random, and about as predicted on average over games."""
     found = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from coterie.certificates.gains import Worst
 from coterie.estimate.design import StrategyDesign
 from coterie.game.actions import names_in
 from coterie.game.strategy import Strategy
-
-CertificateName = Literal["holdout", "paired", "paper"]
-"""The certificates, a module each."""
 
 DOUBTS = 5
 """How many pairs a witness names."""
@@ -64,7 +61,7 @@ class Witness:
 class Certificate:
     """With probability at least 1 - delta, nobody can gain more than `gap` by moving."""
 
-    method: CertificateName
+    method: str
     delta: float
     gap: float
     per_agent: Mapping[str, float]
@@ -97,7 +94,7 @@ class Certificate:
 
 
 def certificate(
-    method: CertificateName, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: StrategyDesign
+    method: str, delta: float, strategy: Strategy, found: Worst, evidence: Evidence, design: StrategyDesign
 ) -> Certificate:
     """Name the witnesses of the largest bounds, and the pairs behind their uncertainty."""
     rooms = evidence.rooms(design)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from coterie import checks
-from coterie.certificates.certificate import CertificateName
+from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver, refuse_unwritable
 from coterie.log import Log

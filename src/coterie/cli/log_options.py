@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.choices import with_parameters
+from coterie.cli.enums import with_parameters
 from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number

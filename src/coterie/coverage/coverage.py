@@ -315,7 +315,7 @@ def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int,
 
 
 def _pairs_unseen(seen: Seen, spaces: ActionSpaces) -> int:
-    """Return the contract's count: pairs x coalitions that both spaces allow and that never met, in some order."""
+    """Return `pairs_unseen`: pairs x coalitions that both spaces allow and that never met, in some order."""
     missing = []
     for table in range(seen.tables):
         met = seen.met(table)

@@ -95,6 +95,10 @@ class ActionSpace(ABC):
         """Return Pr[l in a] for a uniform action a, in closed form."""
 
     @abstractmethod
+    def uniform_joint_marginals(self) -> FloatArray:
+        """Return Pr[l and l' both in a] for a uniform action a, in closed form, shape (k, k)."""
+
+    @abstractmethod
     def _all(self) -> BoolArray:
         """Return every action; the caller has checked that there are not too many."""
 
@@ -160,6 +164,9 @@ class ExplicitSets(ActionSpace):
 
     def uniform_marginals(self) -> FloatArray:
         return np.asarray(self._indicators.mean(axis=0))
+
+    def uniform_joint_marginals(self) -> FloatArray:
+        return np.asarray(self._indicators.T @ self._indicators / len(self.sets))
 
     def _all(self) -> BoolArray:
         return self.sets
@@ -237,6 +244,13 @@ class UpTo(ActionSpace):
     def uniform_marginals(self) -> FloatArray:
         containing = sum(math.comb(self.n_coalitions - 1, s - 1) for s in range(1, self.most + 1))
         return np.full(self.n_coalitions, containing / self.size)
+
+    def uniform_joint_marginals(self) -> FloatArray:
+        k = self.n_coalitions
+        containing = sum(math.comb(k - 2, s - 2) for s in range(2, self.most + 1)) if k > 1 else 0
+        both = np.full((k, k), containing / self.size)
+        np.fill_diagonal(both, self.uniform_marginals())
+        return both
 
     def _all(self) -> BoolArray:
         rows = np.zeros((self.size, self.n_coalitions), dtype=bool)
@@ -352,7 +366,7 @@ class ActionSpaces:
         *,
         may_stay_out: bool = False,
     ) -> Self:
-        """Read the contract's `actions`: one description for all, or an object agent -> description."""
+        """Read `actions` as `log.json` has them: one description for all, or an object agent -> description."""
         agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
         if isinstance(description, ActionSpace):
             return cls.shared(description, len(agents))
@@ -447,7 +461,7 @@ class ActionSpaces:
             yield np.stack([sets[digits[:, agent]] for agent, sets in enumerate(listed)], axis=1)
 
     def to_json(self, agents: Sequence[str], coalitions: Sequence[str]) -> Any:
-        """Return the contract's `actions`: one description if shared, else agent -> description."""
+        """Return `actions` as `log.json` has them: one description if shared, else agent -> description."""
         if self.is_shared:
             return self.spaces[0].to_json(coalitions)
         return {agent: space.to_json(coalitions) for agent, space in zip(agents, self.spaces, strict=True)}

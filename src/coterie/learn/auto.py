@@ -22,9 +22,10 @@ from typing import Literal
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.certificate import Certificate, CertificateName
+from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.given import CertificateName
 from coterie.certificates.holdout import Sealed, fixed
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired

@@ -5,11 +5,9 @@ from os import PathLike
 from typing import Any
 
 from coterie import checks
-from coterie.certificates.certificate import CertificateName
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.holdout import fixed
-from coterie.certificates.paired import paired
-from coterie.certificates.paper import NO_PAPER, paper_from
+from coterie.certificates.given import CertificateName, certificates_of
+from coterie.certificates.paper import NO_PAPER
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
@@ -69,11 +67,7 @@ def certify(
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
     evidence, declared = evidence_from(statistics.whole), statistics.setting.actions
     spaces, notes = widened(declared, given)
-    found = {
-        "paper": paper_from(statistics.whole, given, spaces, delta),
-        "paired": paired(evidence, given, spaces, delta, declared=declared),
-        "holdout": fixed(evidence, given, spaces, delta) if fresh else None,
-    }
+    found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
     if chosen is None:
         raise InputError(NO_PAPER)
@@ -83,7 +77,7 @@ def certify(
             notes.append(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )
-    alone = {name: None if one is None else one.gap for name, one in found.items()}
+    alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
     return assembled(Judged(given, chosen, alone, evidence, spaces), statistics, GIVEN, parameters, notes)
 
 

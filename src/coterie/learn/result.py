@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from coterie import checks
-from coterie.certificates.certificate import Certificate, CertificateName, Witness
+from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
 from coterie.files import naming, read_json, record, to_json, typed, whole_file
@@ -93,7 +93,7 @@ class Data:
 class Candidate:
     """A strategy that was certified on the way."""
 
-    method: CertificateName
+    method: str
     gap: float
     """Its certificate."""
     expected_gap: float | None

@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.gains import GainBound, LinearBound, SurrogateBound, worst_deviations
+from coterie.certificates.gains import GainBound, LinearBound, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import SurrogateBound
 from coterie.estimate.confidence import hoeffding
 from coterie.game.strategy import Strategy
 from coterie.learn.auto import recommend

@@ -267,7 +267,11 @@ def _certificates(
     if method == "paper":
         ridge = paper_ridge(statistics.whole)  # type: ignore[arg-type]
         for delta in DELTAS:
-            yield PAPER, delta, *_smallest((paper_totals(ridge, s, spaces, delta, setting.samples), s) for s in pure)
+            yield (
+                PAPER,
+                delta,
+                *_smallest((paper_totals(TotalEvidence(ridge), s, spaces, delta, setting.samples), s) for s in pure),
+            )
         return
     suffix = " joint" if method == "joint" else ""
     learnt, held = (setting.evidence(part, game, method) for part in statistics.parts)
