@@ -115,15 +115,6 @@ def test_bad_input_is_refused_in_one_line(run, tmp_path, changes, message):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("option", ["feedback", "format", "noise"])
-def test_words_that_are_not_offered(run, tmp_path, option):
-    code, out, err = run("simulate", *options(tmp_path / "log", **{option: "none"}))
-    assert (code, out) == (2, "")
-    assert f"--{option}" in err
-    assert "'none' is not one of '" in err
-    assert not list(tmp_path.iterdir())
-
-
 def test_an_existing_folder_is_refused(run, tmp_path):
     (tmp_path / "mine").write_text("x")
     assert run("simulate", *options(tmp_path))[0] == 2
