@@ -26,8 +26,8 @@ class Checked:
 
     rows: int
     """Rows of the table of utilities."""
-    both_orders: bool
-    """Whether some pair of a symmetric log was listed in both orders (and agreed)."""
+    both_orders: int
+    """How many pairs of a symmetric log were listed in both orders (and agreed, unless they are averaged)."""
     extent: tuple[float, float] | None
     """The smallest and the largest utility."""
 
@@ -138,7 +138,7 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
             hashes[name] = _distinct_rows(table)
             if hashes[name] < counts[name]["n_rows"]:
                 problems += _first_repeated(table)
-    both_orders = False
+    both_orders = 0
     members = engine.name("memberships")
     if used.source.table == "pairs":
         both_orders, repeated = _repeated_pairs(used, rows, options)
@@ -200,23 +200,23 @@ def _first_repeated(table: _Table) -> Iterator[Refusal]:
         yield table.refusal(row, refusals.duplicate(table.source.table, values), int(row["repeats"]))
 
 
-def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[bool, list[Refusal]]:
-    """Return whether pairs come in both orders, and what is wrong with repeated ones."""
+def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:
+    """Return how many pairs come in both orders, and what is wrong with repeated ones."""
     ordered = ["sample", "coalition", "agent", "partner"]
     unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
     keys = unordered if options["symmetric"] else ordered
     if _distinct_rows(table, keys) == rows:
-        return False, []
+        return 0, [Refusal(table.source.shown, refusals.nothing_to_average())] if options["symmetrize"] else []
     problems = list(_first_repeated(table))
     if not options["symmetric"]:
-        return False, problems
+        return 0, problems
     orders = table.one(queries.orders(table.view))
     if orders["different"] and not options["symmetrize"]:
         row = table.first(queries.disagreement(table.view))
         if row is not None:  # otherwise the same order was listed twice, which is reported as such
             what = refusals.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
             problems.append(table.refusal(row, what, 1 if problems else int(orders["different"])))
-    return bool(orders["both_orders"]), problems
+    return int(orders["both_orders"]), problems
 
 
 def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:

@@ -36,12 +36,25 @@ def inferred_members(pairs: str) -> str:
 
 
 def averaged_orders(pairs: str) -> str:
-    """Return one row per unordered pair, coalition and sample, with the mean of its one or two utilities."""
+    """Return one row per unordered pair, coalition and sample listed in both orders, with the mean of its utilities.
+
+    What one order says is not their mean, and nothing is known of that.
+    """
     return (
         "SELECT sample, coalition, least(agent, partner) AS agent, greatest(agent, partner) AS partner, "
-        f"sum(utility) / count(*) AS utility FROM {pairs} "
-        "GROUP BY sample, coalition, least(agent, partner), greatest(agent, partner)"
+        f"sum(utility) / count(*) AS utility FROM {pairs} GROUP BY {_UNORDERED} HAVING count(*) = 2"
     )
+
+
+def each_once(pairs: str) -> str:
+    """Return one row per unordered pair, coalition and sample whose orders agree, a row in one order as it is."""
+    return (
+        "SELECT sample, coalition, min(agent) AS agent, max(partner) AS partner, min(utility) AS utility "
+        f"FROM {pairs} GROUP BY {_UNORDERED}"
+    )
+
+
+_UNORDERED = "sample, coalition, least(agent, partner), greatest(agent, partner)"
 
 
 def sizes(members: str) -> str:
@@ -147,8 +160,7 @@ def orders(pairs: str) -> str:
     return (
         "SELECT count(*) AS both_orders, sum(CASE WHEN smallest <> largest THEN 1 ELSE 0 END) AS different FROM ("
         "SELECT min(utility) AS smallest, max(utility) AS largest "
-        f"FROM {pairs} GROUP BY sample, coalition, least(agent, partner), greatest(agent, partner) "
-        "HAVING count(*) > 1) AS twice"
+        f"FROM {pairs} GROUP BY {_UNORDERED} HAVING count(*) > 1) AS twice"
     )
 
 

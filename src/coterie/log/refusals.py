@@ -126,6 +126,14 @@ def orders_disagree(values: Mapping[str, Any], utilities: tuple[float, float]) -
     )
 
 
+def nothing_to_average() -> str:
+    """Word a log to be symmetrized in which every pair was listed in one order only."""
+    return (
+        f"no pair is listed in both orders, so there is no average of two; leave out {said(symmetrize=True)} if both "
+        f"agents of a pair get the same, or say {said(symmetric=False)} if they do not"
+    )
+
+
 def not_members(values: Mapping[str, Any], missing: str) -> str:
     """Word a pair that did not share the coalition according to `memberships`."""
     return (
