@@ -30,6 +30,9 @@ class Checked:
     """How many pairs of a symmetric log were listed in both orders (and agreed, unless they are averaged)."""
     extent: tuple[float, float] | None
     """The smallest and the largest utility."""
+    agreed: int = 0
+    """How often both agents of a pair of a symmetric log showed what they got, and it was the same: in rows of both
+    orders, or as the totals of two who met nobody else."""
 
 
 @dataclass(frozen=True)
@@ -138,18 +141,22 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
             hashes[name] = _distinct_rows(table)
             if hashes[name] < counts[name]["n_rows"]:
                 problems += _first_repeated(table)
-    both_orders = 0
+    both_orders = agreed = 0
     members = engine.name("memberships")
     if used.source.table == "pairs":
         both_orders, repeated = _repeated_pairs(used, rows, options)
         problems += repeated
+        agreed = 0 if options["symmetrize"] else both_orders
         if "memberships" in tables:
             problems += _strangers(used, members, hashes["memberships"])
     else:
         problems += _impossible_totals(used, members, limits)
+        if options["symmetric"]:
+            agreed, unequal = _lone_pairs(used, members, limits)
+            problems += unequal
     refusals.refuse(problems)
     smallest, largest = counts[used.source.table]["smallest"], counts[used.source.table]["largest"]
-    return Checked(rows, both_orders, (smallest, largest))
+    return Checked(rows, both_orders, (smallest, largest), agreed)
 
 
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
@@ -246,3 +253,17 @@ def _impossible_totals(table: _Table, members: str, limits: tuple[float, float])
     row = table.one(query)
     what = refusals.total_outside(row["utility"], int(row["terms"]), limits)
     yield table.refusal(row, what, count)
+
+
+def _lone_pairs(table: _Table, members: str, limits: tuple[float, float]) -> tuple[int, list[Refusal]]:
+    """Return how often two agents met nobody but each other, and the refusal of different totals of the two.
+
+    If both agents of a pair get the same, so do these two in all. A room of three does not show as much:
+    any three totals are sums of three numbers, one for each pair.
+    """
+    counts = table.one(queries.count_lone_pairs(table.view, members, limits))
+    if not counts["different"]:
+        return int(counts["pairs"]), []
+    row = table.one(queries.first_unequal(table.view, members, limits))
+    what = refusals.totals_differ(row["sample"], (row["one"], row["two"]), (row["other"], row["utility"]))
+    return int(counts["pairs"]), [table.refusal(row, what, int(counts["different"]))]

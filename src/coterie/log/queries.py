@@ -237,6 +237,47 @@ def impossible_totals(totals: str, members: str, limits: tuple[float, float], se
     )
 
 
+def lone_pairs(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return every two agents who met each other and nobody else in a sample, with both of their totals.
+
+    `differ` says whether these are different, by more than rounding explains.
+    """
+    other = "CASE WHEN m.agent = z.one THEN z.two ELSE z.one END"
+    rooms = (
+        "SELECT sample, coalition, count(*) AS size, min(agent) AS one, max(agent) AS two "
+        f"FROM {members} GROUP BY sample, coalition HAVING count(*) > 1"
+    )
+    lone = (
+        f"SELECT m.sample AS sample, m.agent AS agent, min({other}) AS other, count(*) AS terms FROM {members} m "
+        f"JOIN ({rooms}) z ON m.sample = z.sample AND m.coalition = z.coalition GROUP BY m.sample, m.agent "
+        f"HAVING max(z.size) = 2 AND min({other}) = max({other})"
+    )
+    slack = double((limits[1] - limits[0]) * SLACK)
+    return (
+        "SELECT l.sample AS sample, min(l.agent) AS one, max(l.agent) AS two, "
+        f"CASE WHEN max(utility) - min(utility) > max(l.terms) * {slack} THEN 1 ELSE 0 END AS differ "
+        f"FROM ({lone}) l JOIN {totals} t ON l.sample = t.sample AND l.agent = t.agent WHERE {is_finite()} "
+        "GROUP BY l.sample, least(l.agent, l.other), greatest(l.agent, l.other) HAVING min(l.agent) <> max(l.agent)"
+    )
+
+
+def count_lone_pairs(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return how many such pairs there are, and how many of them have different totals."""
+    found = lone_pairs(totals, members, limits)
+    return f"SELECT count(*) AS pairs, coalesce(sum(differ), 0) AS different FROM ({found}) AS lone"
+
+
+def first_unequal(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return the first row of the second agent of such a pair whose totals differ."""
+    return (
+        "SELECT b.file_name AS file_name, b.row_index AS row_index, b.sample AS sample, a.agent AS one, "
+        f"b.agent AS two, a.utility AS other, b.utility AS utility FROM ({lone_pairs(totals, members, limits)}) p "
+        f"JOIN {totals} a ON p.sample = a.sample AND p.one = a.agent "
+        f"JOIN {totals} b ON p.sample = b.sample AND p.two = b.agent WHERE p.differ = 1 "
+        "ORDER BY b.file_name, b.row_index LIMIT 1"
+    )
+
+
 def first_row(view: str, condition: str, columns: Sequence[str]) -> str:
     """Return the first row of a view that meets a condition."""
     return (
