@@ -208,7 +208,7 @@ def test_pairs_go_before_totals(tables, tmp_path):
 def test_totals_shift_by_their_terms(csv_log):
     folder = csv_log(
         memberships="sample,agent,coalition\n1,a,x\n1,b,x\n1,c,x\n2,a,x\n2,b,x\n3,c,x\n",
-        totals="sample,agent,utility\n1,a,8\n2,a,5\n2,b,3\n3,c,0\n9,c,0\n",
+        totals="sample,agent,utility\n1,a,8\n2,a,5\n2,b,5\n3,c,0\n9,c,0\n",
     )
     log = coterie.read_log(folder, utility_range=(1, 5), neutral=3)
     whole = Statistics.of(log).whole
