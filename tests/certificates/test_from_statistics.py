@@ -159,3 +159,18 @@ def test_mixed_and_pure_profiles_pay_alike_for_the_choice_between_them(tmp_path)
     game = source.game
     mixed = coterie.Strategy.uniform(game.actions, game.agents, game.coalitions)
     assert paired(evidence, mixed, game.actions, 0.1).gap == paired(evidence, mixed, game.actions, 0.05, form="box").gap
+
+
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_symmetry_is_listed_where_it_is_assumed(tmp_path, feedback):
+    """Each agent's own regression needs no symmetry, the joint one does."""
+    same = "both agents of a pair receive the same utility"
+    joint = {"joint": True} if feedback == "bandit" else {}
+    for symmetric in (True, False):
+        folder = tmp_path / str(symmetric)
+        folder.mkdir()
+        log = coterie.read_log(written(folder, feedback, symmetric=symmetric)[2])
+        assumed = evidence_from(Statistics.of(log, **(joint if symmetric else {})).whole).assumptions()
+        assert assumed.count(same) == symmetric
+        if feedback == "bandit":
+            assert same not in evidence_from(Statistics.of(log).whole).assumptions()

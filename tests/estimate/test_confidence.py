@@ -104,6 +104,17 @@ def test_unseen_unknowns_get_the_range():
     assert (upper <= 2.0).all()
 
 
+@pytest.mark.parametrize("method", ["hoeffding", "kl", "bernstein", "best"])
+def test_whole_ends_of_a_range_are_numbers_like_others(method):
+    """Bounds(0, 1): the ends of intervals were cut off to whole numbers."""
+    moments = Moments(np.array([40.0, 0.0]), np.array([0.6, 0.0]), np.array([0.2, 0.0]), 1)
+    found, expected = (intervals(moments, bounds, 0.05, method) for bounds in (Bounds(0, 1), Bounds(0.0, 1.0)))
+    np.testing.assert_array_equal(found, expected)
+    assert 0 < found[0][0] < 0.6 < found[1][0] <= 1
+    scale = Bounds(0, 1, 2)
+    assert all(type(value) is float for value in (scale.low, scale.high, scale.sigma, scale.rounding))
+
+
 def test_a_declared_scale_replaces_the_range():
     moments = Moments(np.array([4.0, 0.0]), np.array([3.0, 0.0]), None, 1)
     lower, upper = intervals(moments, Bounds(-np.inf, np.inf, sigma=2.0), 0.1)

@@ -194,3 +194,16 @@ def test_import_stays_light():
     code = f"import sys, coterie; print([name for name in {names} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_totals_of_two_alone_are_compared_on_every_engine(spark):
+    members = {"sample": ["1", "1", "2", "2", "2"], "agent": [*"ab", *"abc"], "coalition": ["x"] * 5}
+    totals = {"sample": ["2", "2", "1", "1"], "agent": [*"abab"], "utility": [0.5, 0.25, 0.5, 0.5]}
+    for session in (None, spark):
+        log = coterie.Log.from_frames(memberships=members, totals=totals, spark=session)
+        assert log.checked.agreed == 1
+        with pytest.raises(
+            InputError, match=r"'a' and 'b' met nobody but each other in sample '1', yet .* 0.5 and -0.5"
+        ):
+            different = {**totals, "utility": [0.5, 0.25, 0.5, -0.5]}
+            coterie.Log.from_frames(memberships=members, totals=different, spark=session)

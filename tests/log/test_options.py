@@ -167,7 +167,8 @@ def test_names_may_be_declared_in_python(csv_log):
 
 
 def test_nothing_declared_leaves_the_choice_to_the_file(csv_log):
-    folder = csv_log(pairs=PAIRS, json='{"symmetrize": true, "columns": {"sample": "sample"}, "neutral": 0.25}')
+    both = PAIRS + PAIRS.splitlines()[1].replace("a,b", "b,a") + "\n"
+    folder = csv_log(pairs=both, json='{"symmetrize": true, "columns": {"sample": "sample"}, "neutral": 0.25}')
     log = coterie.read_log(folder, symmetrize=False, columns={}, neutral=None, agents=())
     assert log.options["symmetrize"] is True
     assert log.options["columns"] == {"sample": "sample"}

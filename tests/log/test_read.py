@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import coterie
+from coterie.certificates.from_statistics import evidence_from
 from coterie.errors import InputError
 from coterie.statistics.statistics import Statistics
 
@@ -170,12 +171,30 @@ def test_symmetrize_averages_the_orders(csv_log):
     log = coterie.read_log(folder, symmetrize=True)
     assert log.symmetric
     assert any("averages" in note for note in log.notes)
+    assert any(note.startswith("1 meeting was listed in one order only: the average of the two") for note in log.notes)
     whole = Statistics.of(log).whole
-    assert whole.counts[0, 0, 1] == whole.counts[0, 1, 0] == 2
-    assert whole.means[0, 0, 1] == pytest.approx((0.125 + 1) / 2, abs=1e-9)
+    assert whole.counts[0, 0, 1] == whole.counts[0, 1, 0] == 1
+    assert whole.means[0, 0, 1] == pytest.approx(0.125, abs=1e-9)
+    assert whole.size_counts.tolist() == [[0, 0, 2]]  # they met all the same
     asymmetric = Statistics.of(coterie.read_log(folder, symmetric=False)).whole
     assert asymmetric.counts.tolist() == [[[0, 1], [2, 0]]]
     assert asymmetric.means.tolist() == [[[0, 0.5], [0.375, 0]]]
+
+
+def test_no_certificate_for_an_average_that_was_not_seen(csv_log):
+    """Two who get 0.8 and -0.8 from each other; one of them hardly ever says so."""
+    rng, rows = np.random.default_rng(0), []
+    for m in range(400):
+        rows.append(f"{m},x,a,b,{rng.uniform(0.6, 1):.3f}")
+        if m % 10 == 0:
+            rows.append(f"{m},x,b,a,{rng.uniform(-1, -0.6):.3f}")
+    log = coterie.read_log(csv_log(pairs=HEADER + "\n".join(rows) + "\n"), symmetrize=True)
+    assert any("360 meetings were listed in one order only" in note for note in log.notes)
+    lower, upper = evidence_from(Statistics.of(log).whole).interval_arrays(0.01)
+    assert lower[0, 0, 1] < 0 < upper[0, 0, 1]  # the mean of the average; it was taken to lie above 0.5
+    never = HEADER + "\n".join(row for row in rows if ",b,a," not in row) + "\n"
+    with pytest.raises(InputError, match=r"pairs.csv: no pair is listed in both orders.* leave out symmetrize=True"):
+        coterie.read_log(csv_log(pairs=never), symmetrize=True)
 
 
 def test_pairs_go_before_totals(tables, tmp_path):
@@ -189,7 +208,7 @@ def test_pairs_go_before_totals(tables, tmp_path):
 def test_totals_shift_by_their_terms(csv_log):
     folder = csv_log(
         memberships="sample,agent,coalition\n1,a,x\n1,b,x\n1,c,x\n2,a,x\n2,b,x\n3,c,x\n",
-        totals="sample,agent,utility\n1,a,8\n2,a,5\n2,b,3\n3,c,0\n9,c,0\n",
+        totals="sample,agent,utility\n1,a,8\n2,a,5\n2,b,5\n3,c,0\n9,c,0\n",
     )
     log = coterie.read_log(folder, utility_range=(1, 5), neutral=3)
     whole = Statistics.of(log).whole

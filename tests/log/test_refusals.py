@@ -85,6 +85,10 @@ def refusal(folder, **options):
             {"totals": TOTALS + "3,a,0.5\n", "memberships": FIVE},
             r"the total is 0.5, expected 0 for an agent who shared no",
         ),
+        (
+            {"totals": TOTALS + "2,a,0.5\n1,a,0.5\n2,b,0.25\n1,b,0.1\n", "memberships": FIVE},
+            r"totals.csv, row 3 .*: 'a' and 'b' met nobody but each other in sample '2', yet .* 0.5 and 0.25",
+        ),
         ({"totals": TOTALS + "1,a,x\n", "memberships": FIVE}, r"totals.csv, row 1 .*: utility is 'x'"),
         ({"memberships": FIVE}, r"found .*memberships.csv, expected a table pairs or totals"),
         ({"pairs": PAIRS + "1,x,a,b\n"}, r"pairs.csv: line 2: the row has 4 cells, expected 5"),
@@ -250,3 +254,25 @@ def test_rows_of_parquet_parts_are_named(tmp_path):
     one_missing = pa.table({"sample": ["s"], "coalition": ["x"], "agent": ["a"], "partner": ["b"]})
     pq.write_table(one_missing, tmp_path / "pairs" / "p2.parquet")
     assert "part p2.parquet, row 1: utility is empty" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("members", "totals", "lone"),
+    [
+        ("1,a,x\n1,b,x\n1,c,x\n", "1,a,0.5\n1,b,0.2\n1,c,-0.1\n", 0),  # three numbers make any three totals
+        ("1,a,x\n1,b,x\n1,b,y\n1,c,y\n", "1,a,0.5\n1,b,0.2\n1,c,-0.3\n", 0),  # b met c as well
+        ("1,a,x\n1,b,x\n1,a,y\n1,b,y\n1,c,z\n", "1,a,0.30000000000000004\n1,b,0.3\n1,c,0\n", 1),  # rounding
+        ("1,a,x\n1,b,x\n2,a,x\n2,b,x\n", "1,a,0.5\n2,b,0.25\n", 0),  # not all rows are there
+        ("1,a,x\n1,b,x\n1,c,z\n2,c,x\n2,b,x\n", "1,a,0.5\n1,b,0.5\n2,b,0\n2,c,0\n", 2),
+    ],
+    ids=["three", "chain", "rounding", "missing", "equal"],
+)
+def test_totals_that_symmetry_allows(csv_log, members, totals, lone):
+    log = coterie.read_log(csv_log(memberships=MEMBERS + members, totals=TOTALS + totals))
+    assert log.checked.agreed == lone
+
+
+def test_two_who_met_nobody_else_may_differ_in_an_asymmetric_log(csv_log):
+    folder = csv_log(memberships=MEMBERS + "1,a,x\n1,b,x\n1,a,y\n1,b,y\n", totals=TOTALS + "1,a,2\n1,b,-2\n")
+    assert "totals are 2 and -2" in refusal(folder)
+    assert not coterie.read_log(folder, symmetric=False).symmetric

@@ -202,6 +202,32 @@ def test_agents_who_stay_out_have_total_zero():
     assert (batch.totals()[out] == 0).all()
 
 
+class Beyond(Normal):
+    """Somebody's own model, which declares a range and forgets to keep to it."""
+
+    utility_range = (-1, 1)
+    sigma = None
+
+
+def test_a_model_that_leaves_its_range_is_refused():
+    """Sums would cut its values off, and certificates be about other means than its own."""
+    model = Beyond(np.full((1, 3, 3), 0.9), np.full((1, 3, 3), 0.5), clip=False)
+    game = model.game("one")
+    source = Simulation(model, Independent(game.actions), game, np.random.default_rng(0))
+    with pytest.raises(InputError, match=r"the model Beyond: utility 1\..* is outside the utility range \[-1, 1\]"):
+        next(source.batches(50))
+    kept = Beyond(np.full((1, 3, 3), 0.9), np.full((1, 3, 3), 1e-9), clip=False)
+    next(Simulation(kept, source.policy, kept.game("one"), np.random.default_rng(0)).batches(50))
+
+
+def test_means_outside_the_range_that_bounds_them_are_refused():
+    """With a sigma the range bounds the means, which no row shows."""
+    model = Normal(np.full((1, 3, 3), 1.2), np.full((1, 3, 3), 0.5), clip=False)
+    game = model.game("one")
+    with pytest.raises(InputError, match=r"mean utilities go from 1.2 to 1.2, outside its utility range \[-1, 1\]"):
+        Simulation(model, Independent(game.actions), game, np.random.default_rng(0))
+
+
 def test_drawn_sets_are_distinct_and_uniform():
     sets = draw_sets(np.random.default_rng(0), 25, 8)
     assert sets.shape == (8, 25)

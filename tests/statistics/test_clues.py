@@ -63,6 +63,79 @@ def test_only_what_is_tested_is_kept(tables, monkeypatch):
     assert Statistics.of(log).clues.by_size == ()
 
 
+def by_order_of(log_tables, pooled=False):
+    """Coalition, agent and partner as they are listed -> how many rows there are, and their sum."""
+    found = {}
+    for _, coalition, agent, partner, utility in log_tables.pairs:
+        count, total = found.get(key := ("" if pooled else coalition, agent, partner), (0, 0.0))
+        found[key] = (count + 1, total + utility)
+    return found
+
+
+def turned(log_tables):
+    """The same log, in which some rows list the other of the two as the agent."""
+    rows = [
+        (sample, coalition, partner, agent, utility) if place % 3 == 0 else (sample, coalition, agent, partner, utility)
+        for place, (sample, coalition, agent, partner, utility) in enumerate(log_tables.pairs)
+    ]
+    return replace(log_tables, pairs=rows)
+
+
+@pytest.mark.parametrize("names", [("memberships", "pairs"), ("pairs",)])
+@pytest.mark.parametrize("options", [{}, {"pool_coalitions": True}, {"sizes": "aware"}])
+def test_who_is_listed_as_the_agent_is_kept(tables, names, options):
+    log_tables, pooled = turned(tables(67)), "pool_coalitions" in options
+    if len(names) == 1 and "sizes" in options:
+        pytest.skip("sizes need memberships")
+    log = log_of(log_tables, names, **({"pool_coalitions": True} if pooled else {}))
+    statistics = Statistics.of(log, sizes=options.get("sizes", "ignore"))
+    kept = statistics.clues.by_order
+    assert (kept.setting.symmetric, kept.setting.sizes) == (False, "ignore")
+    sums = {
+        ("" if pooled else log.coalitions[l], log.agents[i], log.agents[j]): (count, pytest.approx(mean * count))
+        for l, i, j, count, mean in zip(
+            kept.coalition, kept.agent, kept.partner, kept.count.tolist(), kept.mean.tolist(), strict=True
+        )
+    }
+    assert by_order_of(log_tables, pooled) == sums
+    assert kept.rows == statistics.rows
+    straight = Statistics.of(log_of(tables(67), names, **({"pool_coalitions": True} if pooled else {})))
+    if "sizes" not in options:
+        assert_same_sums(statistics.parts, straight.parts)  # estimates do not look at the order
+
+
+def test_orders_are_not_kept_where_they_do_not_count(tables):
+    frames = tables(68, symmetric=False).frames()
+    assert Statistics.of(coterie.Log.from_frames(**frames, symmetric=False)).clues.by_order is None
+    assert Statistics.of(coterie.Log.from_frames(**frames, symmetrize=True)).clues.by_order is None
+
+
+def test_orders_of_different_logs_add_up(tables, tmp_path):
+    log_tables = turned(tables(69))
+    pieces = [log_tables.only(set(log_tables.samples[start::2])) for start in (0, 1)]
+    ours = Statistics.of(log_of(pieces[0], agents=["a4", "a1"]))  # another order of agents
+    theirs = Statistics.of(log_of(pieces[1], agents=["a4", "a1"]))
+    whole = Statistics.of(log_of(log_tables, agents=["a4", "a1"]))
+    assert_same_sums([(ours + theirs).clues.by_order], [whole.clues.by_order])
+    without = Statistics.of(log_of(pieces[1], agents=["a4", "a1"]), clues=False)
+    assert_same_sums([(without + ours).clues.by_order], [ours.clues.by_order])
+    whole.save(tmp_path / "s.npz")
+    assert_same_sums([Statistics.load(tmp_path / "s.npz").clues.by_order], [whole.clues.by_order])
+
+
+def test_what_both_showed_is_counted(csv_log):
+    header = "sample,coalition,agent,partner,utility\n"
+    rows = "1,x,a,b,0.5\n1,x,b,a,0.5\n2,x,b,a,0\n3,x,b,c,1\n"
+    found = Statistics.of(coterie.read_log(csv_log(pairs=header + rows))).clues
+    assert found.agreed == 1
+    assert dict(zip(map(tuple, found.by_order.entries.keys.tolist()), found.by_order.count.tolist(), strict=True)) == {
+        (0, 0, 1): 1,
+        (0, 1, 0): 1,
+        (0, 1, 2): 1,
+    }
+    assert (found.merged(found, found.by_order.setting)).agreed == 2
+
+
 @pytest.mark.parametrize("pooled", [False, True])
 def test_clues_of_logs_add_up(tables, pooled):
     """Sums and extents are those of one log; the samples of each log are compared with its own means."""
@@ -105,7 +178,7 @@ def test_clues_are_saved(tables, tmp_path, names):
     original.save(tmp_path / "s.npz")
     loaded = Statistics.load(tmp_path / "s.npz").clues
     assert_same_sums(loaded.by_size, original.clues.by_size)
-    for name in ("notes", "extent", "excess"):
+    for name in ("notes", "extent", "excess", "agreed"):
         assert getattr(loaded, name) == getattr(original.clues, name)
 
 
@@ -114,6 +187,7 @@ def test_clues_are_alike_on_every_engine(tables, spark):
     frames = tables(66, samples=80).frames()
     ours, theirs = (Statistics.of(coterie.Log.from_frames(**frames, spark=one)) for one in (None, spark))
     assert_same_sums(theirs.clues.by_size, ours.clues.by_size)
+    assert_same_sums([theirs.clues.by_order], [ours.clues.by_order])
     assert theirs.sha256 == ours.sha256
     assert (theirs.clues.extent, theirs.clues.excess.samples) == (ours.clues.extent, ours.clues.excess.samples)
     assert theirs.clues.excess.total == pytest.approx(ours.clues.excess.total)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from coterie.errors import InputError
 from coterie.log.log import read_log
 from coterie.simulate.growing import Reading, growing, setting_of
 from coterie.simulate.logs import Simulation
@@ -72,3 +73,26 @@ def test_a_log_grows():
     assert (first, last) == (10, 50)
     assert (short["ours"].n_samples, long["ours"].n_samples) == (10, 50)
     assert (short["ours"].whole.counts <= long["ours"].whole.counts).all()
+
+
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+@pytest.mark.parametrize("sigma", [None, 0.1])
+def test_utilities_outside_the_declared_range_are_refused(feedback, sigma):
+    """As in a log; cut off without a word, they gave false certificates in 54 of 60 logs."""
+    source = Simulation.draw(4, 2, np.random.default_rng(5))
+    (batch,) = source.batches(30)
+    part = np.zeros(30, dtype=np.int64)
+    setting = replace(setting_of(source, feedback, Reading(), (1.0,)), sigma=sigma)
+    _, high = setting.fixed_range
+    for value, message in (
+        (high + 1e-6, rf"samples: utility {high + 1e-6:g}.* is outside"),
+        (-np.inf, "samples: utility is '-inf', expected a finite number"),
+        (np.nan, "samples: utility is 'nan', expected a finite number"),
+    ):
+        utility = batch.utility.copy()
+        utility[7] = value
+        with pytest.raises(InputError, match=message):
+            reduced(replace(batch, utility=utility), part, setting)
+    utility = batch.utility.copy()
+    utility[7] = high + 1e-12  # rounding
+    assert reduced(replace(batch, utility=utility), part, setting).n_samples == 30

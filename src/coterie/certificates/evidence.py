@@ -82,6 +82,11 @@ class Evidence(ABC):
     def allows_dependence(self) -> bool:
         """Whether pairs of one sample may depend on each other."""
 
+    @property
+    @abstractmethod
+    def is_symmetric(self) -> bool:
+        """Whether both agents of a pair are taken to receive the same."""
+
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
         if self.names is not None and self.names != (strategy.agents, strategy.coalitions):
@@ -161,7 +166,8 @@ class Evidence(ABC):
             limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
                 limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
-        return [self.unknowns.meaning, independent, "logged actions did not depend on earlier utilities", limits]
+        assumed = [self.unknowns.meaning, independent, "logged actions did not depend on earlier utilities", limits]
+        return [*assumed, *(["both agents of a pair receive the same utility"] if self.is_symmetric else [])]
 
 
 def times(amount: FloatArray, limit: float) -> FloatArray:

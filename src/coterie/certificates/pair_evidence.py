@@ -42,6 +42,10 @@ class PairEvidence(Evidence):
     def allows_dependence(self) -> bool:
         return self.estimate.noise is not None
 
+    @property
+    def is_symmetric(self) -> bool:
+        return self.estimate.symmetric
+
     def rooms(self, design: Design) -> FloatArray:
         return design.linear(self.values)
 

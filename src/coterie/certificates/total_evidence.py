@@ -13,7 +13,7 @@ from coterie.certificates.gains import GainBound, LogTerm, RootBound
 from coterie.certificates.pair_evidence import MOST_CELLS, rows_of
 from coterie.estimate.design import Design, StrategyDesign, directions
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.ridge import LinearEstimate, Projection
+from coterie.estimate.ridge import JointRidge, LinearEstimate, Projection
 from coterie.estimate.unknowns import PairBatch, SizeFree, Unknowns
 
 _SIZE_FREE = SizeFree()
@@ -38,6 +38,11 @@ class TotalEvidence(Evidence):
     @property
     def allows_dependence(self) -> bool:
         return self.within_samples
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Each agent's own totals tell what she gets, whatever others get; those of both tell it only if it is one."""
+        return isinstance(self.estimate, JointRidge)
 
     @cached_property
     def values(self) -> FloatArray:

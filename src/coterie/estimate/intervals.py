@@ -24,6 +24,11 @@ class Bounds:
     rounding: float = 0.0
     """How far a stored utility can be from the one that was observed; bounds allow for it."""
 
+    def __post_init__(self) -> None:
+        # Arrays that are filled with whole ends would be whole, and cut off what is computed into them.
+        for name in ("low", "high", "rounding", *([] if self.sigma is None else ["sigma"])):
+            object.__setattr__(self, name, float(getattr(self, name)))
+
     @classmethod
     def of(cls, setting: Setting) -> "Bounds":
         """Return what a log declares about utilities, counted from the neutral point."""

@@ -44,6 +44,8 @@ class PairEstimate:
     n_coalitions: int
     noise: SampleNoise | None = None
     """None where pairs of one sample are taken to be independent."""
+    symmetric: bool = True
+    """Whether both orders of a pair are one unknown."""
 
     @classmethod
     def from_sums(
@@ -82,7 +84,7 @@ class PairEstimate:
             raise InputError("interchangeable coalitions need statistics that are pooled over them, and their number")
         moments = unknowns.moments(count, total, squares, symmetric=symmetric, repeats=repeats)
         k = len(count) if n_coalitions is None else n_coalitions
-        return cls(unknowns, moments, unknowns.rounded(bounds), count.shape[1], k, noise)
+        return cls(unknowns, moments, unknowns.rounded(bounds), count.shape[1], k, noise, symmetric)
 
 
 def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> PairEstimate:
@@ -108,7 +110,7 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     # Every utility is rounded by at most half a step, which moves a standard deviation by less than a step.
     variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
     moments = Moments(count, _table(part, part.mean), _table(part, variance), len(part.count), repeats)
-    return PairEstimate(unknowns_of(by_size=aware, pooled=pooled), moments, bounds, n, k, noise)
+    return PairEstimate(unknowns_of(by_size=aware, pooled=pooled), moments, bounds, n, k, noise, setting.symmetric)
 
 
 def _table(part: PairStatistics, values: FloatArray) -> FloatArray:

@@ -26,10 +26,13 @@ class Checked:
 
     rows: int
     """Rows of the table of utilities."""
-    both_orders: bool
-    """Whether some pair of a symmetric log was listed in both orders (and agreed)."""
+    both_orders: int
+    """How many pairs of a symmetric log were listed in both orders (and agreed, unless they are averaged)."""
     extent: tuple[float, float] | None
     """The smallest and the largest utility."""
+    agreed: int = 0
+    """How often both agents of a pair of a symmetric log showed what they got, and it was the same: in rows of both
+    orders, or as the totals of two who met nobody else."""
 
 
 @dataclass(frozen=True)
@@ -138,18 +141,22 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
             hashes[name] = _distinct_rows(table)
             if hashes[name] < counts[name]["n_rows"]:
                 problems += _first_repeated(table)
-    both_orders = False
+    both_orders = agreed = 0
     members = engine.name("memberships")
     if used.source.table == "pairs":
         both_orders, repeated = _repeated_pairs(used, rows, options)
         problems += repeated
+        agreed = 0 if options["symmetrize"] else both_orders
         if "memberships" in tables:
             problems += _strangers(used, members, hashes["memberships"])
     else:
         problems += _impossible_totals(used, members, limits)
+        if options["symmetric"]:
+            agreed, unequal = _lone_pairs(used, members, limits)
+            problems += unequal
     refusals.refuse(problems)
     smallest, largest = counts[used.source.table]["smallest"], counts[used.source.table]["largest"]
-    return Checked(rows, both_orders, (smallest, largest))
+    return Checked(rows, both_orders, (smallest, largest), agreed)
 
 
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
@@ -200,23 +207,23 @@ def _first_repeated(table: _Table) -> Iterator[Refusal]:
         yield table.refusal(row, refusals.duplicate(table.source.table, values), int(row["repeats"]))
 
 
-def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[bool, list[Refusal]]:
-    """Return whether pairs come in both orders, and what is wrong with repeated ones."""
+def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:
+    """Return how many pairs come in both orders, and what is wrong with repeated ones."""
     ordered = ["sample", "coalition", "agent", "partner"]
     unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
     keys = unordered if options["symmetric"] else ordered
     if _distinct_rows(table, keys) == rows:
-        return False, []
+        return 0, [Refusal(table.source.shown, refusals.nothing_to_average())] if options["symmetrize"] else []
     problems = list(_first_repeated(table))
     if not options["symmetric"]:
-        return False, problems
+        return 0, problems
     orders = table.one(queries.orders(table.view))
     if orders["different"] and not options["symmetrize"]:
         row = table.first(queries.disagreement(table.view))
         if row is not None:  # otherwise the same order was listed twice, which is reported as such
             what = refusals.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
             problems.append(table.refusal(row, what, 1 if problems else int(orders["different"])))
-    return bool(orders["both_orders"]), problems
+    return int(orders["both_orders"]), problems
 
 
 def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
@@ -246,3 +253,17 @@ def _impossible_totals(table: _Table, members: str, limits: tuple[float, float])
     row = table.one(query)
     what = refusals.total_outside(row["utility"], int(row["terms"]), limits)
     yield table.refusal(row, what, count)
+
+
+def _lone_pairs(table: _Table, members: str, limits: tuple[float, float]) -> tuple[int, list[Refusal]]:
+    """Return how often two agents met nobody but each other, and the refusal of different totals of the two.
+
+    If both agents of a pair get the same, so do these two in all. A room of three does not show as much:
+    any three totals are sums of three numbers, one for each pair.
+    """
+    counts = table.one(queries.count_lone_pairs(table.view, members, limits))
+    if not counts["different"]:
+        return int(counts["pairs"]), []
+    row = table.one(queries.first_unequal(table.view, members, limits))
+    what = refusals.totals_differ(row["sample"], (row["one"], row["two"]), (row["other"], row["utility"]))
+    return int(counts["pairs"]), [table.refusal(row, what, int(counts["different"]))]

@@ -259,7 +259,7 @@ def _rated(log: Log, together: int) -> Sums:
     if log.rows == 2 * together:  # both orders of everything
         both = _counted(log, queries.meetings_in_pairs(used))
         return Sums(both.keys, both.values // 2)
-    return _counted(log, queries.meetings_in_pairs(f"({queries.averaged_orders(used)}) AS once"))
+    return _counted(log, queries.meetings_in_pairs(f"({queries.each_once(used)}) AS once"))
 
 
 def _counted(log: Log, query: str) -> Sums:

@@ -20,6 +20,10 @@ from coterie.words import counted, in_order
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
 SYMMETRIZED = "utilities are the averages of the two orders of each pair"
+ONE_SIDED = (
+    "{count} listed in one order only: the average of the two was not seen, and nothing is learnt from one of them "
+    "alone, as if it were by chance that the other is missing"
+)
 TOTALS_UNUSED = "totals are not used, since there are pairs"
 OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in {where}, such as {name!r}"
 OUTSIDE_NAME = "the {what} {name!r} in the tables is not listed in {where}"
@@ -190,11 +194,15 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
         if any(source.table == "totals" for source in sources):
             notes.append(TOTALS_UNUSED)
         pairs = engine.name("pairs")
-        averaged = options["symmetrize"] or checked.both_orders
-        if averaged:
-            notes.append(SYMMETRIZED if options["symmetrize"] else BOTH_ORDERS)
-        query = queries.averaged_orders(pairs) if averaged else queries.columns_of(pairs, schema.TABLES["pairs"])
-        engine.view("ratings", query, stored=averaged)
+        query = queries.columns_of(pairs, schema.TABLES["pairs"])
+        if options["symmetrize"]:
+            query = queries.averaged_orders(pairs)
+            one_sided = checked.rows - 2 * checked.both_orders
+            notes += [SYMMETRIZED, *([ONE_SIDED.format(count=_meetings(one_sided))] if one_sided else [])]
+        elif checked.both_orders:
+            query = queries.each_once(pairs)
+            notes.append(BOTH_ORDERS)
+        engine.view("ratings", query, stored=checked.both_orders > 0)
     if "memberships" in tables:
         engine.view("members", queries.columns_of(engine.name("memberships"), schema.TABLES["memberships"]))
     else:
@@ -221,6 +229,10 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
 def _listed(coalitions: int | tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the names among what the option `coalitions` may be: how many there are, or which."""
     return coalitions if isinstance(coalitions, tuple) else ()
+
+
+def _meetings(count: int) -> str:
+    return f"{counted(count, 'meeting')} {'was' if count == 1 else 'were'}"
 
 
 def _some(names: Sequence[str]) -> str:

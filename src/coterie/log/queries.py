@@ -36,12 +36,25 @@ def inferred_members(pairs: str) -> str:
 
 
 def averaged_orders(pairs: str) -> str:
-    """Return one row per unordered pair, coalition and sample, with the mean of its one or two utilities."""
+    """Return one row per unordered pair, coalition and sample listed in both orders, with the mean of its utilities.
+
+    What one order says is not their mean, and nothing is known of that.
+    """
     return (
         "SELECT sample, coalition, least(agent, partner) AS agent, greatest(agent, partner) AS partner, "
-        f"sum(utility) / count(*) AS utility FROM {pairs} "
-        "GROUP BY sample, coalition, least(agent, partner), greatest(agent, partner)"
+        f"sum(utility) / count(*) AS utility FROM {pairs} GROUP BY {_UNORDERED} HAVING count(*) = 2"
     )
+
+
+def each_once(pairs: str) -> str:
+    """Return one row per unordered pair, coalition and sample whose orders agree, a row in one order as it is."""
+    return (
+        "SELECT sample, coalition, min(agent) AS agent, max(partner) AS partner, min(utility) AS utility "
+        f"FROM {pairs} GROUP BY {_UNORDERED}"
+    )
+
+
+_UNORDERED = "sample, coalition, least(agent, partner), greatest(agent, partner)"
 
 
 def sizes(members: str) -> str:
@@ -147,8 +160,7 @@ def orders(pairs: str) -> str:
     return (
         "SELECT count(*) AS both_orders, sum(CASE WHEN smallest <> largest THEN 1 ELSE 0 END) AS different FROM ("
         "SELECT min(utility) AS smallest, max(utility) AS largest "
-        f"FROM {pairs} GROUP BY sample, coalition, least(agent, partner), greatest(agent, partner) "
-        "HAVING count(*) > 1) AS twice"
+        f"FROM {pairs} GROUP BY {_UNORDERED} HAVING count(*) > 1) AS twice"
     )
 
 
@@ -222,6 +234,47 @@ def impossible_totals(totals: str, members: str, limits: tuple[float, float], se
         f"SELECT {select} FROM {totals} t LEFT JOIN ({terms(members)}) c ON t.sample = c.sample AND t.agent = c.agent "
         f"WHERE {is_finite()} AND NOT utility BETWEEN coalesce(c.terms, 0) * {double(low - slack)} "
         f"AND coalesce(c.terms, 0) * {double(high + slack)}"
+    )
+
+
+def lone_pairs(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return every two agents who met each other and nobody else in a sample, with both of their totals.
+
+    `differ` says whether these are different, by more than rounding explains.
+    """
+    other = "CASE WHEN m.agent = z.one THEN z.two ELSE z.one END"
+    rooms = (
+        "SELECT sample, coalition, count(*) AS size, min(agent) AS one, max(agent) AS two "
+        f"FROM {members} GROUP BY sample, coalition HAVING count(*) > 1"
+    )
+    lone = (
+        f"SELECT m.sample AS sample, m.agent AS agent, min({other}) AS other, count(*) AS terms FROM {members} m "
+        f"JOIN ({rooms}) z ON m.sample = z.sample AND m.coalition = z.coalition GROUP BY m.sample, m.agent "
+        f"HAVING max(z.size) = 2 AND min({other}) = max({other})"
+    )
+    slack = double((limits[1] - limits[0]) * SLACK)
+    return (
+        "SELECT l.sample AS sample, min(l.agent) AS one, max(l.agent) AS two, "
+        f"CASE WHEN max(utility) - min(utility) > max(l.terms) * {slack} THEN 1 ELSE 0 END AS differ "
+        f"FROM ({lone}) l JOIN {totals} t ON l.sample = t.sample AND l.agent = t.agent WHERE {is_finite()} "
+        "GROUP BY l.sample, least(l.agent, l.other), greatest(l.agent, l.other) HAVING min(l.agent) <> max(l.agent)"
+    )
+
+
+def count_lone_pairs(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return how many such pairs there are, and how many of them have different totals."""
+    found = lone_pairs(totals, members, limits)
+    return f"SELECT count(*) AS pairs, coalesce(sum(differ), 0) AS different FROM ({found}) AS lone"
+
+
+def first_unequal(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return the first row of the second agent of such a pair whose totals differ."""
+    return (
+        "SELECT b.file_name AS file_name, b.row_index AS row_index, b.sample AS sample, a.agent AS one, "
+        f"b.agent AS two, a.utility AS other, b.utility AS utility FROM ({lone_pairs(totals, members, limits)}) p "
+        f"JOIN {totals} a ON p.sample = a.sample AND p.one = a.agent "
+        f"JOIN {totals} b ON p.sample = b.sample AND p.two = b.agent WHERE p.differ = 1 "
+        "ORDER BY b.file_name, b.row_index LIMIT 1"
     )
 
 

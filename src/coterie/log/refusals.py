@@ -126,6 +126,23 @@ def orders_disagree(values: Mapping[str, Any], utilities: tuple[float, float]) -
     )
 
 
+def totals_differ(sample: str, agents: tuple[str, str], totals: tuple[float, float]) -> str:
+    """Word the totals of two agents who met nobody else."""
+    first, second = (number(value) for value in totals)
+    return (
+        f"{agents[0]!r} and {agents[1]!r} met nobody but each other in sample {sample!r}, yet their totals are {first} "
+        f"and {second}, expected the same; say {said(symmetric=False)} if agents value each other differently"
+    )
+
+
+def nothing_to_average() -> str:
+    """Word a log to be symmetrized in which every pair was listed in one order only."""
+    return (
+        f"no pair is listed in both orders, so there is no average of two; leave out {said(symmetrize=True)} if both "
+        f"agents of a pair get the same, or say {said(symmetric=False)} if they do not"
+    )
+
+
 def not_members(values: Mapping[str, Any], missing: str) -> str:
     """Word a pair that did not share the coalition according to `memberships`."""
     return (

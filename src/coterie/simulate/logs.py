@@ -23,10 +23,13 @@ from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
 from coterie.log import schema
+from coterie.log.options import fixed_range
+from coterie.log.queries import SLACK
 from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
 from coterie.simulate.policies import Policy, exploration_policy
 from coterie.simulate.writing import FORMATS, TableFormat, names_column, table_writer
-from coterie.statistics.in_memory import Batch
+from coterie.statistics.in_memory import Batch, refuse_outside
+from coterie.words import interval
 
 Feedback = schema.Feedback
 """What a log shows: the utility of every pair, or only every agent's total."""
@@ -102,6 +105,7 @@ class Simulation:
                 f"simulation: the policy is for {self.policy.shape[0]} agents and {self.policy.shape[1]} coalitions, "
                 f"the game has {shape[0]} and {shape[1]}"
             )
+        _refuse_means_outside(model)
 
     @classmethod
     def draw(
@@ -208,6 +212,8 @@ class Simulation:
         else:
             drive = self.model.driving_noise(self.rng, (samples,))[sample]
         utility = self.model.utilities(drive, coalition, agent, partner, size)
+        limits = fixed_range(self.model.utility_range, 0.0, self.model.sigma)
+        refuse_outside(utility, limits, self.model.sigma, f"the model {type(self.model).__name__}")
         return Batch(first, joined, sample, coalition, agent, partner, utility, self.model.symmetric)
 
     def tables(self, batch: Batch, feedback: Feedback = "semi-bandit") -> dict[str, Any]:
@@ -319,3 +325,23 @@ def _same_means(model: UtilityModel, game: Game) -> bool:
     if not (np.equal(scale, utilities.scale).all() and np.equal(shift, utilities.shift).all()):
         return False
     return all(np.array_equal(means, utilities.means.matrix(l)) for l, means in enumerate(model.means))
+
+
+def _refuse_means_outside(model: UtilityModel) -> None:
+    """Refuse a model with a sigma whose means leave the range that it declares for them: no batch would show it."""
+    n, k = model.n_agents, model.n_coalitions
+    if model.sigma is None or n < 2:
+        return
+    means = np.reshape(model.means, (k, n, n))[:, ~np.eye(n, dtype=bool)]
+    scale, shift = (
+        np.broadcast_to(default if given is None else given, (k, n + 1))[:, 2:]
+        for given, default in ((model.size_scale, 1.0), (model.size_shift, 0.0))
+    )
+    by_size = [scale * ends[:, None] + shift for ends in (means.min(axis=1), means.max(axis=1))]
+    (low, high), slack = model.utility_range, SLACK * (model.utility_range[1] - model.utility_range[0])
+    least, most = float(np.min(by_size)), float(np.max(by_size))
+    if least < low - slack or most > high + slack:
+        raise InputError(
+            f"simulation: the model's mean utilities go from {least:g} to {most:g}, outside its utility range "
+            f"{interval(low, high)}"
+        )

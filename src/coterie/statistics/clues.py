@@ -29,6 +29,10 @@ class Clues:
     """The log by coalition size in two halves, whatever its parts; given memberships, and where `can_test_sizes`."""
     excess: SampleExcess = NO_EXCESS
     """How far pairs of one sample move together, where they are taken to be independent."""
+    by_order: PairStatistics | None = None
+    """The log by who is listed as the agent of a pair, sizes ignored; where the two are taken to get the same."""
+    agreed: int = 0
+    """How often both agents of a pair showed what they got, and it was the same; see `coterie.log.checking.Checked`."""
 
     def merged(self, other: "Clues", setting: Setting) -> "Clues":
         """Return the clues of two logs without common samples, for the setting of both together.
@@ -43,18 +47,28 @@ class Clues:
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
             self.excess + other.excess,
+            _merged_by_order(self.by_order, other.by_order, setting),
+            self.agreed + other.agreed,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the sums by size as plain values."""
+        """Return all but the sums by size and by order as plain values."""
         extent = None if self.extent is None else list(self.extent)
-        return {"notes": list(self.notes), "extent": extent, "excess": asdict(self.excess)}
+        return {
+            "notes": list(self.notes),
+            "extent": extent,
+            "excess": asdict(self.excess),
+            "agreed": self.agreed,
+        }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...]) -> "Clues":
+    def from_json(
+        cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...], by_order: PairStatistics | None
+    ) -> "Clues":
         """Read what `to_json` wrote."""
         extent = None if data["extent"] is None else (data["extent"][0], data["extent"][1])
-        return cls(tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]))
+        excess = SampleExcess(**data["excess"])
+        return cls(tuple(data["notes"]), extent, by_size, excess, by_order, data.get("agreed", 0))
 
 
 NO_CLUES = Clues()
@@ -70,6 +84,21 @@ def can_test_sizes(setting: Setting) -> bool:
 def by_size_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by size that go with some statistics."""
     return replace(setting, sizes="aware", noise="pairs", shares=HALVES)
+
+
+def by_order_setting(setting: Setting) -> Setting:
+    """Return the setting of the sums by order that go with some statistics."""
+    return replace(setting, symmetric=False, sizes="ignore", noise="pairs", shares=(1.0,))
+
+
+def _merged_by_order(
+    ours: PairStatistics | None, theirs: PairStatistics | None, setting: Setting
+) -> PairStatistics | None:
+    ordered = by_order_setting(setting)
+    if ours is not None and theirs is not None:
+        return ours.merged(theirs, ordered)
+    one = ours or theirs
+    return None if one is None else one.relabelled(ordered)
 
 
 def _merged_by_size(

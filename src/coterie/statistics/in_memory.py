@@ -1,10 +1,16 @@
-"""Statistics of samples that are held in memory: the same sums that a log's engine makes, without tables."""
+"""Statistics of samples that are held in memory: the same sums that a log's engine makes, without tables.
+
+Utilities outside the declared range are refused as in a log: sums of whole numbers would cut them off.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.log import refusals
+from coterie.log.queries import SLACK
 from coterie.statistics.accumulate import Cooccurrences, TotalSums
 from coterie.statistics.fixed_point import FIXED_BITS, fixed_points
 from coterie.statistics.pair_statistics import PairStatistics
@@ -43,6 +49,24 @@ class Batch:
         return total.reshape(samples, n)
 
 
+def refuse_outside(utility: FloatArray, limits: tuple[float, float], sigma: float | None, what: str) -> None:
+    """Refuse utilities that are not finite, or outside the limits by more than rounding explains.
+
+    `limits` are those of `coterie.log.options.fixed_range`; `what` begins the refusal.
+    """
+    low, high = limits
+    slack = (high - low) * SLACK
+    inside = (utility >= low - slack) & (utility <= high + slack)  # nothing that is not a number
+    if inside.all():
+        return
+    value = float(utility[int(np.argmin(inside))])
+    if not np.isfinite(value):
+        raise InputError(f"{what}: {refusals.not_finite(str(value))}")
+    seen = utility[np.isfinite(utility)]
+    said = refusals.outside_range(value, limits, (float(seen.min()), float(seen.max())), sigma)
+    raise InputError(f"{what}: {said}")
+
+
 def reduced(
     batch: Batch, part: IntArray, setting: Setting, *, unweighted: bool = False, joint: bool = False
 ) -> Statistics:
@@ -61,6 +85,7 @@ def reduced(
     joint
         Bandit feedback of symmetric games: also the sums of the joint estimator.
     """
+    refuse_outside(batch.utility, setting.fixed_range, setting.sigma, "samples")
     counts = np.bincount(part, minlength=len(setting.shares)).tolist()
     teams = _teams(batch, part, setting)
     if setting.feedback == "bandit":

@@ -17,7 +17,7 @@ from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by
 from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
-from coterie.statistics.clues import Clues, by_size_setting, can_test_sizes
+from coterie.statistics.clues import Clues, by_order_setting, by_size_setting, can_test_sizes
 from coterie.statistics.dependence import NO_EXCESS, sample_excess
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.pair_statistics import PairStatistics
@@ -67,16 +67,21 @@ def reduce_log(
     _refuse_too_long(task)
     reduced: tuple[PartStatistics, ...]
     by_size: tuple[PairStatistics, ...] = ()
+    by_order: PairStatistics | None = None
     if log.feedback == "bandit":
         reduced = reduce_totals(task, unweighted=unweighted, joint=joint)
     elif clues and log.has_memberships and can_test_sizes(setting):
-        reduced, by_size = reduce_pairs_and_sizes(task)
+        reduced, by_size, by_order = reduce_pairs_and_sizes(task)
     else:
-        reduced = reduce_pairs(task)
+        reduced, by_order = reduce_pairs(task)
     if not clues:
         return Statistics(setting, reduced)
     excess = sample_excess(log) if log.feedback == "semi-bandit" and noise == "pairs" else NO_EXCESS
-    return Statistics(setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess))
+    if log.options["symmetrize"]:  # averages have no order
+        by_order = None
+    return Statistics(
+        setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, by_order, log.checked.agreed)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,28 +156,54 @@ class Grouped:
         part = self.part if coarser is None else coarser.places(self.division)[self.part]
         return Sums.collect_each(part, len(division.ends), self.keys, self.values)
 
-    def without_last_key(self) -> "Grouped":
-        """Return the same with the last column of the keys left out."""
-        return replace(self, keys=self.keys[:, :-1])
+    def with_keys(self, columns: int) -> "Grouped":
+        """Return the same with the first so many columns of the keys."""
+        return replace(self, keys=self.keys[:, :columns])
+
+    def unordered(self, *, symmetric: bool) -> "Grouped":
+        """Return the same with agent < partner, where the two orders of a pair are the same."""
+        if not symmetric:
+            return self
+        keys = self.keys.copy()
+        keys[:, 1:3] = np.sort(keys[:, 1:3], axis=1)
+        return replace(self, keys=keys)
 
 
-def reduce_pairs(task: Reduction) -> tuple[PairStatistics, ...]:
-    """Return the statistics of each part of a semi-bandit log."""
-    return _pair_statistics(task, *(group(task, task.division).sums() for group in (pair_sums, _teams, _samples)))
+def reduce_pairs(task: Reduction) -> tuple[tuple[PairStatistics, ...], PairStatistics | None]:
+    """Return the statistics of each part of a semi-bandit log, and those by order where it is symmetric."""
+    pairs, teams, samples = (group(task, task.division) for group in (pair_sums, _teams, _samples))
+    entries = pairs.unordered(symmetric=task.setting.symmetric)
+    return _pair_statistics(task, *(one.sums() for one in (entries, teams, samples))), _by_order(task, pairs, samples)
 
 
-def reduce_pairs_and_sizes(task: Reduction) -> tuple[tuple[PairStatistics, ...], tuple[PairStatistics, ...]]:
-    """Return the statistics of each part, sizes ignored, and those of two halves by size, from the same pass.
+def _by_order(task: Reduction, pairs: Grouped, samples: Grouped) -> PairStatistics | None:
+    """Return the sums by who is listed as the agent, for the whole log: they were grouped so, and cost nothing."""
+    if not task.setting.symmetric:
+        return None
+    whole = Division.by_shares((1.0,), task.setting.seed)
+    (entries,), (counted,) = pairs.with_keys(3).sums(whole), samples.sums(whole)
+    return PairStatistics(by_order_setting(task.setting), _count(counted), entries, _NO_TEAMS)
 
-    Sums that ignore sizes are sums over sizes, and parts and halves are made of the pieces that both cut a log into.
+
+_NO_TEAMS = Sums(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
+
+
+def reduce_pairs_and_sizes(
+    task: Reduction,
+) -> tuple[tuple[PairStatistics, ...], tuple[PairStatistics, ...], PairStatistics | None]:
+    """Return the statistics of each part, sizes ignored, those of two halves by size, and those by order.
+
+    All come from the same pass. Sums that ignore sizes are sums over sizes, and parts and halves are made of the
+    pieces that both cut a log into.
     """
     sized = replace(task, setting=by_size_setting(task.setting))
     halves = Division.by_shares(HALVES, task.setting.seed)
     pieces = task.division.refined(halves)
     pairs, teams, samples = (group(sized, pieces) for group in (pair_sums, _teams, _samples))
-    parted = (one.sums(task.division) for one in (pairs.without_last_key(), teams, samples))
-    halved = (one.sums(halves) for one in (pairs, teams, samples))
-    return _pair_statistics(task, *parted), _pair_statistics(sized, *halved)
+    entries = pairs.unordered(symmetric=task.setting.symmetric)
+    parted = (one.sums(task.division) for one in (entries.with_keys(3), teams, samples))
+    halved = (one.sums(halves) for one in (entries, teams, samples))
+    return _pair_statistics(task, *parted), _pair_statistics(sized, *halved), _by_order(task, pairs, samples)
 
 
 def _pair_statistics(
@@ -223,18 +254,18 @@ def _tables(task: Reduction, found: pa.Table) -> IntArray:
 
 
 def _pair_keys(task: Reduction, found: pa.Table) -> IntArray:
-    """Return the keys (coalition, agent, partner[, size]) of rows, unordered pairs as agent < partner."""
-    columns = [_tables(task, found)]
-    agent, partner = task.agents(found["agent"]), task.agents(found["partner"])
-    both = task.setting.symmetric
-    columns += [np.minimum(agent, partner), np.maximum(agent, partner)] if both else [agent, partner]
+    """Return the keys (coalition, agent, partner[, size]) of rows, as they are listed."""
+    columns = [_tables(task, found), task.agents(found["agent"]), task.agents(found["partner"])]
     if task.setting.sizes == "aware":
         columns.append(numbers(found["size"]))
     return np.stack(columns).T
 
 
 def pair_sums(task: Reduction, division: Division) -> Grouped:
-    """Return counts, sums and sums of squares of each part: the one pass that a plain reduction is."""
+    """Return counts, sums and sums of squares of each part: the one pass that a plain reduction is.
+
+    The two orders of a pair are apart, see `Grouped.unordered`.
+    """
     setting = task.setting
     query = group_by.pair_sums(
         task.ratings, division.sql("p.sample"), setting.fixed_range, task.engine.wide_sum("q * q", FIXED_BITS),
@@ -251,7 +282,7 @@ def _repeats(task: Reduction) -> list[Sums]:
     which, symmetric = task.division.sql("p.sample"), task.setting.symmetric
     found = task.engine.table(group_by.pair_repeats(task.ratings, which, task.sized_by, symmetric=symmetric))
     keys, repeats = _pair_keys(task, found), numbers(found["repeats"])[:, None]
-    return Grouped(task.division, numbers(found["part"]), keys, repeats).sums()
+    return Grouped(task.division, numbers(found["part"]), keys, repeats).unordered(symmetric=symmetric).sums()
 
 
 def _teams(task: Reduction, division: Division) -> Grouped:

@@ -19,7 +19,7 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import whole_file
 from coterie.log.log import Log, as_log
-from coterie.statistics.clues import NO_CLUES, Clues, by_size_setting
+from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
 from coterie.statistics.setting import Noise, Setting, Sizes
@@ -229,8 +229,9 @@ class Statistics:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to one file, which appears whole or not at all."""
-        arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size))
-        clues = self.clues.to_json() | {"halves": len(self.clues.by_size)}
+        ordered = () if self.clues.by_order is None else (self.clues.by_order,)
+        arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size)) | dict(_named(_ORDERED, ordered))
+        clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
         header |= {"sha256": _digest(header, arrays)}
         content = arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
@@ -273,7 +274,10 @@ class Statistics:
             return cls(setting, parts)
         clues, sized = header["clues"], by_size_setting(setting)
         halves = (PairStatistics.from_arrays(sized, _fields(_HALF, h, arrays)) for h in range(clues["halves"]))
-        return cls(setting, parts, Clues.from_json(clues, tuple(halves)))
+        by_order = None
+        if clues.get("ordered"):
+            by_order = PairStatistics.from_arrays(by_order_setting(setting), _fields(_ORDERED, 0, arrays))
+        return cls(setting, parts, Clues.from_json(clues, tuple(halves), by_order))
 
     def __repr__(self) -> str:
         setting = self.setting
@@ -283,7 +287,7 @@ class Statistics:
         )
 
 
-_HALF = "half"
+_HALF, _ORDERED = "half", "ordered"
 
 
 def _named(prefix: str, parts: Sequence[PartStatistics]) -> Iterator[tuple[str, Any]]:
