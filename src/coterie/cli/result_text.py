@@ -67,6 +67,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         )  # fmt: skip
     else:
         yield from wrapped(result.sentence(), "", "")
+    yield from _stayers(result)
     about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
     how = result.solver
     if how.status != "given":
@@ -78,6 +79,19 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
+
+
+def _stayers(result: "Result") -> Iterator[str]:
+    """Count who surely stays where not everybody does: true and useful where the largest gain alone says little."""
+    stay, everybody = result.certificate.surely_stay, result.strategy.agents
+    if not stay or len(stay) == len(everybody):
+        return
+    undecided = [short(agent) for agent in everybody if agent not in stay]
+    more = f" and {len(undecided) - NAMED} more" if len(undecided) > NAMED else ""
+    yield from wrapped(
+        f"{len(stay)} of {len(everybody)} surely stay (with {percent(1 - result.certificate.delta)} confidence, all of "
+        f"them together); undecided: {', '.join(undecided[:NAMED])}{more}.", "", "",
+    )  # fmt: skip
 
 
 def _seconds(seconds: float) -> str:
