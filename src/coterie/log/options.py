@@ -84,6 +84,15 @@ def _text(value: Any, what: str) -> str:
     return value
 
 
+def _name(value: Any, what: str) -> str:
+    """Return a name, which may be written as a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{what}: expected a name, got {checks.shown(value)}")
+    return value
+
+
 def _positive(value: Any, what: str) -> float:
     if (result := checks.number(value, what)) <= 0:
         raise InputError(f"{what}: expected a positive number, got {checks.shown(value)}")
@@ -280,6 +289,15 @@ class LogOptions(TypedDict, total=False):
         bool | None,
         Option(_flag, "Agents may also join nothing, which is worth 0.", Word(flag="--may-stay-out"), default=False),
     ]
+    since: Annotated[
+        str | int | None,
+        Option(
+            _name,
+            "The first sample to use. Samples come in the order of their numbers or dates, else as first seen.",
+            Word(metavar="SAMPLE"),
+        ),
+    ]
+    until: Annotated[str | int | None, Option(_name, "The last sample to use.", Word(metavar="SAMPLE"))]
     feedback: Annotated[
         Feedback | None,
         Option(

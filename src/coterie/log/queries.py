@@ -63,6 +63,19 @@ def samples(views: Sequence[str]) -> str:
     return f"SELECT DISTINCT sample FROM ({listed}) AS listed"
 
 
+def first_rows(view: str) -> str:
+    """Return where each sample is first seen in each file of a table."""
+    return (
+        f"SELECT sample, file_name, min(row_index) AS row_index FROM {view} WHERE coalesce(sample, '') <> '' "
+        "GROUP BY sample, file_name"
+    )
+
+
+def within(view: str, kept: str) -> str:
+    """Return the rows of some samples; rows without a sample stay, to be refused."""
+    return f"SELECT * FROM {view} WHERE sample IN (SELECT sample FROM {kept}) OR coalesce(sample, '') = ''"
+
+
 def sample_counts(views: Sequence[str], which: str) -> str:
     """Return the number of samples in each part."""
     return (
