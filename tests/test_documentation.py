@@ -27,6 +27,7 @@ def commands(page):
             yield command.split("  #")[0].strip(), expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if list(commands(page))], ids=lambda page: page.name)
 def test_commands_do_what_the_page_shows(page, tmp_path):
     environment = {

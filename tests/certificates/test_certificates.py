@@ -61,6 +61,7 @@ def test_paired_box_is_its_formula_and_never_above_paper_s_form(drawn, seed):
     assert best <= surrogate + 1e-9, "pairing never adds uncertainty under the same intervals"
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(free_games(), st.integers(0, 2**32 - 1))
 def test_a_box_certificate_bounds_every_game_within_its_intervals(drawn, seed):

@@ -94,6 +94,7 @@ def test_samples_for_people(run):
     assert "c_act = 0.0556 (the best that a policy is proven to have; as printed 0.00781)" in totals
 
 
+@pytest.mark.slow
 def test_a_gap_that_is_not_reached(run, monkeypatch):
     monkeypatch.setattr("coterie.cli.bounds.QUICK", 16_000)
     text = said(run(*SMALL, "--feedback", "bandit", "--gap", 1e-9)[1])

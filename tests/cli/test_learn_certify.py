@@ -93,6 +93,7 @@ def test_target(run, log):
     assert run("learn", log, "--certificate", "paper", "--target-gap", 0.001, "--quiet")[1] == ""
 
 
+@pytest.mark.slow
 def test_mixed(run, log):
     code, shown, _ = run("learn", log, "--strategy", "mixed", "--certificate", "paired")
     assert code == 0

@@ -214,6 +214,7 @@ def test_evaluate_refuses_bad_files(run, tmp_path, log):
     assert (code, "log.json: expected an object with" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_demo_learns_from_its_records(run, tmp_path):
     code, out, err = run("demo", "--out", tmp_path / "firm")
     assert code == 0
@@ -231,6 +232,7 @@ def test_demo_learns_from_its_records(run, tmp_path):
 COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]
 
 
+@pytest.mark.slow
 def test_a_real_process(tmp_path):
     done = [
         subprocess.run(

@@ -134,6 +134,7 @@ def test_everything_equals_enumeration(drawn):
             assert spaces.spaces[i].contains(row[None]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(instances())
 def test_statistics_say_the_same_as_the_samples(drawn):
@@ -155,6 +156,7 @@ def test_statistics_say_the_same_as_the_samples(drawn):
     assert (weighted.assumption_2, weighted.c_pair) == (exact.assumption_2, None)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(instances())
 def test_without_a_profile_everything_that_some_profile_reaches_counts(drawn):

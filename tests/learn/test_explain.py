@@ -17,6 +17,7 @@ def learnt(request, tmp_path_factory):
     return source.game, StableLearner().fit(folder)
 
 
+@pytest.mark.slow
 def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
     game, learner = learnt
     true = game.room_values(learner.strategy_)

@@ -129,6 +129,7 @@ def two_logs(tmp_path_factory):
     return tuple(coterie.read_log(folder / name) for name in ("one", "two"))
 
 
+@pytest.mark.slow
 def test_logs_that_arrive_later(two_logs):
     one, two = two_logs
     parts = [Statistics.of(log, parts=PARTS) for log in (one, two)]
@@ -139,6 +140,7 @@ def test_logs_that_arrive_later(two_logs):
     assert merged.statistics_.sha256 == (parts[0] + parts[1]).sha256
 
 
+@pytest.mark.slow
 def test_no_sample_counts_twice(two_logs):
     one, two = two_logs
     first, second, both = StableLearner().fit(one), StableLearner().fit(two), StableLearner().fit(one).partial_fit(two)
@@ -202,6 +204,7 @@ def test_every_certificate_for_every_feedback(tmp_path, certificate, feedback):
     assert alone["paper"] is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "mixed", "paper"])
 def test_mixed_strategies(tmp_path, solver):
     game, log = simulated(tmp_path / "log", 600, symmetric=False)
@@ -213,6 +216,7 @@ def test_mixed_strategies(tmp_path, solver):
         assert learner.certificate_.gap <= box.gap + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"sizes": "aware"}, {"noise": "samples"}, {"sizes": "aware", "strategy": "mixed"}])
 @pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
 def test_sizes_and_noise(tmp_path, options, feedback):
@@ -238,6 +242,7 @@ def test_one_part_leaves_only_certificates_for_all_profiles(game_and_log):
         StableLearner(certificate="holdout").fit(statistics)
 
 
+@pytest.mark.slow
 def test_few_data_lead_to_what_looks_stable(tmp_path):
     _, log = simulated(tmp_path / "log", 6, n=6)
     learner = StableLearner().fit(log)
@@ -249,6 +254,7 @@ def test_few_data_lead_to_what_looks_stable(tmp_path):
     assert found.guess != ""
 
 
+@pytest.mark.slow
 def test_among_empty_promises_the_gap_to_expect_decides(tmp_path, monkeypatch):
     _, log = simulated(tmp_path / "log", 6, n=6)
     statistics = Statistics.of(log, parts=PARTS)
@@ -314,6 +320,7 @@ def test_time_limit_and_interruption(tmp_path, monkeypatch):
     assert game.gap(stopped.strategy_) <= stopped.certificate_.gap
 
 
+@pytest.mark.slow
 def test_certificates_hold_for_learnt_profiles(tmp_path):
     """At delta = 0.2, `auto` must be wrong in at most a fifth of the logs; it is far from that."""
     wrong = 0
@@ -338,6 +345,7 @@ def test_the_same_log_does_not_count_twice(game_and_log):
         learner.partial_fit([1])
 
 
+@pytest.mark.slow
 def test_a_target_is_preferred_to_what_looks_stable(tmp_path):
     _, log = simulated(tmp_path / "log", 30, n=6)
     free = StableLearner().fit(log)
@@ -362,6 +370,7 @@ def pennies(samples, noise=0.0):
     return coterie.Log.from_frames(pairs=frame, symmetric=False, actions="one")
 
 
+@pytest.mark.slow
 def test_says_where_no_stable_pure_profile_exists():
     learner = StableLearner().fit(pennies(400))
     assert learner.result_.solver["status"] in {"optimal", "converged"}
@@ -393,6 +402,7 @@ def test_one_agent_is_refused(tmp_path):
         StableLearner().fit(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [2, 5, 9])
 @pytest.mark.parametrize("strategy", ["pure", "mixed"])
 def test_an_interruption_ends_everything(tmp_path, monkeypatch, at, strategy):

@@ -56,6 +56,7 @@ def test_derivatives_by_size(kind):
     check_derivatives(smooth_objective(by_size_evidence(rng, kind), random_spaces(rng, 4, 2, 3), 0.1), rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaussian", "rare pairs", "pooled", "bandit", "sizes"])
 def test_never_above_the_block_programs_from_the_uniform_start(name):
     game, whole, *_ = from_setting(name)
@@ -70,6 +71,7 @@ def test_never_above_the_block_programs_from_the_uniform_start(name):
     assert found.value <= pure_best + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_never_above_the_paper_s_scheme(seed):
     rng = np.random.default_rng(seed)
@@ -84,6 +86,7 @@ def test_never_above_the_paper_s_scheme(seed):
         assert also.value <= objective.value(scheme.strategy.marginals) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_reaches_equilibria_of_known_games(seed):
     rng = np.random.default_rng(seed)
@@ -98,6 +101,7 @@ def test_reaches_equilibria_of_known_games(seed):
     assert asymmetric.gap(found.strategy) < 1e-8
 
 
+@pytest.mark.slow
 def test_the_polymatrix_solver_s_gap_is_reached():
     pytest.importorskip("quantecon")
     from coterie.solve.polymatrix import polymatrix
@@ -142,6 +146,7 @@ def test_hull_points_decompose_into_few_actions(seed):
     np.testing.assert_allclose(shares @ sets, z, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_large_spaces():
     rng = np.random.default_rng(2)
     evidence, spaces = random_evidence(rng, 4, 9, 3000), ActionSpaces.shared(any_subset(9), 4)
@@ -151,6 +156,7 @@ def test_large_spaces():
     assert found.value == pytest.approx(paired(evidence, found.strategy, spaces, 0.1, "box").gap, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_ends_early_with_the_best_so_far():
     rng = np.random.default_rng(3)
     objective = smooth_objective(random_evidence(rng, 12, 4), random_spaces(rng, 12, 4, 8), 0.1)

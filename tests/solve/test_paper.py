@@ -92,6 +92,7 @@ def paper_evidence(seed=0, samples=200):
     return source.game, TotalEvidence(AgentRidge(tuple(grams), tuple(moments), RANGE, penalty=1.0))
 
 
+@pytest.mark.slow
 def test_bandit():
     game, evidence = paper_evidence()
     spaces = game.actions
