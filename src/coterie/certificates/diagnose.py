@@ -8,19 +8,39 @@ carry (`coterie.statistics.clues`); a warning names the option that does without
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate import confidence
+from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate, pair_estimate
 from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.drift import Contrast
 from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
 FALSE_ALARMS = 0.01
 """How often each test raises an alarm on a log that satisfies the assumption."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a log says of one assumption of certificates."""
+
+    assumption: str
+    """A short key: "symmetry", "sizes", "independence", "drift", "missing", "adaptive"."""
+    verdict: Literal["no objection", "broken", "not tested"]
+    text: str
+    """A sentence: for "broken" the warning with the option that helps, for "not tested" why not."""
+
+
+def checks_of(statistics: Statistics) -> tuple[Check, ...]:
+    """Return what the log says of each assumption that it can be asked about."""
+    return (drift(statistics),)
 
 
 @dataclass(frozen=True)
@@ -112,3 +132,49 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
         return None
     together = "together" if score > 0 else "against each other"
     return f"utilities of one sample move {together} (score {score:.1f}): use {said(noise='samples')}"
+
+
+def drift(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
+    """Test whether mean utilities are the same in the first and in the second half of the samples.
+
+    Samples are in their natural order, see `coterie.log.samples`. The test is that of `_surprise` in both folds, three
+    events each, so false alarms have probability at most alpha, whatever the distributions and however the pairs of a
+    sample depend on each other; sizes are told apart where they are known. A change that later reverts is not seen.
+    """
+    seen, change = statistics.clues.drift, statistics.clues.drift.change
+    if statistics.setting.feedback == "bandit":
+        return Check("drift", "not tested", "whether mean utilities change over time is not tested for totals")
+    if not any(fold.samples for fold in seen.folds):
+        few = "no pair was seen often enough, or the statistics do not say"
+        return Check("drift", "not tested", f"whether mean utilities change over time is not known: {few}")
+    log_term = float(np.log(2 * 3 / alpha))
+    strength = max(_surprise(fold, Bounds.of(statistics.setting), log_term) for fold in seen.folds)
+    if strength <= 1 or change is None:
+        return Check("drift", "no objection", "mean utilities do not visibly change over time")
+    where = f" in {change.coalition}" if change.coalition else ""
+    return Check(
+        "drift",
+        "broken",
+        f"mean utilities are not the same in the first and in the second half of the samples (such as {change.agent} "
+        f"and {change.partner}{where}: {change.before:.2f}, then {change.after:.2f}): use {said('since')} to leave "
+        "out earlier samples",
+    )
+
+
+def _surprise(fold: Contrast, bounds: Bounds, log_term: float) -> float:
+    """Return T = sum of y over the most that chance explains; above 1 with probability at most 3 exp(-L).
+
+    Given the other fold and who met whom, the y of different samples are independent, their means add up to 0, and y
+    lies in an interval of length 2 r a that holds 0. Hoeffding: T <= r sqrt(2 L sum of a^2), one event. Bernstein, with
+    R = 2 r max a: T <= sqrt(2 L v) + R L / 3 for any v of at least the sum of variances, such as the sum of E y^2;
+    and as 0 <= y^2 <= R^2, Pr[sum of E y^2 - sum of y^2 >= t] <= exp(-t^2 / (2 R^2 sum of E y^2)), so that
+    sqrt(sum of E y^2) <= u + sqrt(sum of y^2 + u^2), u = R sqrt(L / 2): two events.
+    """
+    r = bounds.half_range
+    width = r * np.sqrt(2 * log_term * fold.reaches)
+    if bounds.sigma is None:
+        reach = 2 * r * fold.longest
+        slack = reach * np.sqrt(log_term / 2)
+        spread = slack + np.sqrt(fold.squares + slack**2)
+        width = min(width, np.sqrt(2 * log_term) * spread + reach * log_term / 3)
+    return float(fold.total / width) if width > 0 else 0.0

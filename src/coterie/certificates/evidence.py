@@ -149,7 +149,13 @@ class Evidence(ABC):
             limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
                 limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
-        return [self.unknowns.meaning, independent, "logged actions did not depend on earlier utilities", limits]
+        return [
+            self.unknowns.meaning,
+            "mean utilities are the same in every sample",
+            independent,
+            "logged actions did not depend on earlier utilities",
+            limits,
+        ]
 
 
 def times(amount: FloatArray, limit: float) -> FloatArray:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from coterie.certificates.diagnose import size_dependence, within_sample_dependence
+from coterie.certificates.diagnose import checks_of, size_dependence, within_sample_dependence
 from coterie.game.strategy import Strategy
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -16,6 +16,7 @@ def cautions(statistics: Statistics, strategy: Strategy, *, in_a_hurry: bool = F
         *statistics.clues.notes,
         *([] if in_a_hurry else _size_dependence(statistics)),
         *_sample_dependence(statistics),
+        *(check.text for check in checks_of(statistics) if check.verdict == "broken"),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),

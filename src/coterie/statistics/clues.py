@@ -5,10 +5,12 @@ adding them up. No estimate and no certificate looks at clues.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
+from coterie.statistics.drift import NO_DRIFT, Drift
+from coterie.statistics.fresh import NO_HASHES, UNCHECKED, Hashes, united
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES
 from coterie.statistics.setting import Setting
@@ -30,31 +32,49 @@ class Clues:
     excess: SampleExcess = NO_EXCESS
     """How far pairs of one sample move together, where they are taken to be independent."""
 
-    def merged(self, other: "Clues", setting: Setting) -> "Clues":
+    drift: Drift = NO_DRIFT
+    """How earlier samples differ from later ones."""
+    samples: Hashes = field(default_factory=lambda: NO_HASHES)
+    """Hashes of the names of all samples; fewer than there are samples where they are not known."""
+
+    def merged(self, other: "Clues", setting: Setting, *, complete: bool = True) -> "Clues":
         """Return the clues of two logs without common samples, for the setting of both together.
 
         A log that has no sums by size, for want of memberships, adds nothing to those of the other. They
-        are a test of that other log then, and as valid as before.
+        are a test of that other log then, and as valid as before. Common samples are refused; where not all
+        hashes are known, which is for the caller to say, a note says that this was not checked.
         """
         extents = [one.extent for one in (self, other) if one.extent is not None]
         extent = (min(low for low, _ in extents), max(high for _, high in extents)) if extents else None
         return Clues(
-            tuple(dict.fromkeys(self.notes + other.notes)),
+            tuple(dict.fromkeys(self.notes + other.notes + (() if complete else (UNCHECKED,)))),
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
             self.excess + other.excess,
+            self.drift + other.drift,
+            united(self.samples, other.samples),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the sums by size as plain values."""
+        """Return all but arrays as plain values."""
         extent = None if self.extent is None else list(self.extent)
-        return {"notes": list(self.notes), "extent": extent, "excess": asdict(self.excess)}
+        plain = {"excess": asdict(self.excess), "drift": asdict(self.drift)}
+        return {"notes": list(self.notes), "extent": extent, **plain}
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays that are kept beside the sums by size."""
+        return {"sample_hashes": self.samples} if len(self.samples) else {}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...]) -> "Clues":
-        """Read what `to_json` wrote."""
+    def from_json(
+        cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...], arrays: Mapping[str, Any]
+    ) -> "Clues":
+        """Read what `to_json` and `arrays` returned; files that are older lack some of it."""
         extent = None if data["extent"] is None else (data["extent"][0], data["extent"][1])
-        return cls(tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]))
+        return cls(
+            tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]), Drift.from_json(data.get("drift")),
+            arrays.get("sample_hashes", NO_HASHES),
+        )  # fmt: skip
 
 
 NO_CLUES = Clues()

@@ -97,3 +97,79 @@ def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool)
         "GROUP BY sample HAVING count(*) > 1"
     )
     return f"SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares FROM ({excess}) AS s"
+
+
+SHRINKS = 10.0
+"""A change that a pair's values suggest counts as much as so many of them for the change of all pairs."""
+
+_CELL = ("room", "one", "two", "size")
+
+
+def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
+    """Return all utilities with their cell, their half of time and their fold, see `coterie.statistics.drift`."""
+    first, second = ordered(symmetric=symmetric)
+    room = "''" if pooled else "p.coalition"
+    return (
+        f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
+        f"{'z.size' if sized_by else '0'} AS size, h.late AS late, {fold} AS fold, utility "
+        f"FROM {_sized(pairs, sized_by)} JOIN {halves} h ON p.sample = h.sample"
+    )
+
+
+def timed_cells(rows: str) -> str:
+    """Return count and sum of each cell before and after, in both folds."""
+    columns = [
+        f"sum(CASE WHEN fold = {fold} AND late = {late} THEN {term} ELSE 0 END) AS {name}{fold}{late}"
+        for name, term in (("n", "1"), ("s", "utility"))
+        for fold in (0, 1)
+        for late in (0, 1)
+    ]
+    named = ", ".join(_CELL)
+    return f"SELECT {named}, {', '.join(columns)} FROM ({rows}) AS timed GROUP BY {named}"
+
+
+def time_contrasts(rows: str, cells: str) -> str:
+    """Return for each fold what its samples say of the changes that the other fold suggests."""
+    suggested = " UNION ALL ".join(_suggested(cells, fold) for fold in (0, 1))
+    whole = f"SELECT fold, sum(worth * change) / sum(worth) AS shared FROM ({suggested}) AS everybody GROUP BY fold"
+    changes = (
+        "SELECT c.*, (c.worth * c.change + "
+        f"{SHRINKS} * w.shared) / (c.worth + {SHRINKS}) AS d FROM ({suggested}) AS c JOIN ({whole}) AS w "
+        "ON c.fold = w.fold"
+    )
+    weighted = (
+        "SELECT r.sample AS sample, r.fold AS fold, r.utility - c.mean AS e, "
+        "CASE WHEN r.late = 1 THEN c.d * c.before ELSE -c.d * c.after END / (c.before + c.after) AS w "
+        f"FROM ({rows}) AS r JOIN ({changes}) AS c ON r.fold = c.fold AND r.room = c.room AND r.one = c.one "
+        "AND r.two = c.two AND r.size = c.size"
+    )
+    by_sample = f"SELECT fold, sum(w * e) AS y, sum(abs(w)) AS a FROM ({weighted}) AS v GROUP BY sample, fold"
+    return (
+        "SELECT fold, count(*) AS samples, sum(y) AS total, sum(y * y) AS squares, sum(a * a) AS reaches, "
+        f"max(a) AS longest FROM ({by_sample}) AS s GROUP BY fold"
+    )
+
+
+def _suggested(cells: str, fold: int) -> str:
+    """Return what the other fold suggests for the cells of a fold: change, mean, and how much that is worth."""
+    n, s = f"n{1 - fold}", f"s{1 - fold}"
+    return (
+        f"SELECT {fold} AS fold, {', '.join(_CELL)}, CAST(n{fold}0 AS DOUBLE) AS before, "
+        f"CAST(n{fold}1 AS DOUBLE) AS after, {s}1 / {n}1 - {s}0 / {n}0 AS change, "
+        f"({s}0 + {s}1) / ({n}0 + {n}1) AS mean, "
+        f"CAST({n}0 AS DOUBLE) * {n}1 / ({n}0 + {n}1) AS worth FROM {cells} "
+        f"WHERE n{fold}0 > 0 AND n{fold}1 > 0 AND {n}0 > 0 AND {n}1 > 0"
+    )
+
+
+def largest_change(cells: str) -> str:
+    """Return the pair and coalition whose mean changed most, weighed by how often it was seen."""
+    both = (
+        "SELECT room, one, two, CAST(sum(n00 + n10) AS DOUBLE) AS n, CAST(sum(n01 + n11) AS DOUBLE) AS m, "
+        f"sum(s00 + s10) AS s, sum(s01 + s11) AS t FROM {cells} GROUP BY room, one, two"
+    )
+    return (
+        "SELECT n * m / (n + m) * (t / m - s / n) * (t / m - s / n) AS weight, room AS coalition, one AS agent, "
+        f"two AS partner, s / n AS before, t / m AS after FROM ({both}) AS pairs WHERE n > 0 AND m > 0 "
+        "ORDER BY weight DESC, room, one, two LIMIT 1"
+    )

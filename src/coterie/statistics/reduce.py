@@ -19,7 +19,9 @@ from coterie.statistics import group_by
 from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
 from coterie.statistics.clues import Clues, by_size_setting, can_test_sizes
 from coterie.statistics.dependence import NO_EXCESS, sample_excess
+from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
+from coterie.statistics.fresh import sample_hashes
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, Division, checked_shares
 from coterie.statistics.setting import NOISES, SIZES, Noise, Setting, Sizes
@@ -78,7 +80,10 @@ def reduce_log(
     if not clues:
         return Statistics(setting, reduced)
     excess = sample_excess(log) if log.feedback == "semi-bandit" and noise == "pairs" else NO_EXCESS
-    return Statistics(setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess))
+    drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
+    return Statistics(
+        setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, drift, sample_hashes(log))
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -156,14 +156,15 @@ class Statistics:
     def __add__(self, other: "Statistics") -> "Statistics":
         """Return the statistics of both logs together, part added to part.
 
-        The logs must not share samples; names may differ, and are united.
+        Logs that share samples are refused; names may differ, and are united.
         """
         if not isinstance(other, Statistics):
             return NotImplemented
         setting = self.setting.merged(other.setting)
         pairs = zip(self.parts, other.parts, strict=True)
         parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
-        return Statistics(setting, parts, self.clues.merged(other.clues, setting))
+        complete = all(len(one.clues.samples) == one.n_samples for one in (self, other))
+        return Statistics(setting, parts, self.clues.merged(other.clues, setting, complete=complete))
 
     @cached_property
     def sha256(self) -> str:
@@ -196,7 +197,7 @@ class Statistics:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, which appears whole or not at all."""
-        arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size))
+        arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size)) | self.clues.arrays()
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
         header |= {"sha256": _digest(header, arrays)}
@@ -239,7 +240,7 @@ class Statistics:
             return cls(setting, parts)
         clues, sized = header["clues"], by_size_setting(setting)
         halves = (PairStatistics.from_arrays(sized, _fields(_HALF, h, arrays)) for h in range(clues["halves"]))
-        return cls(setting, parts, Clues.from_json(clues, tuple(halves)))
+        return cls(setting, parts, Clues.from_json(clues, tuple(halves), arrays))
 
     def __repr__(self) -> str:
         setting = self.setting
