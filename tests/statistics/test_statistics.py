@@ -2,9 +2,8 @@
 
 import json
 import tempfile
-from pathlib import Path
-
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest

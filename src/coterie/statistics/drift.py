@@ -1,14 +1,15 @@
 """Do mean utilities change over time? What a log shows of that.
 
-Samples are halved twice: into earlier and later ones, and at random into two folds. In each fold, every pair,
-coalition (and size, where it is known) has a mean before and a mean after. One fold suggests the change d of each; on
-the other, with c and c' values before and after, the weights
+Samples are halved twice: into earlier and later ones, and at random into two folds. One fold suggests by how much d
+the mean of each pair and coalition changed (mixed with the change of all pairs). On the other, every value x of a
+sample with q values counts 1 / q; where the values of a pair, coalition (and size, if it is known) count c before
+and c' after, the weights
 
-    w = -d c' / (c + c') before,    w = d c / (c + c') after
+    w = -(d / q) c' / (c + c') before,    w = (d / q) c / (c + c') after
 
-add up to 0 over the values of each pair, so sum of w x has mean 0 if means do not change, and is positive where
-they change as suggested. The terms are added up by sample, y = sum of w (x - mean in the other fold), since samples
-are independent even where the pairs of one are not. `coterie.certificates.diagnose` has the test.
+add up to 0, so the sum of w x has mean 0 if means do not change, and is positive where they change as suggested. The
+terms are added up by sample, y = sum of w (x - mean in the other fold), since samples are independent even where the
+pairs of one are not. `coterie.certificates.diagnose` has the test.
 """
 
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie.log.log import Log
+from coterie.log.options import fixed_range
 from coterie.statistics import group_by
 from coterie.statistics.parts import HALVES, Division
 
@@ -31,8 +33,8 @@ class Contrast:
     """The sum of y^2."""
     reaches: float = 0.0
     """The sum of a^2, where a is the sum of |w| in a sample: y lies within an interval of a times the range."""
-    longest: float = 0.0
-    """The largest a."""
+    deepest: float = 0.0
+    """The largest R such that some y may be as low as -R, given the range."""
 
     def __add__(self, other: "Contrast") -> "Contrast":
         """Return the contrast of two logs without common samples: the terms of both, which are independent."""
@@ -41,7 +43,7 @@ class Contrast:
             self.total + other.total,
             self.squares + other.squares,
             self.reaches + other.reaches,
-            max(self.longest, other.longest),
+            max(self.deepest, other.deepest),
         )
 
 
@@ -97,12 +99,12 @@ def drift_of(log: Log, seed: int) -> Drift:
         symmetric=log.symmetric, pooled=log.pool_coalitions,
     )  # fmt: skip
     engine.view("timed_cells", group_by.timed_cells(rows), stored=True)
-    cells = engine.name("timed_cells")
+    cells, limits = engine.name("timed_cells"), fixed_range(log.utility_range, log.neutral, log.sigma)
     folds = [Contrast(), Contrast()]
-    for row in engine.table(group_by.time_contrasts(rows, cells)).to_pylist():
+    for row in engine.table(group_by.time_contrasts(rows, cells, limits)).to_pylist():
         folds[int(row["fold"])] = Contrast(
             int(row["samples"]), float(row["total"]), float(row["squares"]), float(row["reaches"]),
-            float(row["longest"]),
+            float(row["deepest"]),
         )  # fmt: skip
     found = engine.table(group_by.largest_change(cells)).to_pylist()
     change = Change(**found[0]) if found else None

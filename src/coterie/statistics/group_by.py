@@ -1,6 +1,6 @@
 """The SQL of reductions: plain group-by and join, the same text for every engine; see `coterie.log.queries`."""
 
-from coterie.log.queries import WHOLE, sizes, terms
+from coterie.log.queries import WHOLE, double, sizes, terms
 from coterie.statistics.fixed_point import fixed_point
 
 
@@ -99,28 +99,29 @@ def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool)
     return f"SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares FROM ({excess}) AS s"
 
 
-SHRINKS = 10.0
-"""A change that a pair's values suggest counts as much as so many of them for the change of all pairs."""
+SHARED = 20.0
+"""What a pair's values suggest is mixed with what all pairs suggest, which counts as much as so many values."""
 
 _CELL = ("room", "one", "two", "size")
 
 
 def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
-    """Return all utilities with their cell, their half of time and their fold, see `coterie.statistics.drift`."""
+    """Return all utilities with cell, half of time, fold and share of their sample, see `coterie.statistics.drift`."""
     first, second = ordered(symmetric=symmetric)
     room = "''" if pooled else "p.coalition"
     return (
         f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
-        f"{'z.size' if sized_by else '0'} AS size, h.late AS late, {fold} AS fold, utility "
-        f"FROM {_sized(pairs, sized_by)} JOIN {halves} h ON p.sample = h.sample"
+        f"{'z.size' if sized_by else '0'} AS size, h.late AS late, {fold} AS fold, utility, "
+        f"CAST(1 AS DOUBLE) / k.seen AS share FROM {_sized(pairs, sized_by)} JOIN {halves} h ON p.sample = h.sample "
+        f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON p.sample = k.sample"
     )
 
 
 def timed_cells(rows: str) -> str:
-    """Return count and sum of each cell before and after, in both folds."""
+    """Return counts, sums and shares of each cell before and after, in both folds."""
     columns = [
-        f"sum(CASE WHEN fold = {fold} AND late = {late} THEN {term} ELSE 0 END) AS {name}{fold}{late}"
-        for name, term in (("n", "1"), ("s", "utility"))
+        f"CAST(sum(CASE WHEN fold = {fold} AND late = {late} THEN {term} ELSE 0 END) AS DOUBLE) AS {name}{fold}{late}"
+        for name, term in (("n", "1"), ("s", "utility"), ("g", "share"))
         for fold in (0, 1)
         for late in (0, 1)
     ]
@@ -128,45 +129,51 @@ def timed_cells(rows: str) -> str:
     return f"SELECT {named}, {', '.join(columns)} FROM ({rows}) AS timed GROUP BY {named}"
 
 
-def time_contrasts(rows: str, cells: str) -> str:
+def time_contrasts(rows: str, cells: str, limits: tuple[float, float]) -> str:
     """Return for each fold what its samples say of the changes that the other fold suggests."""
-    suggested = " UNION ALL ".join(_suggested(cells, fold) for fold in (0, 1))
-    whole = f"SELECT fold, sum(worth * change) / sum(worth) AS shared FROM ({suggested}) AS everybody GROUP BY fold"
-    changes = (
-        "SELECT c.*, (c.worth * c.change + "
-        f"{SHRINKS} * w.shared) / (c.worth + {SHRINKS}) AS d FROM ({suggested}) AS c JOIN ({whole}) AS w "
-        "ON c.fold = w.fold"
-    )
-    weighted = (
-        "SELECT r.sample AS sample, r.fold AS fold, r.utility - c.mean AS e, "
-        "CASE WHEN r.late = 1 THEN c.d * c.before ELSE -c.d * c.after END / (c.before + c.after) AS w "
-        f"FROM ({rows}) AS r JOIN ({changes}) AS c ON r.fold = c.fold AND r.room = c.room AND r.one = c.one "
+    low, high = (double(end) for end in limits)
+    weights = " UNION ALL ".join(_weights(cells, fold) for fold in (0, 1))
+    terms = (
+        "SELECT r.sample AS sample, r.fold AS fold, r.utility AS utility, c.mean AS mean, "
+        "r.share * CASE WHEN r.late = 1 THEN c.d * c.before ELSE -c.d * c.after END / (c.before + c.after) AS w "
+        f"FROM ({rows}) AS r JOIN ({weights}) AS c ON r.fold = c.fold AND r.room = c.room AND r.one = c.one "
         "AND r.two = c.two AND r.size = c.size"
     )
-    by_sample = f"SELECT fold, sum(w * e) AS y, sum(abs(w)) AS a FROM ({weighted}) AS v GROUP BY sample, fold"
+    by_sample = (
+        "SELECT fold, sum(w * (utility - mean)) AS y, sum(abs(w)) AS a, "
+        f"sum(CASE WHEN w > 0 THEN w * (mean - {low}) ELSE -w * ({high} - mean) END) AS depth "
+        f"FROM ({terms}) AS v GROUP BY sample, fold"
+    )
     return (
         "SELECT fold, count(*) AS samples, sum(y) AS total, sum(y * y) AS squares, sum(a * a) AS reaches, "
-        f"max(a) AS longest FROM ({by_sample}) AS s GROUP BY fold"
+        f"max(depth) AS deepest FROM ({by_sample}) AS s GROUP BY fold"
     )
 
 
-def _suggested(cells: str, fold: int) -> str:
-    """Return what the other fold suggests for the cells of a fold: change, mean, and how much that is worth."""
+def _weights(cells: str, fold: int) -> str:
+    """Return for the cells of a fold its shares before and after, and mean and change that the other fold suggests."""
     n, s = f"n{1 - fold}", f"s{1 - fold}"
+    worth = f"coalesce({n}0 * {n}1 / nullif({n}0 + {n}1, 0), 0)"
+    pairs = (
+        f"SELECT room, one, two, sum({worth}) AS worth, "
+        f"sum(coalesce({worth} * ({s}1 / nullif({n}1, 0) - {s}0 / nullif({n}0, 0)), 0)) AS gain, "
+        f"sum({s}0 + {s}1) / nullif(sum({n}0 + {n}1), 0) AS mean FROM {cells} GROUP BY room, one, two"
+    )
+    change = f"(p.gain + {double(SHARED)} * e.change) / (p.worth + {double(SHARED)})"
+    everybody = f"SELECT coalesce(sum(gain) / nullif(sum(worth), 0), 0) AS change FROM ({pairs}) AS every_pair"
     return (
-        f"SELECT {fold} AS fold, {', '.join(_CELL)}, CAST(n{fold}0 AS DOUBLE) AS before, "
-        f"CAST(n{fold}1 AS DOUBLE) AS after, {s}1 / {n}1 - {s}0 / {n}0 AS change, "
-        f"({s}0 + {s}1) / ({n}0 + {n}1) AS mean, "
-        f"CAST({n}0 AS DOUBLE) * {n}1 / ({n}0 + {n}1) AS worth FROM {cells} "
-        f"WHERE n{fold}0 > 0 AND n{fold}1 > 0 AND {n}0 > 0 AND {n}1 > 0"
+        f"SELECT {fold} AS fold, c.room AS room, c.one AS one, c.two AS two, c.size AS size, g{fold}0 AS before, "
+        f"g{fold}1 AS after, p.mean AS mean, {change} AS d "
+        f"FROM {cells} c JOIN ({pairs}) p ON c.room = p.room AND c.one = p.one AND c.two = p.two "
+        f"CROSS JOIN ({everybody}) e WHERE g{fold}0 > 0 AND g{fold}1 > 0 AND p.mean IS NOT NULL"
     )
 
 
 def largest_change(cells: str) -> str:
     """Return the pair and coalition whose mean changed most, weighed by how often it was seen."""
     both = (
-        "SELECT room, one, two, CAST(sum(n00 + n10) AS DOUBLE) AS n, CAST(sum(n01 + n11) AS DOUBLE) AS m, "
-        f"sum(s00 + s10) AS s, sum(s01 + s11) AS t FROM {cells} GROUP BY room, one, two"
+        "SELECT room, one, two, sum(n00 + n10) AS n, sum(n01 + n11) AS m, sum(s00 + s10) AS s, sum(s01 + s11) AS t "
+        f"FROM {cells} GROUP BY room, one, two"
     )
     return (
         "SELECT n * m / (n + m) * (t / m - s / n) * (t / m - s / n) AS weight, room AS coalition, one AS agent, "
