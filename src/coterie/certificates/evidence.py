@@ -79,6 +79,11 @@ class Evidence(ABC):
     def allows_dependence(self) -> bool:
         """Whether pairs of one sample may depend on each other."""
 
+    @property
+    def covers_missing(self) -> bool:
+        """Whether outcomes that were not recorded count at their worst."""
+        return False
+
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
         if self.names is not None and self.names != (strategy.agents, strategy.coalitions):
@@ -149,12 +154,16 @@ class Evidence(ABC):
             limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
                 limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
+        missing = "outcomes that were not recorded would have been like those that were"
+        if self.covers_missing:
+            missing = "outcomes that were not recorded are anything within the range"
         return [
             self.unknowns.meaning,
-            "mean utilities are the same in every sample",
             independent,
             "logged actions did not depend on earlier utilities",
             limits,
+            "mean utilities are the same in every sample",
+            missing,
         ]
 
 

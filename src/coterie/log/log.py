@@ -19,7 +19,7 @@ from coterie.log.engine import Engine, make_engine
 from coterie.log.options import LogOptions, Options, call_options, merged, settled, takes_options
 from coterie.log.samples import Samples, samples_of
 from coterie.log.tables import Source, frame_sources, used_tables
-from coterie.words import counted, in_order
+from coterie.words import counted, in_order, said
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
@@ -184,6 +184,8 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     refuse_unknown_columns(types, options["columns"], used)
     columns = {source.table: match_columns(source, types[source.table], options["columns"]) for source in used}
     tables = tuple(columns)
+    if options["missing"] == "worst" and tables != ("memberships", "pairs"):
+        raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
     notes = _load(engine, used, columns, options)
     checked = check(engine, used, options)
     if tables[-1] == "pairs":

@@ -33,6 +33,9 @@ WIDEST_RANGE = 1e140
 
 EngineName = Literal["duckdb", "spark"]
 
+Missing = Literal["ignore", "worst"]
+"""What is taken of meetings without a row: that they were like the others, or the worst."""
+
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
 
@@ -298,6 +301,15 @@ class LogOptions(TypedDict, total=False):
         ),
     ]
     until: Annotated[str | int | None, Option(_name, "The last sample to use.", Word(metavar="SAMPLE"))]
+    missing: Annotated[
+        Missing | None,
+        Option(
+            _one_of(Missing),
+            "Meetings that have no row in pairs: ignore them, or count them at their worst (needs memberships).",
+            Word(Missing),
+            default="ignore",
+        ),
+    ]
     feedback: Annotated[
         Feedback | None,
         Option(
@@ -380,6 +392,8 @@ def settled(declared: Options) -> Options:
             f"{said('coalitions')} says how many interchangeable coalitions to use: add {said(pool_coalitions=True)}"
         )
     neutral, sigma = options["neutral"], options["sigma"]
+    if options["missing"] == "worst" and sigma is not None:
+        raise InputError(f"{said(missing='worst')} needs utilities with bounds, not {said('sigma')}: there is no worst")
     if options["utility_range"] is None and sigma is None:
         options["utility_range"] = (-1.0, 1.0)
     low, high = fixed_range(options["utility_range"], neutral, sigma)

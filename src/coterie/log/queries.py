@@ -35,6 +35,15 @@ def inferred_members(pairs: str) -> str:
     )
 
 
+def meetings(members: str, *, symmetric: bool) -> str:
+    """Return every two agents who shared a coalition: one row per unordered pair, or two, one for each order."""
+    return (
+        "SELECT a.sample AS sample, a.coalition AS coalition, a.agent AS agent, b.agent AS partner "
+        f"FROM {members} a JOIN {members} b ON a.sample = b.sample AND a.coalition = b.coalition "
+        f"AND a.agent {'<' if symmetric else '<>'} b.agent"
+    )
+
+
 def averaged_orders(pairs: str) -> str:
     """Return one row per unordered pair, coalition and sample, with the mean of its one or two utilities."""
     return (

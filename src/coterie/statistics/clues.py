@@ -89,7 +89,7 @@ def can_test_sizes(setting: Setting) -> bool:
 
 def by_size_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by size that go with some statistics."""
-    return replace(setting, sizes="aware", noise="pairs", shares=HALVES)
+    return replace(setting, sizes="aware", noise="pairs", shares=HALVES, missing="ignore")
 
 
 def _merged_by_size(

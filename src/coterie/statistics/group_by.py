@@ -50,6 +50,16 @@ def pair_repeats(pairs: str, which: str, sized_by: str | None, *, symmetric: boo
     )
 
 
+def pair_counts(meetings: str, which: str, sized_by: str | None = None, *, pooled: bool = False) -> str:
+    """Return how often each pair met in each part and coalition (and size)."""
+    named = ", ".join(["part", *([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])])
+    size = ", z.size AS size" if sized_by else ""
+    return (
+        f"SELECT {named}, count(*) AS met FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner{size} "
+        f"FROM {_sized(meetings, sized_by)}) AS met GROUP BY {named}"
+    )
+
+
 def ordered(*, symmetric: bool) -> tuple[str, str]:
     """Return the two agents of a pair; unordered ones are told by their names."""
     return ("least(agent, partner)", "greatest(agent, partner)") if symmetric else ("agent", "partner")

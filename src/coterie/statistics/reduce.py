@@ -65,7 +65,7 @@ def reduce_log(
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, noise, checked_shares(parts),
-        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions,
+        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions, log.options["missing"],
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)
@@ -111,6 +111,17 @@ class Reduction:
     def ratings(self) -> str:
         """The view of pairs, one row per observation."""
         return self.engine.name("ratings")
+
+    @cached_property
+    def meetings(self) -> str:
+        """The view of all meetings, rated or not."""
+        self.engine.view("meetings", queries.meetings(self.members, symmetric=self.setting.symmetric))
+        return self.engine.name("meetings")
+
+    @property
+    def observed(self) -> str:
+        """The view of what an estimate takes for observed: ratings, or all meetings where those without count too."""
+        return self.meetings if self.setting.missing == "worst" else self.ratings
 
     @property
     def members(self) -> str:
@@ -187,18 +198,26 @@ def _pair_statistics(
 ) -> tuple[PairStatistics, ...]:
     """Return the statistics with these sums in each part, and what occurred together in it."""
     setting = task.setting
-    together = None
-    if setting.noise == "samples":
-        together = _cooccurrences(task)
-        if setting.pool_coalitions:
-            entries = [
-                Sums(ours.keys, np.concatenate([ours.values, theirs.values], axis=1))
-                for ours, theirs in zip(entries, _repeats(task), strict=True)
-            ]
+    together = _cooccurrences(task) if setting.noise == "samples" else None
+    met = _meetings(task, task.division).sums() if setting.missing == "worst" else None
+    if setting.noise == "samples" and setting.pool_coalitions:
+        entries = _beside(entries, _repeats(task, task.ratings))
+        met = None if met is None else _beside(met, _repeats(task, task.meetings))
     return tuple(
-        PairStatistics(setting, _count(samples[p]), entries[p], teams[p], None if together is None else together[p])
+        PairStatistics(
+            setting, _count(samples[p]), entries[p], teams[p], None if together is None else together[p],
+            None if met is None else met[p],
+        )
         for p in range(len(entries))
-    )
+    )  # fmt: skip
+
+
+def _beside(ours: Sequence[Sums], theirs: Sequence[Sums]) -> list[Sums]:
+    """Return sums with those of the same keys in further columns."""
+    return [
+        Sums(one.keys, np.concatenate([one.values, other.values], axis=1))
+        for one, other in zip(ours, theirs, strict=True)
+    ]
 
 
 def _refuse_too_long(task: Reduction) -> None:
@@ -253,10 +272,19 @@ def pair_sums(task: Reduction, division: Division) -> Grouped:
     return Grouped(division, _parts(found), _pair_keys(task, found), np.stack(values).T)
 
 
-def _repeats(task: Reduction) -> list[Sums]:
+def _meetings(task: Reduction, division: Division) -> Grouped:
+    """Return how often each pair met, with a row or without."""
+    query = group_by.pair_counts(
+        task.meetings, division.sql("p.sample"), task.sized_by, pooled=task.setting.pool_coalitions
+    )
+    found = task.engine.table(query)
+    return Grouped(division, numbers(found["part"]), _pair_keys(task, found), numbers(found["met"])[:, None])
+
+
+def _repeats(task: Reduction, pairs: str) -> list[Sums]:
     """Return for interchangeable coalitions the sum over samples of (how often a pair met)^2."""
     which, symmetric = task.division.sql("p.sample"), task.setting.symmetric
-    found = task.engine.table(group_by.pair_repeats(task.ratings, which, task.sized_by, symmetric=symmetric))
+    found = task.engine.table(group_by.pair_repeats(pairs, which, task.sized_by, symmetric=symmetric))
     keys, repeats = _pair_keys(task, found), numbers(found["repeats"])[:, None]
     return Grouped(task.division, numbers(found["part"]), keys, repeats).sums()
 
@@ -287,7 +315,7 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
     if gram_entries(setting) > MOST_GRAM_ENTRIES:
         return None
     found = Cooccurrences(setting)
-    query = group_by.pair_rows(task.ratings, task.division.sql("p.sample"), task.sized_by)
+    query = group_by.pair_rows(task.observed, task.division.sql("p.sample"), task.sized_by)
     for batch in whole_samples(task.engine.stream(query)):
         rows = batch.rows
         found.add(
