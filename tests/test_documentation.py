@@ -97,6 +97,13 @@ def test_the_drawing_and_the_page_have_every_room_in_order():
     assert all(f"`{tool}.py`" in page and f"{tool}" in drawing for tool in TOOLS)
 
 
+@pytest.mark.parametrize("room", [room for room in ROOMS if room != "cli"])
+def test_the_page_names_every_file_of_a_room(room):
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    files = {f"{room}/{path.name}" for path in (ROOT / "src" / "coterie" / room).glob("*.py")} - {f"{room}/__init__.py"}
+    assert not {file for file in files if f"`{file}" not in page}
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_room_has_its_tests(room):
     assert list((ROOT / "tests" / room).glob("test_*.py"))

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from coterie import ActionSpaces, UpTo
 from coterie.certificates import gains as gain_bounds
-from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, worst_deviations
 from coterie.certificates.holdout import fixed
+from coterie.certificates.paper import SurrogateBound
 from coterie.estimate import confidence
 from coterie.game.actions import ExplicitSets
 from coterie.reproduce.calibration import Setting, candidates

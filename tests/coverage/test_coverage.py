@@ -268,7 +268,7 @@ def test_theorem_4_covers_sizes_and_pairs_but_not_totals():
     direction = found.worst_direction
     assert direction.is_hidden
     # Only the sum of the two rooms is seen, so their difference is hidden.
-    weights = {coalition: weight for coalition, _, weight in direction.terms}
+    weights = {term.coalition: term.weight for term in direction.terms}
     assert weights["1"] == pytest.approx(-weights["2"])
     assert "3" not in weights
     assert coverage(seen, None, game.actions).assumption_2 is False

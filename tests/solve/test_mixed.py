@@ -44,7 +44,7 @@ def test_values_are_certificates_and_derivatives_are_right(name):
     objective = smooth_objective(whole, game.actions, 0.1, game.agents, game.coalitions)
     hulls = [Hull.of(space) for space in game.actions.spaces]
     strategy = strategy_of(game, hulls, [hull.random(rng) for hull in hulls])
-    certificate = paired(whole, strategy, game.actions, 0.1, "box")
+    certificate = paired(whole, strategy, game.actions, 0.1, form="box")
     assert objective.value(strategy.marginals) == pytest.approx(certificate.gap, abs=1e-9)
     check_derivatives(objective, rng)
     check_derivatives(smooth_objective(whole, game.actions, 0.1, certificate="estimate"), rng)
@@ -65,7 +65,7 @@ def test_never_above_the_block_programs_from_the_uniform_start(name):
     found = mixed(objective, Control(0), starts=4)
     assert found.value <= alone.value + 1e-12
     assert alone.value <= objective.value(game.actions.uniform_marginals())
-    certificate = paired(whole, found.strategy, game.actions, 0.1, "box")
+    certificate = paired(whole, found.strategy, game.actions, 0.1, form="box")
     assert found.value == pytest.approx(certificate.gap, abs=1e-9)
     pure_best = min(objective.value(a.astype(float)) for a in game.actions.sample(np.random.default_rng(0), 50))
     assert found.value <= pure_best + 1e-9
@@ -153,7 +153,7 @@ def test_large_spaces():
     objective = smooth_objective(evidence, spaces, 0.1)
     found = mixed(objective, Control(0), starts=3, sweeps=10)
     assert found.value < 0.7 * objective.value(spaces.uniform_marginals())
-    assert found.value == pytest.approx(paired(evidence, found.strategy, spaces, 0.1, "box").gap, abs=1e-7)
+    assert found.value == pytest.approx(paired(evidence, found.strategy, spaces, 0.1, form="box").gap, abs=1e-7)
 
 
 @pytest.mark.slow

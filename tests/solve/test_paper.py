@@ -98,7 +98,7 @@ def test_bandit():
     spaces = game.actions
 
     def exact(strategy):
-        return paper_totals(evidence.estimate, strategy, spaces, 0.01, 200).gap
+        return paper_totals(evidence, strategy, spaces, 0.01, 200).gap
 
     names = {"agents": game.agents, "coalitions": game.coalitions, "n_samples": 200}
     found = paper(evidence, spaces, 0.01, **names)
