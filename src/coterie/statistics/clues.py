@@ -11,9 +11,10 @@ from typing import Any
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
 from coterie.statistics.drift import NO_DRIFT, Drift
 from coterie.statistics.fresh import NO_HASHES, UNCHECKED, Hashes, united
-from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.pair_statistics import PairStatistics, relabelled_pairs
 from coterie.statistics.parts import HALVES
-from coterie.statistics.setting import Setting
+from coterie.statistics.setting import Setting, positions
+from coterie.sums import Sums
 
 SIZED_CELLS = 20_000_000
 """Whether size matters is tested for up to so many pairs x coalitions x sizes."""
@@ -36,6 +37,20 @@ class Clues:
     """How earlier samples differ from later ones."""
     samples: Hashes = field(default_factory=lambda: NO_HASHES)
     """Hashes of the names of all samples; fewer than there are samples where they are not known."""
+    unrecorded: Sums | None = None
+    """How many meetings have no row: keys (coalition, agent, partner), only those that lack some. Bandit logs: keys
+    (agent,), how often she was a member without a total. None where it is not known who met whom."""
+
+    def relabelled(self, old: Setting, new: Setting) -> "Clues":
+        """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
+        if self.unrecorded is None or (old.agents, old.coalitions) == (new.agents, new.coalitions):
+            return self
+        agents = positions(old.agents, new.agents)
+        if new.feedback == "bandit":
+            return replace(self, unrecorded=self.unrecorded.relabelled([agents]))
+        tables = None if new.pool_coalitions else positions(old.coalitions, new.coalitions)
+        moved = relabelled_pairs(self.unrecorded, agents, tables, symmetric=new.symmetric)
+        return replace(self, unrecorded=moved)
 
     def merged(self, other: "Clues", setting: Setting, *, complete: bool = True) -> "Clues":
         """Return the clues of two logs without common samples, for the setting of both together.
@@ -53,6 +68,7 @@ class Clues:
             self.excess + other.excess,
             self.drift + other.drift,
             united(self.samples, other.samples),
+            _merged_unrecorded(self.unrecorded, other.unrecorded),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +79,10 @@ class Clues:
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays that are kept beside the sums by size."""
-        return {"sample_hashes": self.samples} if len(self.samples) else {}
+        found: dict[str, Any] = {"sample_hashes": self.samples} if len(self.samples) else {}
+        if self.unrecorded is not None:
+            found |= {"unrecorded_keys": self.unrecorded.keys, "unrecorded_values": self.unrecorded.values}
+        return found
 
     @classmethod
     def from_json(
@@ -74,6 +93,7 @@ class Clues:
         return cls(
             tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]), Drift.from_json(data.get("drift")),
             arrays.get("sample_hashes", NO_HASHES),
+            Sums(arrays["unrecorded_keys"], arrays["unrecorded_values"]) if "unrecorded_keys" in arrays else None,
         )  # fmt: skip
 
 
@@ -90,6 +110,10 @@ def can_test_sizes(setting: Setting) -> bool:
 def by_size_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by size that go with some statistics."""
     return replace(setting, sizes="aware", noise="pairs", shares=HALVES, missing="ignore")
+
+
+def _merged_unrecorded(ours: Sums | None, theirs: Sums | None) -> Sums | None:
+    return ours + theirs if ours is not None and theirs is not None else ours or theirs
 
 
 def _merged_by_size(

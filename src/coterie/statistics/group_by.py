@@ -60,6 +60,14 @@ def pair_counts(meetings: str, which: str, sized_by: str | None = None, *, poole
     )
 
 
+def missing_totals(members: str, totals: str) -> str:
+    """Return how often each agent was a member of something but has no total."""
+    return (
+        f"SELECT agent, count(*) AS missing FROM (SELECT sample, agent FROM {members} EXCEPT "
+        f"SELECT sample, agent FROM {totals}) AS unobserved GROUP BY agent"
+    )
+
+
 def ordered(*, symmetric: bool) -> tuple[str, str]:
     """Return the two agents of a pair; unordered ones are told by their names."""
     return ("least(agent, partner)", "greatest(agent, partner)") if symmetric else ("agent", "partner")

@@ -79,8 +79,9 @@ def reduce_log(
         return Statistics(setting, reduced)
     excess = sample_excess(log) if log.feedback == "semi-bandit" and noise == "pairs" else NO_EXCESS
     drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
+    unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
     return Statistics(
-        setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, drift, sample_hashes(log))
+        setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, drift, sample_hashes(log), unrecorded)
     )
 
 
@@ -277,6 +278,26 @@ def _meetings(task: Reduction, division: Division) -> Grouped:
     )
     found = task.engine.table(query)
     return Grouped(division, numbers(found["part"]), _pair_keys(task, found), numbers(found["met"])[:, None])
+
+
+def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
+    """Return how many meetings of each pair have no row, or how many times a member has no total."""
+    if task.setting.feedback == "bandit":
+        found = task.engine.table(group_by.missing_totals(task.members, task.engine.name("totals")))
+        return Sums.collect(task.agents(found["agent"])[:, None], numbers(found["missing"])[:, None])
+    pairs = [part for part in parts if isinstance(part, PairStatistics)]
+    rated = np.concatenate([part.entries.keys[:, :3] for part in pairs])
+    count = np.concatenate([part.count for part in pairs])
+    sizes = np.concatenate([part.teams.keys[:, 1] for part in pairs])
+    teams = np.concatenate([part.teams.values[:, 0] for part in pairs])
+    meetings = int((sizes * (sizes - 1) * teams).sum()) // (2 if task.setting.symmetric else 1)
+    if meetings == int(count.sum()):  # agents of a pair are members, so these are the same meetings
+        return Sums(rated[:0], count[:0, None])
+    plain = replace(task, setting=replace(task.setting, sizes="ignore"))
+    met = _meetings(plain, Division.by_shares((1.0,), task.setting.seed))
+    both = Sums.collect(np.concatenate([met.keys, rated]), np.concatenate([met.values, -count[:, None]]))
+    some = both.values[:, 0] > 0
+    return Sums(both.keys[some], both.values[some])
 
 
 def _repeats(task: Reduction, pairs: str) -> list[Sums]:

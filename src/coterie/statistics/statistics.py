@@ -197,7 +197,8 @@ class Statistics:
         pairs = zip(self.parts, other.parts, strict=True)
         parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
         complete = all(len(one.clues.samples) == one.n_samples for one in (self, other))
-        return Statistics(setting, parts, self.clues.merged(other.clues, setting, complete=complete))
+        clues, more = (one.clues.relabelled(one.setting, setting) for one in (self, other))
+        return Statistics(setting, parts, clues.merged(more, setting, complete=complete))
 
     @cached_property
     def sha256(self) -> str:
