@@ -7,14 +7,23 @@ import pytest
 
 import coterie
 from coterie.certificates import diagnose
-from coterie.certificates.diagnose import FALSE_ALARMS, checks_of, size_dependence, symmetry, within_sample_dependence
+from coterie.certificates.diagnose import (
+    FALSE_ALARMS,
+    checks_of,
+    drift,
+    size_dependence,
+    symmetry,
+    within_sample_dependence,
+)
 from coterie.errors import InputError
+from coterie.learn.warnings import cautions
 from coterie.simulate import Simulation
 from coterie.simulate.growing import Reading, setting_of
 from coterie.simulate.models import Normal
 from coterie.simulate.policies import Independent
 from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting
 from coterie.statistics.dependence import SampleExcess, sample_excess
+from coterie.statistics.drift import Change, Drift
 from coterie.statistics.fixed_point import fixed_points
 from coterie.statistics.in_memory import reduced
 from coterie.statistics.pair_statistics import PairStatistics
@@ -22,6 +31,7 @@ from coterie.statistics.parts import PARTS
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.sums import Sums
+from timed import changing_log, drift_in_memory, frames_of
 
 
 def parts_of(batch, n, k, rng, *, sizes="aware"):
@@ -298,3 +308,57 @@ def test_a_log_in_one_order_each_is_warned_of():
         coterie.StableLearner().fit(coterie.Log.from_frames(memberships=memberships, pairs=chosen)).result_.warnings
     )
     assert any("do not get the same from each other" in text and "symmetric=False" in text for text in warnings)
+
+
+PLAIN = Setting(
+    "semi-bandit", ("a", "b"), ("x",), True, (-1.0, 1.0), 0.0, None, False, "observed", "any", "ignore", "pairs",
+    (1.0,), 0,
+)  # fmt: skip
+
+
+def verdict_on(contrasts):
+    change = Change(1.0, "x", "a", "b", 0.0, 1.0)
+    return drift(Statistics(PLAIN, (), Clues(drift=Drift(contrasts.folds, change)))).verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["pairs", "samples", "rooms"])
+@pytest.mark.parametrize("values", ["spread", "signs", "rare"])
+def test_drift_test_is_silent_where_means_stay(values, noise):
+    """Pairings change all the time, sizes too, and the pairs of a sample may depend on each other."""
+    found = [verdict_on(drift_in_memory(np.random.default_rng(seed), 300, values=values, noise=noise))
+             for seed in range(300)]  # fmt: skip
+    assert found.count("broken") <= 300 * FALSE_ALARMS
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+def test_drift_test_finds_change(noise):
+    found = [
+        verdict_on(drift_in_memory(np.random.default_rng(seed), 1500, drift=0.4, noise=noise)) for seed in range(5)
+    ]
+    assert found == ["broken"] * 5
+
+
+def test_drift_with_changing_pairings_is_caught():
+    """Certificate 0, true gap 0.3: everybody moved to the worse room while all means were rising."""
+    room, rows = changing_log(np.random.default_rng(0), 2000, n=3, drift=0.8)
+    log = coterie.Log.from_frames(**frames_of(room, rows))
+    learner = coterie.StableLearner().fit(log)
+    apart = 0.15 * (1 - np.eye(3))
+    truth = coterie.Game(means=np.stack([apart, -apart]), agents=log.agents, coalitions=log.coalitions, actions="one")
+    assert learner.certificate_.gap == 0
+    assert truth.gap(learner.strategy_) == pytest.approx(0.3)
+    assert "mean utilities are the same in every sample" in learner.certificate_.assumes
+    warning = next(text for text in learner.result_.warnings if text.startswith("mean utilities are not the same"))
+    assert warning.endswith("use since to leave out earlier samples")
+    assert any(text == warning for text in cautions(learner.statistics_, learner.strategy_))
+    recent = coterie.Log.from_frames(**frames_of(room, rows), since="1900")
+    assert drift(Statistics.of(recent)).verdict == "no objection"
+
+
+@pytest.mark.parametrize(("samples", "clues"), [(50, False), (1, True)])
+def test_drift_says_where_it_was_not_tested(samples, clues):
+    log = coterie.Log.from_frames(**frames_of(*changing_log(np.random.default_rng(0), samples)))
+    (found,) = (check for check in checks_of(Statistics.of(log, clues=clues)) if check.assumption == "drift")
+    assert found.verdict == "not tested"
+    assert "is not known" in found.text

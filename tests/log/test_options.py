@@ -33,7 +33,7 @@ def _whole(value, what):
 class More(LogOptions, total=False):
     """The table with one more entry."""
 
-    since: Annotated[int | None, Option(_whole, "Leave out earlier samples.", Word(int), default=7)]
+    fold: Annotated[int | None, Option(_whole, "Leave out some samples.", Word(int), default=7)]
 
 
 def test_one_entry_is_seen_everywhere(monkeypatch, csv_log):
@@ -49,17 +49,17 @@ def test_one_entry_is_seen_everywhere(monkeypatch, csv_log):
             Where.
         """
 
-    assert inspect.signature(reads).parameters["since"].annotation == int | None
-    assert reads.__doc__.endswith("since\n    Leave out earlier samples. Default: 7.\n")
-    folder = csv_log(pairs=PAIRS, json='{"since": 3}')
-    assert coterie.read_log(folder).options["since"] == 3
-    assert coterie.read_log(folder, since=4).options["since"] == 4
+    assert inspect.signature(reads).parameters["fold"].annotation == int | None
+    assert reads.__doc__.endswith("fold\n    Leave out some samples. Default: 7.\n")
+    folder = csv_log(pairs=PAIRS, json='{"fold": 3}')
+    assert coterie.read_log(folder).options["fold"] == 3
+    assert coterie.read_log(folder, fold=4).options["fold"] == 4
     assert coterie.Log.from_frames(pairs={"sample": [1], "coalition": ["x"], "agent": ["a"], "partner": ["b"],
-                                          "utility": [0.5]}).options["since"] == 7  # fmt: skip
-    with pytest.raises(InputError, match="since: expected a whole number, got 'x'"):
-        coterie.read_log(folder, since="x")
-    with pytest.raises(InputError, match=r"log\.json: since: expected a whole number, got 'x'"):
-        coterie.read_log(csv_log(pairs=PAIRS, json='{"since": "x"}'))
+                                          "utility": [0.5]}).options["fold"] == 7  # fmt: skip
+    with pytest.raises(InputError, match="fold: expected a whole number, got 'x'"):
+        coterie.read_log(folder, fold="x")
+    with pytest.raises(InputError, match=r"log\.json: fold: expected a whole number, got 'x'"):
+        coterie.read_log(csv_log(pairs=PAIRS, json='{"fold": "x"}'))
 
     commands = typer.Typer()
 
@@ -67,13 +67,14 @@ def test_one_entry_is_seen_everywhere(monkeypatch, csv_log):
     @reads_log
     def show(log):
         """Show."""
-        typer.echo(log.options["since"])
+        typer.echo(log.options["fold"])
 
     assert re.search(
-        r"--since +<?\w+>? +Leave out earlier samples", plain(CliRunner().invoke(commands, ["--help"], env=WIDE).output)
+        r"--fold +<?\w+>? +Leave out some samples",
+        plain(CliRunner().invoke(commands, ["--help"], env=WIDE).output),
     )
     assert CliRunner().invoke(commands, [str(folder)]).output == "3\n"
-    assert CliRunner().invoke(commands, [str(folder), "--since", "5"]).output == "5\n"
+    assert CliRunner().invoke(commands, [str(folder), "--fold", "5"]).output == "5\n"
 
 
 @pytest.mark.parametrize("function", [coterie.read_log, coterie.Log.from_frames])

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,9 +72,9 @@ def test_joint_sums_add_up(tables):
     first, second = (statistics_of(half, names, {}, wanted) for half in halves)
     assert (first + second).whole.joint.projections == pytest.approx(whole.joint.projections)
     assert (first + second).whole.joint.moments == pytest.approx(whole.joint.moments)
-    fewer = log_tables.only(
-        {s for s, a, _ in log_tables.memberships} - {s for s, a, _ in log_tables.memberships if a == "a0"}
-    )
+    others = tables(44, n=4, k=2)
+    fewer = others.only({s for s, a, _ in others.memberships} - {s for s, a, _ in others.memberships if a == "a0"})
+    fewer = replace(fewer, **{name: [(f"later {row[0]}", *row[1:]) for row in getattr(fewer, name)] for name in names})
     narrow = statistics_of(fewer, names, {}, wanted)
     assert (narrow + first).setting.agents == first.setting.agents
     assert (narrow + first).whole.joint.moments == pytest.approx((first + narrow).whole.joint.moments)
@@ -92,7 +93,9 @@ def test_what_cannot_be_added(tables):
     ]:
         with pytest.raises(InputError, match=expected):
             _ = plain + statistics_of(log_tables, names, options, wanted)
-    listed = [statistics_of(log_tables, names, {"actions": sets}, {}) for sets in ([["c0"]], [["c0"]], [["c1"]])]
+    pieces = [log_tables.only(set(log_tables.samples[start::2])) for start in (0, 1, 0)]
+    sets = ([["c0"]], [["c0"]], [["c1"]])
+    listed = [statistics_of(piece, names, {"actions": own}, {}) for piece, own in zip(pieces, sets, strict=True)]
     assert (listed[0] + listed[1]).setting.action_sets == [["c0"]]
     with pytest.raises(InputError, match="action_description"):
         _ = listed[0] + listed[2]
@@ -107,12 +110,14 @@ def test_what_cannot_be_added(tables):
 def test_saving_and_loading(tables, tmp_path, case):
     names, options, wanted = CASES[case]
     symmetric = options.get("symmetric", True)
-    original = statistics_of(tables(42, symmetric=symmetric), names, options, wanted)
+    log_tables = tables(42, symmetric=symmetric)
+    pieces = [log_tables.only(set(log_tables.samples[start::2])) for start in (0, 1)]
+    original, other = (statistics_of(piece, names, options, wanted) for piece in pieces)
     original.save(tmp_path / "s.npz")
     loaded = coterie.Statistics.load(tmp_path / "s.npz")
     assert loaded.sha256 == original.sha256
     assert loaded.setting == original.setting
-    assert (loaded + original).sha256 == (original + loaded).sha256
+    assert (loaded + other).sha256 == (other + loaded).sha256 == (original + other).sha256
     assert repr(loaded) == repr(original)
 
 

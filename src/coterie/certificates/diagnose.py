@@ -19,10 +19,12 @@ from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate, pair_estimate
 from coterie.estimate.ridge import agent_ridge
 from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.drift import Contrast
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
+from coterie.sums import Sums
 from coterie.words import counted, said
 
 FALSE_ALARMS = 0.01
@@ -37,7 +39,7 @@ class Check:
     """What a log says about one assumption."""
 
     assumption: str
-    """A short key, such as "symmetry"."""
+    """A short key: "symmetry", "sizes", "independence", "drift", "missing", "adaptive"."""
     verdict: Literal["no objection", "broken", "not tested"]
     text: str
     """A sentence: what was found, with the option that does without a broken assumption; or why nothing was tested."""
@@ -45,7 +47,8 @@ class Check:
 
 def checks_of(statistics: Statistics) -> tuple[Check, ...]:
     """Return what a log says about each assumption that its statistics make."""
-    return (*([symmetry(statistics)] if statistics.setting.symmetric else []),)
+    symmetric = [symmetry(statistics)] if statistics.setting.symmetric else []
+    return (*symmetric, drift(statistics), missing_outcomes(statistics))
 
 
 @dataclass(frozen=True)
@@ -250,3 +253,113 @@ def _compared(setting: Setting, keys: IntArray, means: FloatArray, width: FloatA
 
 def _untested(reason: str) -> Check:
     return Check("symmetry", "not tested", f"whether both agents of a pair get the same was not tested: {reason}")
+
+
+def drift(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
+    """Test whether mean utilities are the same in the first and in the second half of the samples.
+
+    Samples are in their natural order, see `coterie.log.samples`. The test is that of `_surprise` in both folds, six
+    events each, so false alarms have probability at most alpha, whatever the distributions and however the pairs of a
+    sample depend on each other; sizes are told apart where they are known. A change that later reverts is not seen.
+    """
+    seen, change = statistics.clues.drift, statistics.clues.drift.change
+    if statistics.setting.feedback == "bandit":
+        return Check("drift", "not tested", "whether mean utilities change over time is not tested for totals")
+    if not any(fold.samples for fold in seen.folds):
+        few = "no pair was seen often enough, or the statistics do not say"
+        return Check("drift", "not tested", f"whether mean utilities change over time is not known: {few}")
+    log_term = float(np.log(2 * (1 + len(LADDER)) / alpha))
+    strength = max(_surprise(fold, Bounds.of(statistics.setting), log_term) for fold in seen.folds)
+    if strength <= 1 or change is None:
+        return Check("drift", "no objection", "mean utilities do not visibly change over time")
+    where = f" in {change.coalition}" if change.coalition else ""
+    return Check(
+        "drift",
+        "broken",
+        f"mean utilities are not the same in the first and in the second half of the samples (such as {change.agent} "
+        f"and {change.partner}{where}: {change.before:.2f}, then {change.after:.2f}): use {said('since')} to leave "
+        "out earlier samples",
+    )
+
+
+MANY = 0.05
+"""Above this share, meetings that nobody recorded are many."""
+
+
+def missing_outcomes(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
+    """Tell whether outcomes without a row are many (a share above `MANY`) or unevenly spread over pairs.
+
+    If all T meetings are as likely to lack a row, then of the m of one pair u are missing by a hypergeometric
+    distribution with share q, and Pr[u / m >= x] <= exp(-m kl(x, q)) for x > q (Hoeffding 1963). One event for each
+    pair and coalition, so an even spread is called uneven with probability at most alpha. What the missing outcomes
+    were, nothing can tell. Bandit logs: the same for the totals of each agent.
+    """
+    setting, unrecorded = statistics.setting, statistics.clues.unrecorded
+    if setting.missing == "worst":
+        return Check("missing", "no objection", "outcomes that were not recorded count at their worst")
+    if unrecorded is None:
+        return Check("missing", "not tested", "which outcomes are missing is not known without memberships")
+    if not len(unrecorded.keys):
+        return Check("missing", "no objection", "every outcome was recorded")
+    whole = statistics.whole
+    counted = (whole.entries.keys[:, :3], whole.count) if isinstance(whole, PairStatistics) else _by_agent(whole)
+    outcomes = _beside(*counted, unrecorded)
+    missing, met = outcomes.values[:, 1], outcomes.values.sum(axis=1)
+    share = float(missing.sum() / met.sum())
+    surprise = np.where(missing > share * met, met * _divergence(missing / met, share), 0.0)
+    worst = int(surprise.argmax())
+    uneven = surprise[worst] > np.log(len(met) / alpha)
+    is_pairs = setting.feedback == "semi-bandit"
+    what = "meetings have no row in pairs" if is_pairs else "times a member has no total"
+    text = f"{int(missing.sum()):,} of {int(met.sum()):,} {what}"
+    if share <= MANY and not uneven:
+        return Check("missing", "no objection", f"{text}, which is few, and evenly spread")
+    if uneven:
+        places = outcomes.keys[worst].tolist()
+        who = [setting.agents[i] for i in (places[1:3] if is_pairs else places)]
+        where = f" in {setting.coalitions[places[0]]}" if is_pairs and not setting.pool_coalitions else ""
+        text += f", unevenly spread ({int(missing[worst])} of {int(met[worst])} of {' and '.join(who)}{where})"
+    cure = f"use {said(missing='worst')}, or look for the rows" if is_pairs else "look for the rows"
+    return Check("missing", "broken", f"{text}: if things went badly then, what is learnt is too rosy; {cure}")
+
+
+def _divergence(x: FloatArray, q: float) -> FloatArray:
+    """Return kl(x, q) of shares, 0 <= x <= 1 and 0 < q < 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above, below = x * np.log(x / q), (1 - x) * np.log((1 - x) / (1 - q))
+    return np.asarray(np.where(x > 0, above, 0.0) + np.where(x < 1, below, 0.0))
+
+
+def _by_agent(whole: TotalStatistics) -> tuple[IntArray, IntArray]:
+    """Return agents as keys, and how many totals each has."""
+    return np.arange(len(whole.totals))[:, None], whole.totals
+
+
+def _beside(keys: IntArray, recorded: IntArray, unrecorded: Sums) -> Sums:
+    """Return how many outcomes of each key were recorded, and how many were not."""
+    ours = np.stack([recorded, np.zeros_like(recorded)], axis=1)
+    theirs = np.concatenate([np.zeros_like(unrecorded.values), unrecorded.values], axis=1)
+    both = Sums.collect(np.concatenate([keys, unrecorded.keys]), np.concatenate([ours, theirs]))
+    some = both.values.any(axis=1)
+    return Sums(both.keys[some], both.values[some])
+
+
+LADDER = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
+"""The lambda of `_surprise`, in units of 1 / R; fixed beforehand, each an event of its own."""
+
+
+def _surprise(fold: Contrast, bounds: Bounds, log_term: float) -> float:
+    """Return T = sum of y over the most that chance explains; above 1 with probability at most 6 exp(-L).
+
+    Given the other fold and who met whom, the y of different samples are independent, their means add up to 0, and y
+    lies in an interval of length 2 r a. Hoeffding: T <= r sqrt(2 L sum of a^2), one event. As y >= -R, for lambda =
+    h / R and psi = -log(1 - h) - h: exp(lambda y - psi y^2 / R^2) <= 1 + lambda y (Fan, Grama and Liu 2015, Lemma
+    4.1), of mean at most exp(lambda E y); the product over samples has mean at most 1, and by Markov's inequality
+    T <= L / lambda + psi / (lambda R^2) sum of y^2, one event for each lambda of the ladder.
+    """
+    widths = [bounds.half_range * np.sqrt(2 * log_term * fold.reaches)]
+    if bounds.sigma is None:
+        depth = fold.deepest
+        widths += [depth * log_term / h - fold.squares * (np.log1p(-h) + h) / (h * depth) for h in LADDER if depth > 0]
+    width = min(widths)
+    return float(fold.total / width) if width > 0 else 0.0

@@ -87,6 +87,11 @@ class Evidence(ABC):
     def is_symmetric(self) -> bool:
         """Whether both agents of a pair are taken to receive the same."""
 
+    @property
+    def covers_missing(self) -> bool:
+        """Whether outcomes that were not recorded count at their worst."""
+        return False
+
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
         if self.names is not None and self.names != (strategy.agents, strategy.coalitions):
@@ -166,8 +171,18 @@ class Evidence(ABC):
             limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
                 limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
-        assumed = [self.unknowns.meaning, independent, "logged actions did not depend on earlier utilities", limits]
-        return [*assumed, *(["both agents of a pair receive the same utility"] if self.is_symmetric else [])]
+        missing = "outcomes that were not recorded would have been like those that were"
+        if self.covers_missing:
+            missing = "outcomes that were not recorded are anything within the range"
+        return [
+            self.unknowns.meaning,
+            independent,
+            "logged actions did not depend on earlier utilities",
+            limits,
+            "mean utilities are the same in every sample",
+            missing,
+            *(["both agents of a pair receive the same utility"] if self.is_symmetric else []),
+        ]
 
 
 def times(amount: FloatArray, limit: float) -> FloatArray:

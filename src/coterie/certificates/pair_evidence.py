@@ -46,11 +46,15 @@ class PairEvidence(Evidence):
     def is_symmetric(self) -> bool:
         return self.estimate.symmetric
 
+    @property
+    def covers_missing(self) -> bool:
+        return self.estimate.moments.unrecorded is not None
+
     def rooms(self, design: Design) -> FloatArray:
         return design.linear(self.values)
 
     def exposure(self, design: Design) -> FloatArray:
-        """Return how many partners' worth of never observed utility each room holds, shape (n, k)."""
+        """Return how many partners' worth of utility that nobody recorded each room holds, shape (n, k)."""
         return self.unknowns.exposure(design, self._unseen)
 
     def interval_arrays(self, delta: float) -> tuple[FloatArray, FloatArray]:
@@ -69,7 +73,7 @@ class PairEvidence(Evidence):
         the upper ends, and coalitions kept by a deviation cancel with their uncertainty.
         """
         lower, upper = self.interval_arrays(delta)
-        exposure, bounds = self.exposure(design), self.bounds
+        exposure, bounds = self.unknowns.exposure(design, self.estimate.moments.unseen), self.bounds
         rounding = bounds.rounding * design.partners
         return LinearBound(
             design.marginals,
@@ -98,7 +102,7 @@ class PairEvidence(Evidence):
 
     def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "PairEvidence") -> GainBound:
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
-        if self.allows_dependence or not self.knows_variance or not learning.knows_variance:
+        if self.allows_dependence or self.covers_missing or not self.knows_variance or not learning.knows_variance:
             return self.direction_bound(design, log_term)
         if not self.unknowns.averages_meetings:
             return self.direction_bound(design, log_term)
@@ -115,7 +119,8 @@ class PairEvidence(Evidence):
         variance = None
         if own.variance is not None and other.variance is not None:
             variance = np.where(other.count >= 2, other.variance, self.bounds.half_range**2)
-        moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats)
+        # Of the certifying part only who met whom may be seen; what was recorded there may depend on utilities.
+        moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats, other.unrecorded)
         return replace(self, estimate=replace(self.estimate, moments=moments))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
@@ -140,7 +145,7 @@ class PairEvidence(Evidence):
 
     @cached_property
     def _unseen(self) -> FloatArray:
-        return self.estimate.moments.unseen
+        return self.estimate.moments.at_worst
 
     @property
     def knows_variance(self) -> bool:
@@ -156,8 +161,9 @@ class PairEvidence(Evidence):
     def _variances(self) -> FloatArray:
         """s^2 / N; a value seen once has no sample variance, but its variance is at most r^2."""
         moments = self.estimate.moments
-        assert moments.variance is not None
-        return np.where(moments.count >= 2, moments.variance, self.bounds.half_range**2) * self._inverse
+        variance = moments.spread(self.bounds)
+        assert variance is not None
+        return np.where(moments.count >= 2, variance, self.bounds.half_range**2) * self._inverse
 
     @cached_property
     def _steps(self) -> FloatArray:
@@ -178,8 +184,12 @@ class PairEvidence(Evidence):
         return np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
 
     def _parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
-        """Return the linear parts for joining and leaving: estimates, the unseen at their worst."""
-        rooms, exposure, bounds = self.rooms(design), self.exposure(design), self.bounds
+        """Return the linear parts for joining and leaving: what was recorded, the rest at its worst.
+
+        For any recording, sum of c_e theta_e is off by no more than the width at N + U from the same sum of the means
+        of all N + U values, and those lie within N / (N + U) of the recorded mean plus U / (N + U) of the range.
+        """
+        rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
         rounding = bounds.rounding * design.partners
         return rooms + times(exposure, bounds.high) + rounding, rooms + times(exposure, bounds.low) - rounding
 

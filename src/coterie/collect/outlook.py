@@ -98,7 +98,9 @@ class Outlook:
         variance = None if self.moments.variance is None else self.variance
         events = int((count > 0).sum()) // (2 if self.symmetric else 1)
         # Cells that enter no gain count as events, but nobody need work out their intervals.
-        changed = Moments(np.where(self.matters, count, 0.0), mean, variance, max(events, 1))
+        share = self.moments.unrecorded
+        share = None if share is None else share * self.base / total  # what is added is taken to be recorded
+        changed = Moments(np.where(self.matters, count, 0.0), mean, variance, max(events, 1), unrecorded=share)
         return replace(self.evidence, estimate=replace(self.evidence.estimate, moments=changed))
 
     def bound(self, evidence: PairEvidence, design: StrategyDesign) -> GainBound:

@@ -1,6 +1,6 @@
 """Simultaneous confidence intervals for all unknowns of a semi-bandit log."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -66,6 +66,9 @@ class Moments:
     repeats: FloatArray | None = None
     """sum over samples of n_m^2, where an unknown occurs n_m times in sample m and these values may depend
     on each other; None where that cannot be."""
+    unrecorded: FloatArray | None = None
+    """The share of the `count` values that the log does not hold and that count at their worst; mean and variance
+    are of the others. None where every value was recorded, or is taken to be like those that were."""
 
     @classmethod
     def from_sums(
@@ -98,6 +101,37 @@ class Moments:
         return (self.count > 0).astype(np.float64)
 
     @property
+    def recorded(self) -> FloatArray:
+        """What recorded values add to the mean of all: the mean, times their share."""
+        return self.mean if self.unrecorded is None else self.mean * (1 - self.unrecorded)
+
+    @property
+    def at_worst(self) -> FloatArray:
+        """The share of each unknown that no value was recorded of: all of it where it was never observed."""
+        return self.unseen if self.unrecorded is None else self.unseen + self.unrecorded * self.seen
+
+    def spread(self, bounds: Bounds) -> FloatArray | None:
+        """Return the sample variance, or the most that it can be if unrecorded values are anywhere in the range.
+
+        A sum of squares about the mean is at most that about any other point: here the mean of the recorded values,
+        or the middle of the range, from which no value is further than r.
+        """
+        if self.variance is None or self.unrecorded is None:
+            return self.variance
+        unrecorded = self.count * self.unrecorded
+        recorded = self.count - unrecorded
+        own = np.maximum(recorded - 1, 0.0) * self.variance
+        furthest = np.maximum(bounds.high - self.mean, self.mean - bounds.low)
+        about_mean = own + unrecorded * furthest**2
+        about_middle = own + recorded * (self.mean - bounds.middle) ** 2 + unrecorded * bounds.half_width**2
+        return np.asarray(np.minimum(about_mean, about_middle) / np.maximum(self.count - 1, 1.0))
+
+    def with_all(self, bounds: Bounds, end: float) -> "Moments":
+        """Return the moments if every unrecorded value were at this end of the range (with the largest variance)."""
+        assert self.unrecorded is not None
+        return replace(self, mean=self.recorded + self.unrecorded * end, variance=self.spread(bounds), unrecorded=None)
+
+    @property
     def unseen(self) -> FloatArray:
         """1 where there is an unknown that was never observed, else 0: nobody is her own partner."""
         missing = 1.0 - self.seen
@@ -118,7 +152,15 @@ def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "
 
     "best" is the narrower of KL and empirical Bernstein at delta / 2 each. Nothing is wider than
     [low, high], and an unknown never observed gets exactly that.
+
+    With unrecorded values, the interval of the mean of all N + U values holds its expectation, whatever decided which
+    are recorded. Its ends grow with that mean, so the lower end with all U values at `low` is no higher, the upper
+    one with all at `high` no lower. Events are those of all pairs that met, which recording does not change.
     """
+    if moments.unrecorded is not None:
+        lower, _ = intervals(moments.with_all(bounds, bounds.low), bounds, delta, method)
+        _, upper = intervals(moments.with_all(bounds, bounds.high), bounds, delta, method)
+        return lower, upper
     count, mean, events = moments.effective, moments.mean, moments.events
     if bounds.sigma is not None:
         method = "sub-gaussian"

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from coterie.arrays import FloatArray
+from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.unknowns import Unknowns, unknowns_of
 from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.setting import Setting
+from coterie.sums import Sums
 from coterie.words import said
 
 CELLS = 50_000_000
@@ -103,6 +105,8 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     if unknowns is not None:
         if noise is not None:
             raise InputError(f"{said(noise='samples')} is not available for anonymous sizes or a known factor")
+        if part.met is not None:
+            raise InputError(f"{said(missing='worst')} is not available for anonymous sizes or a known factor")
         total = _table(part, part.mean * part.count)
         squares = _table(part, part.variance * (part.count - 1) + part.count * part.mean**2)
         return PairEstimate.from_sums(unknowns, count, total, squares, bounds, symmetric=setting.symmetric)
@@ -110,18 +114,34 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     # Every utility is rounded by at most half a step, which moves a standard deviation by less than a step.
     variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
     moments = Moments(count, _table(part, part.mean), _table(part, variance), len(part.count), repeats)
+    if part.met is not None:
+        moments = _with_unrecorded(moments, setting, part.met)
     return PairEstimate(unknowns_of(by_size=aware, pooled=pooled), moments, bounds, n, k, noise, setting.symmetric)
+
+
+def _with_unrecorded(moments: Moments, setting: Setting, met: Sums) -> Moments:
+    """Return moments of all meetings, of which those without a row count at their worst.
+
+    With N recorded and U unrecorded values, a mean is off by no more than the width at N + U from that of all, which
+    is N / (N + U) of the recorded mean plus U / (N + U) of something in the range. All that met count, rated or not:
+    which of them were rated may depend on their utilities, which of them met does not.
+    """
+    count = _spread(setting, met.keys, met.values[:, 0].astype(np.float64))
+    repeats = None if moments.repeats is None else _spread(setting, met.keys, met.values[:, 1].astype(np.float64))
+    share = np.divide(count - moments.count, count, out=np.zeros_like(count), where=count > 0)
+    return Moments(count, moments.mean, moments.variance, len(met.keys), repeats, share)
 
 
 def _table(part: PairStatistics, values: FloatArray) -> FloatArray:
     """Spread one value per observed unknown over (tables, n, n) or (tables, n, n, n + 1)."""
-    setting = part.setting
+    return _spread(part.setting, part.entries.keys, values)
+
+
+def _spread(setting: Setting, keys: IntArray, values: FloatArray) -> FloatArray:
     n, tables = setting.n_agents, setting.n_tables
-    shape: tuple[int, ...] = (tables, n, n)
-    key: tuple[Any, ...] = (part.coalition, part.agent, part.partner)
-    turned: tuple[Any, ...] = (part.coalition, part.partner, part.agent)
-    if setting.sizes == "aware":
-        shape, key, turned = (*shape, n + 1), (*key, part.size), (*turned, part.size)
+    shape: tuple[int, ...] = (tables, n, n, n + 1)[: keys.shape[1]]
+    key: tuple[Any, ...] = tuple(keys.T)
+    turned: tuple[Any, ...] = (key[0], key[2], key[1], *key[3:])
     if np.prod(shape, dtype=np.float64) > CELLS:
         raise TooLargeError(
             f"estimates for {n} agents and {tables} coalitions"

@@ -1,10 +1,12 @@
 """A log of past outcomes: read, checked, and ready to be reduced to statistics."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Unpack
+
+import pyarrow as pa
 
 from coterie import checks
 from coterie.errors import InputError
@@ -14,8 +16,9 @@ from coterie.log.checking import Checked, check, match_columns, refuse_unknown_c
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
 from coterie.log.options import LogOptions, Options, call_options, merged, settled, takes_options
+from coterie.log.samples import Samples, samples_of
 from coterie.log.tables import Source, frame_sources, used_tables
-from coterie.words import counted, in_order
+from coterie.words import counted, in_order, said
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
@@ -25,6 +28,7 @@ ONE_SIDED = (
     "alone, as if it were by chance that the other is missing"
 )
 TOTALS_UNUSED = "totals are not used, since there are pairs"
+SOME_SAMPLES = "{kept:,} of {every:,} samples are used, from {first!r} to {last!r}, {order}"
 OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in {where}, such as {name!r}"
 OUTSIDE_NAME = "the {what} {name!r} in the tables is not listed in {where}"
 
@@ -141,6 +145,11 @@ class Log:
         query = queries.sample_counts([self.engine.name(view) for view in views], "0")
         return int(self.engine.table(query)["samples"][0].as_py())
 
+    @cached_property
+    def samples(self) -> Samples:
+        """The names of the samples, in their order."""
+        return samples_of(self.engine, self.tables)
+
     def __repr__(self) -> str:
         kind = "symmetric" if self.symmetric else "asymmetric"
         people = f"{counted(len(self.agents), 'agent')} ({_some(self.agents)})"
@@ -185,11 +194,12 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     options = settled(declared)
     types = {source.table: engine.types(source) for source in used}
     refuse_unknown_columns(types, options["columns"], used)
-    for source in used:
-        engine.load(source, match_columns(source, types[source.table], options["columns"]))
+    columns = {source.table: match_columns(source, types[source.table], options["columns"]) for source in used}
+    tables = tuple(columns)
+    if options["missing"] == "worst" and tables != ("memberships", "pairs"):
+        raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
+    notes = _load(engine, used, columns, options)
     checked = check(engine, used, options)
-    tables = tuple(source.table for source in used)
-    notes = []
     if tables[-1] == "pairs":
         if any(source.table == "totals" for source in sources):
             notes.append(TOTALS_UNUSED)
@@ -224,6 +234,31 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
+
+
+def _load(
+    engine: Engine, used: Sequence[Source], columns: Mapping[str, Mapping[str, str]], options: Options
+) -> list[str]:
+    """Make the views of the tables, and return what to tell about samples that were left out."""
+    since, until = options["since"], options["until"]
+    if since is None and until is None:
+        for source in used:
+            engine.load(source, columns[source.table])
+        return []
+    for source in used:
+        engine.load(replace(source, table=f"every_{source.table}"), columns[source.table])
+    every = samples_of(engine, [f"every_{source.table}" for source in used])
+    if not len(every):
+        raise InputError(f"{used[-1].shown}: has no samples; an empty log says nothing")
+    kept = every.between(since, until)
+    engine.lookup("kept_samples", pa.table({"sample": kept.names}))
+    for source in used:
+        view = queries.within(engine.name(f"every_{source.table}"), engine.name("kept_samples"))
+        engine.view(source.table, view)
+    if len(kept) == len(every):
+        return []
+    first, last = kept.names[0].as_py(), kept.names[-1].as_py()
+    return [SOME_SAMPLES.format(kept=len(kept), every=len(every), first=first, last=last, order=kept.order)]
 
 
 def _listed(coalitions: int | tuple[str, ...] | None) -> tuple[str, ...]:

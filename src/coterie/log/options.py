@@ -31,6 +31,9 @@ WIDEST_RANGE = 1e140
 
 EngineName = Literal["duckdb", "spark"]
 
+Missing = Literal["ignore", "worst"]
+"""What is taken of meetings without a row: that they were like the others, or the worst."""
+
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
 
@@ -79,6 +82,15 @@ class Option:
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what}: expected text, got {checks.shown(value)}")
+    return value
+
+
+def _name(value: Any, what: str) -> str:
+    """Return a name, which may be written as a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{what}: expected a name, got {checks.shown(value)}")
     return value
 
 
@@ -268,6 +280,24 @@ class LogOptions(TypedDict, total=False):
             default=False,
         ),
     ]
+    since: Annotated[
+        str | int | None,
+        Option(
+            _name,
+            "The first sample to use. Samples come in the order of their numbers or dates, else as first seen.",
+            Word(metavar="SAMPLE"),
+        ),
+    ]
+    until: Annotated[str | int | None, Option(_name, "The last sample to use.", Word(metavar="SAMPLE"))]
+    missing: Annotated[
+        Missing | None,
+        Option(
+            _one_of(Missing),
+            "Meetings that have no row in pairs: ignore them, or count them at their worst (needs memberships).",
+            Word(Missing),
+            default="ignore",
+        ),
+    ]
     feedback: Annotated[
         Feedback | None,
         Option(
@@ -350,6 +380,8 @@ def settled(declared: Options) -> Options:
             f"{said('coalitions')} says how many interchangeable coalitions to use: add {said(pool_coalitions=True)}"
         )
     neutral, sigma = options["neutral"], options["sigma"]
+    if options["missing"] == "worst" and sigma is not None:
+        raise InputError(f"{said(missing='worst')} needs utilities with bounds, not {said('sigma')}: there is no worst")
     if options["utility_range"] is None and sigma is None:
         options["utility_range"] = (-1.0, 1.0)
     low, high = fixed_range(options["utility_range"], neutral, sigma)

@@ -35,6 +35,15 @@ def inferred_members(pairs: str) -> str:
     )
 
 
+def meetings(members: str, *, symmetric: bool) -> str:
+    """Return every two agents who shared a coalition: one row per unordered pair, or two, one for each order."""
+    return (
+        "SELECT a.sample AS sample, a.coalition AS coalition, a.agent AS agent, b.agent AS partner "
+        f"FROM {members} a JOIN {members} b ON a.sample = b.sample AND a.coalition = b.coalition "
+        f"AND a.agent {'<' if symmetric else '<>'} b.agent"
+    )
+
+
 def averaged_orders(pairs: str) -> str:
     """Return one row per unordered pair, coalition and sample listed in both orders, with the mean of its utilities.
 
@@ -74,6 +83,19 @@ def samples(views: Sequence[str]) -> str:
     """Return the names of all samples that occur in some of the views."""
     listed = " UNION ALL ".join(f"SELECT sample FROM {view}" for view in views)
     return f"SELECT DISTINCT sample FROM ({listed}) AS listed"
+
+
+def first_rows(view: str) -> str:
+    """Return where each sample is first seen in each file of a table."""
+    return (
+        f"SELECT sample, file_name, min(row_index) AS row_index FROM {view} WHERE coalesce(sample, '') <> '' "
+        "GROUP BY sample, file_name"
+    )
+
+
+def within(view: str, kept: str) -> str:
+    """Return the rows of some samples; rows without a sample stay, to be refused."""
+    return f"SELECT * FROM {view} WHERE sample IN (SELECT sample FROM {kept}) OR coalesce(sample, '') = ''"
 
 
 def sample_counts(views: Sequence[str], which: str) -> str:

@@ -5,13 +5,16 @@ adding them up. No estimate and no certificate looks at clues.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
-from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.drift import NO_DRIFT, Drift
+from coterie.statistics.fresh import NO_HASHES, UNCHECKED, Hashes, united
+from coterie.statistics.pair_statistics import PairStatistics, relabelled_pairs
 from coterie.statistics.parts import HALVES
-from coterie.statistics.setting import Setting
+from coterie.statistics.setting import Setting, positions
+from coterie.sums import Sums
 
 SIZED_CELLS = 20_000_000
 """Whether size matters is tested for up to so many pairs x coalitions x sizes."""
@@ -29,46 +32,80 @@ class Clues:
     """The log by coalition size in two halves, whatever its parts; given memberships, and where `can_test_sizes`."""
     excess: SampleExcess = NO_EXCESS
     """How far pairs of one sample move together, where they are taken to be independent."""
+    drift: Drift = NO_DRIFT
+    """How earlier samples differ from later ones."""
+    samples: Hashes = field(default_factory=lambda: NO_HASHES)
+    """Hashes of the names of all samples; fewer than there are samples where they are not known."""
+    unrecorded: Sums | None = None
+    """How many meetings have no row: keys (coalition, agent, partner), only those that lack some. Bandit logs: keys
+    (agent,), how often she was a member without a total. None where it is not known who met whom."""
     by_order: PairStatistics | None = None
     """The log by who is listed as the agent of a pair, sizes ignored; where the two are taken to get the same."""
     agreed: int = 0
     """How often both agents of a pair showed what they got, and it was the same; see `coterie.log.checking.Checked`."""
 
-    def merged(self, other: "Clues", setting: Setting) -> "Clues":
+    def relabelled(self, old: Setting, new: Setting) -> "Clues":
+        """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
+        if self.unrecorded is None or (old.agents, old.coalitions) == (new.agents, new.coalitions):
+            return self
+        agents = positions(old.agents, new.agents)
+        if new.feedback == "bandit":
+            return replace(self, unrecorded=self.unrecorded.relabelled([agents]))
+        tables = None if new.pool_coalitions else positions(old.coalitions, new.coalitions)
+        moved = relabelled_pairs(self.unrecorded, agents, tables, symmetric=new.symmetric)
+        return replace(self, unrecorded=moved)
+
+    def merged(self, other: "Clues", setting: Setting, *, complete: bool = True) -> "Clues":
         """Return the clues of two logs without common samples, for the setting of both together.
 
         A log that has no sums by size, for want of memberships, adds nothing to those of the other. They
-        are a test of that other log then, and as valid as before.
+        are a test of that other log then, and as valid as before. Common samples are refused; where not all
+        hashes are known, which is for the caller to say, a note says that this was not checked.
         """
         extents = [one.extent for one in (self, other) if one.extent is not None]
         extent = (min(low for low, _ in extents), max(high for _, high in extents)) if extents else None
         return Clues(
-            tuple(dict.fromkeys(self.notes + other.notes)),
+            tuple(dict.fromkeys(self.notes + other.notes + (() if complete else (UNCHECKED,)))),
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
             self.excess + other.excess,
+            self.drift + other.drift,
+            united(self.samples, other.samples),
+            _merged_unrecorded(self.unrecorded, other.unrecorded),
             _merged_by_order(self.by_order, other.by_order, setting),
             self.agreed + other.agreed,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the sums by size and by order as plain values."""
+        """Return all but arrays as plain values."""
         extent = None if self.extent is None else list(self.extent)
-        return {
-            "notes": list(self.notes),
-            "extent": extent,
-            "excess": asdict(self.excess),
-            "agreed": self.agreed,
-        }
+        plain = {"excess": asdict(self.excess), "drift": asdict(self.drift), "agreed": self.agreed}
+        return {"notes": list(self.notes), "extent": extent, **plain}
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays that are kept beside the sums by size and by order."""
+        found: dict[str, Any] = {"sample_hashes": self.samples} if len(self.samples) else {}
+        if self.unrecorded is not None:
+            found |= {"unrecorded_keys": self.unrecorded.keys, "unrecorded_values": self.unrecorded.values}
+        return found
 
     @classmethod
     def from_json(
-        cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...], by_order: PairStatistics | None
+        cls,
+        data: Mapping[str, Any],
+        by_size: tuple[PairStatistics, ...],
+        by_order: PairStatistics | None,
+        arrays: Mapping[str, Any],
     ) -> "Clues":
-        """Read what `to_json` wrote."""
+        """Read what `to_json` and `arrays` returned; files that are older lack some of it."""
         extent = None if data["extent"] is None else (data["extent"][0], data["extent"][1])
-        excess = SampleExcess(**data["excess"])
-        return cls(tuple(data["notes"]), extent, by_size, excess, by_order, data.get("agreed", 0))
+        return cls(
+            tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]), Drift.from_json(data.get("drift")),
+            arrays.get("sample_hashes", NO_HASHES),
+            Sums(arrays["unrecorded_keys"], arrays["unrecorded_values"]) if "unrecorded_keys" in arrays else None,
+            by_order,
+            data.get("agreed", 0),
+        )  # fmt: skip
 
 
 NO_CLUES = Clues()
@@ -83,12 +120,16 @@ def can_test_sizes(setting: Setting) -> bool:
 
 def by_size_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by size that go with some statistics."""
-    return replace(setting, sizes="aware", noise="pairs", shares=HALVES)
+    return replace(setting, sizes="aware", noise="pairs", shares=HALVES, missing="ignore")
+
+
+def _merged_unrecorded(ours: Sums | None, theirs: Sums | None) -> Sums | None:
+    return ours + theirs if ours is not None and theirs is not None else ours or theirs
 
 
 def by_order_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by order that go with some statistics."""
-    return replace(setting, symmetric=False, sizes="ignore", noise="pairs", shares=(1.0,))
+    return replace(setting, symmetric=False, sizes="ignore", noise="pairs", shares=(1.0,), missing="ignore")
 
 
 def _merged_by_order(

@@ -1,6 +1,6 @@
 """The SQL of reductions: plain group-by and join, the same text for every engine; see `coterie.log.queries`."""
 
-from coterie.log.queries import WHOLE, sizes, terms
+from coterie.log.queries import WHOLE, double, sizes, terms
 from coterie.statistics.fixed_point import fixed_point
 
 
@@ -47,6 +47,24 @@ def pair_repeats(pairs: str, which: str, sized_by: str | None, *, symmetric: boo
         f"{first} AS agent, {second} AS partner{', z.size AS size' if sized_by else ''}, count(*) AS met "
         f"FROM {_sized(pairs, sized_by)} GROUP BY p.sample, {first}, {second}{', z.size' if sized_by else ''}) AS met "
         f"GROUP BY part, agent, partner{size}"
+    )
+
+
+def pair_counts(meetings: str, which: str, sized_by: str | None = None, *, pooled: bool = False) -> str:
+    """Return how often each pair met in each part and coalition (and size)."""
+    named = ", ".join(["part", *([] if pooled else ["coalition"]), "agent", "partner", *(["size"] if sized_by else [])])
+    size = ", z.size AS size" if sized_by else ""
+    return (
+        f"SELECT {named}, count(*) AS met FROM (SELECT {which} AS part, p.coalition AS coalition, agent, partner{size} "
+        f"FROM {_sized(meetings, sized_by)}) AS met GROUP BY {named}"
+    )
+
+
+def missing_totals(members: str, totals: str) -> str:
+    """Return how often each agent was a member of something but has no total."""
+    return (
+        f"SELECT agent, count(*) AS missing FROM (SELECT sample, agent FROM {members} EXCEPT "
+        f"SELECT sample, agent FROM {totals}) AS unobserved GROUP BY agent"
     )
 
 
@@ -97,3 +115,86 @@ def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool)
         "GROUP BY sample HAVING count(*) > 1"
     )
     return f"SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares FROM ({excess}) AS s"
+
+
+SHARED = 20.0
+"""What a pair's values suggest is mixed with what all pairs suggest, which counts as much as so many values."""
+
+_CELL = ("room", "one", "two", "size")
+
+
+def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
+    """Return all utilities with cell, half of time, fold and share of their sample, see `coterie.statistics.drift`."""
+    first, second = ordered(symmetric=symmetric)
+    room = "''" if pooled else "p.coalition"
+    return (
+        f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
+        f"{'z.size' if sized_by else '0'} AS size, h.late AS late, {fold} AS fold, utility, "
+        f"CAST(1 AS DOUBLE) / k.seen AS share FROM {_sized(pairs, sized_by)} JOIN {halves} h ON p.sample = h.sample "
+        f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON p.sample = k.sample"
+    )
+
+
+def timed_cells(rows: str) -> str:
+    """Return counts, sums and shares of each cell before and after, in both folds."""
+    columns = [
+        f"CAST(sum(CASE WHEN fold = {fold} AND late = {late} THEN {term} ELSE 0 END) AS DOUBLE) AS {name}{fold}{late}"
+        for name, term in (("n", "1"), ("s", "utility"), ("g", "share"))
+        for fold in (0, 1)
+        for late in (0, 1)
+    ]
+    named = ", ".join(_CELL)
+    return f"SELECT {named}, {', '.join(columns)} FROM ({rows}) AS timed GROUP BY {named}"
+
+
+def time_contrasts(rows: str, cells: str, limits: tuple[float, float]) -> str:
+    """Return for each fold what its samples say of the changes that the other fold suggests."""
+    low, high = (double(end) for end in limits)
+    weights = " UNION ALL ".join(_weights(cells, fold) for fold in (0, 1))
+    terms = (
+        "SELECT r.sample AS sample, r.fold AS fold, r.utility AS utility, c.mean AS mean, "
+        "r.share * CASE WHEN r.late = 1 THEN c.d * c.before ELSE -c.d * c.after END / (c.before + c.after) AS w "
+        f"FROM ({rows}) AS r JOIN ({weights}) AS c ON r.fold = c.fold AND r.room = c.room AND r.one = c.one "
+        "AND r.two = c.two AND r.size = c.size"
+    )
+    by_sample = (
+        "SELECT fold, sum(w * (utility - mean)) AS y, sum(abs(w)) AS a, "
+        f"sum(CASE WHEN w > 0 THEN w * (mean - {low}) ELSE -w * ({high} - mean) END) AS depth "
+        f"FROM ({terms}) AS v GROUP BY sample, fold"
+    )
+    return (
+        "SELECT fold, count(*) AS samples, sum(y) AS total, sum(y * y) AS squares, sum(a * a) AS reaches, "
+        f"max(depth) AS deepest FROM ({by_sample}) AS s GROUP BY fold"
+    )
+
+
+def _weights(cells: str, fold: int) -> str:
+    """Return for the cells of a fold its shares before and after, and mean and change that the other fold suggests."""
+    n, s = f"n{1 - fold}", f"s{1 - fold}"
+    worth = f"coalesce({n}0 * {n}1 / nullif({n}0 + {n}1, 0), 0)"
+    pairs = (
+        f"SELECT room, one, two, sum({worth}) AS worth, "
+        f"sum(coalesce({worth} * ({s}1 / nullif({n}1, 0) - {s}0 / nullif({n}0, 0)), 0)) AS gain, "
+        f"sum({s}0 + {s}1) / nullif(sum({n}0 + {n}1), 0) AS mean FROM {cells} GROUP BY room, one, two"
+    )
+    change = f"(p.gain + {double(SHARED)} * e.change) / (p.worth + {double(SHARED)})"
+    everybody = f"SELECT coalesce(sum(gain) / nullif(sum(worth), 0), 0) AS change FROM ({pairs}) AS every_pair"
+    return (
+        f"SELECT {fold} AS fold, c.room AS room, c.one AS one, c.two AS two, c.size AS size, g{fold}0 AS before, "
+        f"g{fold}1 AS after, p.mean AS mean, {change} AS d "
+        f"FROM {cells} c JOIN ({pairs}) p ON c.room = p.room AND c.one = p.one AND c.two = p.two "
+        f"CROSS JOIN ({everybody}) e WHERE g{fold}0 > 0 AND g{fold}1 > 0 AND p.mean IS NOT NULL"
+    )
+
+
+def largest_change(cells: str) -> str:
+    """Return the pair and coalition whose mean changed most, weighed by how often it was seen."""
+    both = (
+        "SELECT room, one, two, sum(n00 + n10) AS n, sum(n01 + n11) AS m, sum(s00 + s10) AS s, sum(s01 + s11) AS t "
+        f"FROM {cells} GROUP BY room, one, two"
+    )
+    return (
+        "SELECT n * m / (n + m) * (t / m - s / n) * (t / m - s / n) AS weight, room AS coalition, one AS agent, "
+        f"two AS partner, s / n AS before, t / m AS after FROM ({both}) AS pairs WHERE n > 0 AND m > 0 "
+        "ORDER BY weight DESC, room, one, two LIMIT 1"
+    )

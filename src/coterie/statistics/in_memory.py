@@ -3,7 +3,7 @@
 Utilities outside the declared range are refused as in a log: sums of whole numbers would cut them off.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,14 +93,34 @@ def reduced(
         sums.add(*_total_rows(batch, part))
         return Statistics(setting, sums.statistics(counts, teams))
     entries = _pair_sums(batch, part, setting)
-    together = _cooccurrences(batch, part, setting) if setting.noise == "samples" else None
+    everything = _all_meetings(batch) if setting.missing == "worst" else batch
+    together = _cooccurrences(everything, part, setting) if setting.noise == "samples" else None
+    met = [_counted(one) for one in _pair_sums(everything, part, setting)] if setting.missing == "worst" else None
     return Statistics(
         setting,
         tuple(
-            PairStatistics(setting, counts[p], entries[p], teams[p], None if together is None else together[p])
+            PairStatistics(
+                setting, counts[p], entries[p], teams[p], None if together is None else together[p],
+                None if met is None else met[p],
+            )
             for p in range(len(counts))
         ),
+    )  # fmt: skip
+
+
+def _all_meetings(batch: Batch) -> Batch:
+    """Return the batch with a row, worth 0, for every two agents who met, rated or not."""
+    met = batch.joined.transpose(0, 2, 1)[:, :, :, None] & batch.joined.transpose(0, 2, 1)[:, :, None, :]
+    met &= np.triu(np.ones(met.shape[2:], dtype=bool), 1) if batch.symmetric else ~np.eye(met.shape[2], dtype=bool)
+    sample, coalition, agent, partner = np.nonzero(met)
+    return replace(
+        batch, sample=sample, coalition=coalition, agent=agent, partner=partner, utility=np.zeros(len(sample))
     )
+
+
+def _counted(sums: Sums) -> Sums:
+    """Return counts and repeats of pairs, without what their utilities add up to."""
+    return Sums(sums.keys, sums.values[:, [0, *range(4, sums.values.shape[1])]])
 
 
 def _teams(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:

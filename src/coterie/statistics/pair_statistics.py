@@ -43,6 +43,9 @@ class PairStatistics:
     """Keys (coalition, size), value the number of samples in which the coalition had that size."""
     together: IntArray | None = None
     """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit."""
+    met: Sums | None = None
+    """With `missing="worst"`: keys like those of `entries`, values how often the two met, with a row or without, and
+    for interchangeable coalitions with `noise="samples"` their repeats. `together` is of all meetings then."""
 
     def __post_init__(self) -> None:
         # Sums of squares come in parts of any size, from engines, additions and older files; here they have one form.
@@ -207,8 +210,14 @@ class PairStatistics:
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
         both = None if ours.together is None or theirs.together is None else ours.together + theirs.together
+        met = None if ours.met is None or theirs.met is None else ours.met + theirs.met
         return PairStatistics(
-            setting, self.n_samples + other.n_samples, ours.entries + theirs.entries, ours.teams + theirs.teams, both
+            setting,
+            self.n_samples + other.n_samples,
+            ours.entries + theirs.entries,
+            ours.teams + theirs.teams,
+            both,
+            met,
         )
 
     def relabelled(self, setting: Setting) -> "PairStatistics":
@@ -218,15 +227,15 @@ class PairStatistics:
             return replace(self, setting=setting)
         agents = positions(self.setting.agents, setting.agents)
         tables = None if setting.pool_coalitions else positions(self.setting.coalitions, setting.coalitions)
-        keys = self.entries.keys.copy()
-        keys[:, 1:3] = agents[keys[:, 1:3]]
-        if setting.symmetric:
-            keys[:, 1:3] = np.sort(keys[:, 1:3], axis=1)
-        entries = Sums(keys, self.entries.values).relabelled([tables] + [None] * (keys.shape[1] - 1))
+        entries, met = (
+            None if one is None else relabelled_pairs(one, agents, tables, symmetric=setting.symmetric)
+            for one in (self.entries, self.met)
+        )
+        assert entries is not None
         together = self.together
         if together is not None:
             together = embed_all(together, self.setting, setting)
-        return PairStatistics(setting, self.n_samples, entries, self.teams.relabelled([tables, None]), together)
+        return PairStatistics(setting, self.n_samples, entries, self.teams.relabelled([tables, None]), together, met)
 
     def arrays(self) -> dict[str, Any]:
         """Return everything that makes up the statistics, apart from the setting."""
@@ -237,6 +246,8 @@ class PairStatistics:
             "team_keys": self.teams.keys,
             "team_values": self.teams.values,
         }
+        if self.met is not None:
+            found |= {"met_keys": self.met.keys, "met_values": self.met.values}
         return found if self.together is None else {**found, "together": self.together}
 
     @classmethod
@@ -248,7 +259,17 @@ class PairStatistics:
             Sums(arrays["keys"], arrays["values"]),
             Sums(arrays["team_keys"], arrays["team_values"]),
             arrays.get("together"),
+            Sums(arrays["met_keys"], arrays["met_values"]) if "met_keys" in arrays else None,
         )
+
+
+def relabelled_pairs(sums: Sums, agents: IntArray, tables: IntArray | None, *, symmetric: bool) -> Sums:
+    """Return sums by (coalition, agent, partner, ...) with other numbers; unordered pairs stay agent < partner."""
+    keys = sums.keys.copy()
+    keys[:, 1:3] = agents[keys[:, 1:3]]
+    if symmetric:
+        keys[:, 1:3] = np.sort(keys[:, 1:3], axis=1)
+    return Sums(keys, sums.values).relabelled([tables] + [None] * (keys.shape[1] - 1))
 
 
 def size_table(teams: Sums, setting: Setting, n_samples: int) -> IntArray:

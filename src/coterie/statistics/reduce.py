@@ -19,7 +19,9 @@ from coterie.statistics import group_by
 from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
 from coterie.statistics.clues import Clues, by_order_setting, by_size_setting, can_test_sizes
 from coterie.statistics.dependence import NO_EXCESS, sample_excess
+from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
+from coterie.statistics.fresh import sample_hashes
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, Division, checked_shares
 from coterie.statistics.setting import Noise, Setting, Sizes
@@ -61,7 +63,7 @@ def reduce_log(
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, noise, checked_shares(parts),
-        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions,
+        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions, log.options["missing"],
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)
@@ -79,9 +81,13 @@ def reduce_log(
     excess = sample_excess(log) if log.feedback == "semi-bandit" and noise == "pairs" else NO_EXCESS
     if log.options["symmetrize"]:  # averages have no order
         by_order = None
-    return Statistics(
-        setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, by_order, log.checked.agreed)
-    )
+    drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
+    unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
+    kept = Clues(
+        log.notes, log.checked.extent, by_size, excess, drift, sample_hashes(log), unrecorded, by_order,
+        log.checked.agreed,
+    )  # fmt: skip
+    return Statistics(setting, reduced, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +115,17 @@ class Reduction:
     def ratings(self) -> str:
         """The view of pairs, one row per observation."""
         return self.engine.name("ratings")
+
+    @cached_property
+    def meetings(self) -> str:
+        """The view of all meetings, rated or not."""
+        self.engine.view("meetings", queries.meetings(self.members, symmetric=self.setting.symmetric))
+        return self.engine.name("meetings")
+
+    @property
+    def observed(self) -> str:
+        """The view of what an estimate takes for observed: ratings, or all meetings where those without count too."""
+        return self.meetings if self.setting.missing == "worst" else self.ratings
 
     @property
     def members(self) -> str:
@@ -211,18 +228,26 @@ def _pair_statistics(
 ) -> tuple[PairStatistics, ...]:
     """Return the statistics with these sums in each part, and what occurred together in it."""
     setting = task.setting
-    together = None
-    if setting.noise == "samples":
-        together = _cooccurrences(task)
-        if setting.pool_coalitions:
-            entries = [
-                Sums(ours.keys, np.concatenate([ours.values, theirs.values], axis=1))
-                for ours, theirs in zip(entries, _repeats(task), strict=True)
-            ]
+    together = _cooccurrences(task) if setting.noise == "samples" else None
+    met = _meetings(task, task.division).sums() if setting.missing == "worst" else None
+    if setting.noise == "samples" and setting.pool_coalitions:
+        entries = _beside(entries, _repeats(task, task.ratings))
+        met = None if met is None else _beside(met, _repeats(task, task.meetings))
     return tuple(
-        PairStatistics(setting, _count(samples[p]), entries[p], teams[p], None if together is None else together[p])
+        PairStatistics(
+            setting, _count(samples[p]), entries[p], teams[p], None if together is None else together[p],
+            None if met is None else met[p],
+        )
         for p in range(len(entries))
-    )
+    )  # fmt: skip
+
+
+def _beside(ours: Sequence[Sums], theirs: Sequence[Sums]) -> list[Sums]:
+    """Return sums with those of the same keys in further columns."""
+    return [
+        Sums(one.keys, np.concatenate([one.values, other.values], axis=1))
+        for one, other in zip(ours, theirs, strict=True)
+    ]
 
 
 def _refuse_too_long(task: Reduction) -> None:
@@ -277,10 +302,39 @@ def pair_sums(task: Reduction, division: Division) -> Grouped:
     return Grouped(division, _parts(found), _pair_keys(task, found), np.stack(values).T)
 
 
-def _repeats(task: Reduction) -> list[Sums]:
+def _meetings(task: Reduction, division: Division) -> Grouped:
+    """Return how often each pair met, with a row or without."""
+    query = group_by.pair_counts(
+        task.meetings, division.sql("p.sample"), task.sized_by, pooled=task.setting.pool_coalitions
+    )
+    found = task.engine.table(query)
+    return Grouped(division, numbers(found["part"]), _pair_keys(task, found), numbers(found["met"])[:, None])
+
+
+def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
+    """Return how many meetings of each pair have no row, or how many times a member has no total."""
+    if task.setting.feedback == "bandit":
+        found = task.engine.table(group_by.missing_totals(task.members, task.engine.name("totals")))
+        return Sums.collect(task.agents(found["agent"])[:, None], numbers(found["missing"])[:, None])
+    pairs = [part for part in parts if isinstance(part, PairStatistics)]
+    rated = np.concatenate([part.entries.keys[:, :3] for part in pairs])
+    count = np.concatenate([part.count for part in pairs])
+    sizes = np.concatenate([part.teams.keys[:, 1] for part in pairs])
+    teams = np.concatenate([part.teams.values[:, 0] for part in pairs])
+    meetings = int((sizes * (sizes - 1) * teams).sum()) // (2 if task.setting.symmetric else 1)
+    if meetings == int(count.sum()):  # agents of a pair are members, so these are the same meetings
+        return Sums(rated[:0], count[:0, None])
+    plain = replace(task, setting=replace(task.setting, sizes="ignore"))
+    met = _meetings(plain, Division.by_shares((1.0,), task.setting.seed))
+    both = Sums.collect(np.concatenate([met.keys, rated]), np.concatenate([met.values, -count[:, None]]))
+    some = both.values[:, 0] > 0
+    return Sums(both.keys[some], both.values[some])
+
+
+def _repeats(task: Reduction, pairs: str) -> list[Sums]:
     """Return for interchangeable coalitions the sum over samples of (how often a pair met)^2."""
     which, symmetric = task.division.sql("p.sample"), task.setting.symmetric
-    found = task.engine.table(group_by.pair_repeats(task.ratings, which, task.sized_by, symmetric=symmetric))
+    found = task.engine.table(group_by.pair_repeats(pairs, which, task.sized_by, symmetric=symmetric))
     keys, repeats = _pair_keys(task, found), numbers(found["repeats"])[:, None]
     return Grouped(task.division, numbers(found["part"]), keys, repeats).unordered(symmetric=symmetric).sums()
 
@@ -311,7 +365,7 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
     if gram_entries(setting) > MOST_GRAM_ENTRIES:
         return None
     found = Cooccurrences(setting)
-    query = group_by.pair_rows(task.ratings, task.division.sql("p.sample"), task.sized_by)
+    query = group_by.pair_rows(task.observed, task.division.sql("p.sample"), task.sized_by)
     for batch in whole_samples(task.engine.stream(query)):
         rows = batch.rows
         found.add(

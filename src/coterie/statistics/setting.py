@@ -10,7 +10,7 @@ from coterie.arrays import IntArray
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, UpTo
 from coterie.log.choices import is_observed, sorted_sets
-from coterie.log.options import fixed_range
+from coterie.log.options import Missing, fixed_range
 from coterie.log.schema import Feedback
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.words import in_order
@@ -46,6 +46,8 @@ class Setting:
     declared_agents: tuple[str, ...] = ()
     """Agents that were declared; they come first, in that order."""
     declared_coalitions: tuple[str, ...] = ()
+    missing: Missing = "ignore"
+    """Whether meetings without a row are left out, or counted at their worst."""
 
     @property
     def n_agents(self) -> int:

@@ -189,14 +189,16 @@ class Statistics:
     def __add__(self, other: "Statistics") -> "Statistics":
         """Return the statistics of both logs together, part added to part.
 
-        The logs must not share samples; names may differ, and are united.
+        Logs that share samples are refused; names may differ, and are united.
         """
         if not isinstance(other, Statistics):
             return NotImplemented
         setting = self.setting.merged(other.setting)
         pairs = zip(self.parts, other.parts, strict=True)
         parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
-        return Statistics(setting, parts, self.clues.merged(other.clues, setting))
+        complete = all(len(one.clues.samples) == one.n_samples for one in (self, other))
+        clues, more = (one.clues.relabelled(one.setting, setting) for one in (self, other))
+        return Statistics(setting, parts, clues.merged(more, setting, complete=complete))
 
     @cached_property
     def sha256(self) -> str:
@@ -231,6 +233,7 @@ class Statistics:
         """Write everything to one file, which appears whole or not at all."""
         ordered = () if self.clues.by_order is None else (self.clues.by_order,)
         arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size)) | dict(_named(_ORDERED, ordered))
+        arrays |= self.clues.arrays()
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
         header |= {"sha256": _digest(header, arrays)}
@@ -277,7 +280,7 @@ class Statistics:
         by_order = None
         if clues.get("ordered"):
             by_order = PairStatistics.from_arrays(by_order_setting(setting), _fields(_ORDERED, 0, arrays))
-        return cls(setting, parts, Clues.from_json(clues, tuple(halves), by_order))
+        return cls(setting, parts, Clues.from_json(clues, tuple(halves), by_order, arrays))
 
     def __repr__(self) -> str:
         setting = self.setting
