@@ -133,7 +133,8 @@ def test_what_both_showed_is_counted(csv_log):
         (0, 1, 0): 1,
         (0, 1, 2): 1,
     }
-    assert (found.merged(found, found.by_order.setting)).agreed == 2
+    later = Statistics.of(coterie.read_log(csv_log(pairs=header + "4,x,a,b,0\n4,x,b,a,0\n"))).clues
+    assert (found.merged(later, found.by_order.setting)).agreed == 2
 
 
 @pytest.mark.parametrize("pooled", [False, True])
