@@ -141,7 +141,7 @@ def record(kind: Any, data: Any, where: str = "") -> Any:
     for field in fields(kind):
         place = f"{where}.{field.name}" if where else field.name
         if field.name in data:
-            values[field.name] = _typed(_hints(kind)[field.name], data[field.name], place)
+            values[field.name] = typed(_hints(kind)[field.name], data[field.name], place)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{place} is missing")
     return kind(**values)
@@ -152,24 +152,24 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _typed(kind: Any, value: Any, where: str) -> Any:
-    """Return a plain value as the type that a hint names."""
+def typed(kind: Any, value: Any, where: str) -> Any:
+    """Return a plain value as the type that a hint names, records included."""
     outer, inner = get_origin(kind), get_args(kind)
     if kind is Any or (value is None and NoneType in inner):
         return value
     if outer in {Union, UnionType}:  # of one type and None
-        return _typed(inner[0], value, where)
+        return typed(inner[0], value, where)
     if outer is Literal:
         return checks.one_of(value, kind, where)
     if outer is tuple:
         if not isinstance(value, (list, tuple)) or (inner[-1] is not ... and len(value) != len(inner)):
             raise InputError(f"{where}: expected a list, got {shown(value)}")
         kinds = inner[:1] * len(value) if inner[-1] is ... else inner
-        return tuple(_typed(one, item, where) for one, item in zip(kinds, value, strict=True))
+        return tuple(typed(one, item, where) for one, item in zip(kinds, value, strict=True))
     if outer is not None:  # agent -> something
         if not isinstance(value, Mapping):
             raise InputError(f"{where}: expected an object, got {shown(value)}")
-        return {str(key): _typed(inner[1], item, f"{where}.{key}") for key, item in value.items()}
+        return {str(key): typed(inner[1], item, f"{where}.{key}") for key, item in value.items()}
     if kind in _CHECKS:
         return _CHECKS[kind](value, where)
     return value if isinstance(value, kind) else record(kind, value, where)

@@ -9,7 +9,7 @@ from coterie import checks
 from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
-from coterie.files import naming, read_json, record, to_json, whole_file
+from coterie.files import naming, read_json, record, to_json, typed, whole_file
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.warnings import TOO_FEW
@@ -202,22 +202,19 @@ class Result:
                 raise InputError(f"is not a complete result file: {name} is {checks.shown(data.get(name))}")
         agents, coalitions = (checks.names(data[name], name) for name in ("agents", "coalitions"))
         certificate: Certificate = record(Certificate, data["certificate"], "certificate")
-        coverage, intervals = data["coverage"], data.get("gain_intervals", {})
-        explanations = {
-            agent: Explanation.of(
-                agent,
-                [record(Room, room, f"explanations.{agent}") for room in rooms],
-                certificate.alternatives.get(agent),
-                float(intervals[agent][0]) if agent in intervals else None,
-            )
-            for agent, rooms in data.get("explanations", {}).items()
-        }
+        intervals = typed(Mapping[str, tuple[float, float]], data.get("gain_intervals", {}), "gain_intervals")
+        explained = typed(Mapping[str, tuple[Room, ...]], data.get("explanations", {}), "explanations")
+        least = {agent: low for agent, (low, _) in intervals.items()}
+        coverage = data["coverage"]
         parts = {
             "strategy": Strategy.from_json(data["strategy"], agents, coalitions),
             "certificate": certificate,
             "coverage": None if coverage.get("c_size") is None else Coverage.from_json(coverage),
             "data": {**data["data"], "samples": coverage.get("samples")},
-            "explanations": explanations,
+            "explanations": {
+                agent: Explanation.of(agent, rooms, certificate.alternatives.get(agent), least.get(agent))
+                for agent, rooms in explained.items()
+            },
         }
         found: Result = record(cls, {**data, **parts})
         return found
