@@ -107,5 +107,6 @@ def drift_of(log: Log, seed: int) -> Drift:
             float(row["deepest"]),
         )  # fmt: skip
     found = engine.table(group_by.largest_change(cells)).to_pylist()
-    change = Change(**found[0]) if found else None
+    names = ("weight", "room", "one", "two", "before", "after")
+    change = Change(*(found[0][name] for name in names)) if found else None
     return Drift((folds[0], folds[1]), change)

@@ -194,7 +194,7 @@ def largest_change(cells: str) -> str:
         f"FROM {cells} GROUP BY room, one, two"
     )
     return (
-        "SELECT n * m / (n + m) * (t / m - s / n) * (t / m - s / n) AS weight, room AS coalition, one AS agent, "
-        f"two AS partner, s / n AS before, t / m AS after FROM ({both}) AS pairs WHERE n > 0 AND m > 0 "
+        "SELECT n * m / (n + m) * (t / m - s / n) * (t / m - s / n) AS weight, room, one, two, s / n AS before, "
+        f"t / m AS after FROM ({both}) AS pairs WHERE n > 0 AND m > 0 "
         "ORDER BY weight DESC, room, one, two LIMIT 1"
     )
