@@ -18,6 +18,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
@@ -25,6 +26,7 @@ from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumera
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
+from coterie.words import said
 
 EQUAL_SHARE = 0.5
 """This much of delta is divided equally; the rest goes where the learning part expects it to matter."""
@@ -52,6 +54,8 @@ def fixed(
     `learning`, evidence independent of these utilities, may direct the shares. Evidence that a
     `Sealed` part has opened is refused.
     """
+    checks.one_of(form, Form, said("form"))
+    checks.probability(delta, said("delta"))
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
     return _fixed(evidence, strategy, spaces, delta, form, learning)

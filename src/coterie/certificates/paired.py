@@ -16,11 +16,13 @@ from typing import Literal
 
 import numpy as np
 
+from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
+from coterie.words import said
 
 PairedForm = Literal["best", "box", "union"]
 """Which bounds are taken: the smaller of both, with half of delta each, or one of them with all of it."""
@@ -38,7 +40,7 @@ def paired(
     form: PairedForm = "best",
     declared: ActionSpaces | None = None,
 ) -> Certificate:
-    """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.
+    """Return the certificate; the union form says nothing of mixed profiles and of sets outside the action spaces.
 
     Parameters
     ----------
@@ -55,6 +57,8 @@ def paired(
     declared
         The action spaces that the union form pays for, where `spaces` were widened to hold the strategy.
     """
+    checks.one_of(form, PairedForm, said("form"))
+    checks.probability(delta, said("delta"))
     design = evidence.design(strategy)
     union = union_terms(strategy, declared or spaces, delta, form)
     bound = paired_bound(evidence, design, delta, union, form)

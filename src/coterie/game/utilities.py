@@ -23,6 +23,9 @@ from coterie.errors import InputError
 from coterie.game.means import PairMeans
 from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means, size_distribution
 
+BLOCK_CELLS = 2_000_000
+"""Tables by size are looked up for so many profiles x coalitions x agents x partners at once."""
+
 
 class Utilities(ABC):
     """Mean utility d_ij^l(s) of every ordered pair, coalition and size."""
@@ -331,6 +334,10 @@ class TableBySize(Utilities):
 
     def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
         agents = np.arange(self.n_agents) if agents is None else agents
+        step = max(1, BLOCK_CELLS // (self.n_coalitions * len(agents) * self.n_agents))
+        if len(profiles) > step:
+            blocks = [self.pure_room_values(profiles[t : t + step], agents) for t in range(0, len(profiles), step)]
+            return np.concatenate(blocks)
         joined = profiles.astype(np.float64)
         everybody = joined.transpose(0, 2, 1) @ np.ones(self.n_agents)  # much quicker than a sum
         sizes = (everybody[:, :, None] - joined[:, agents].transpose(0, 2, 1) + 1).astype(np.int64)

@@ -7,7 +7,7 @@ from typing import Any
 from coterie import checks
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
-from coterie.certificates.paper import NO_PAPER
+from coterie.certificates.paper import no_paper
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
@@ -70,7 +70,7 @@ def certify(
     found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
     if chosen is None:
-        raise InputError(NO_PAPER)
+        raise InputError(no_paper())
     if fresh:
         notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
         if certificate != "holdout":

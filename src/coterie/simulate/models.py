@@ -156,7 +156,7 @@ class GaussianRedrawn(Uniform):
         return None if self.clip else 1.0
 
     def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        mu = checks.generator(rng, "rng").uniform(LOW, HIGH, shape)
+        mu = rng.uniform(LOW, HIGH, shape)
         return _clipped(mu + (1 - np.abs(mu)) * rng.standard_normal(shape), self.clip)
 
 
