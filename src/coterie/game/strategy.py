@@ -279,13 +279,15 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
     ----------
     value
         A `Strategy`; a dictionary agent -> coalitions, or the content of a result file; an (n, k) matrix of
-        booleans or of 0 and 1; or the path of a JSON or CSV file, see `read_strategy`.
+        booleans or of 0 and 1; the path of a JSON or CSV file, see `read_strategy`; or a result, which has a strategy.
     agents, coalitions
         The names that it must have, in this order.
     whose
         Whose names these are, for the refusal.
     """
     agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
+    if isinstance(found := getattr(value, "strategy", None), Strategy):
+        value = found
     if isinstance(value, Strategy):
         if (value.agents, value.coalitions) != (agents, coalitions):
             raise InputError(f"the strategy's agents and coalitions are not {whose}, or not in its order")

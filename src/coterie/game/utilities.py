@@ -334,7 +334,7 @@ class TableBySize(Utilities):
 
     def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
         agents = np.arange(self.n_agents) if agents is None else agents
-        step = max(1, BLOCK_CELLS // (self.n_coalitions * len(agents) * self.n_agents))
+        step = max(1, BLOCK_CELLS // max(1, self.n_coalitions * len(agents) * self.n_agents))
         if len(profiles) > step:
             blocks = [self.pure_room_values(profiles[t : t + step], agents) for t in range(0, len(profiles), step)]
             return np.concatenate(blocks)

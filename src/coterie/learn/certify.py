@@ -46,14 +46,14 @@ def certify(
         "paired", "paper", or "holdout", which needs `fresh`.
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
-        that was learnt from this very log.
+        that was learnt from this very log, read in the same way.
     delta, sizes, noise
         As for `StableLearner`.
     """
     parameters = {"certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise}
     checks.one_of(certificate, CertificateName, said("certificate"))
     checks.boolean(fresh, said("fresh"))
-    checks.probability(delta, said("delta"))
+    delta = checks.probability(delta, said("delta"))
     if certificate == "holdout" and not fresh:
         raise InputError(
             "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
@@ -84,7 +84,7 @@ def certify(
 def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
     """Return the strategy, and the hash of the log that it was learnt from, where it is or comes from a result."""
     if isinstance(strategy, Result):
-        return as_strategy(strategy.strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
+        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
     if isinstance(strategy, (str, PathLike)):
         content = read_strategy_content(strategy)
         with naming(strategy):

@@ -34,10 +34,11 @@ class Clues:
         """Return the clues of two logs without common samples, for the setting of both together.
 
         A log that has no sums by size, for want of memberships, adds nothing to those of the other. They
-        are a test of that other log then, and as valid as before.
+        are a test of that other log then, and as valid as before. The extent is known only where both are.
         """
-        extents = [one.extent for one in (self, other) if one.extent is not None]
-        extent = (min(low for low, _ in extents), max(high for _, high in extents)) if extents else None
+        extent = None
+        if self.extent is not None and other.extent is not None:
+            extent = (min(self.extent[0], other.extent[0]), max(self.extent[1], other.extent[1]))
         return Clues(
             tuple(dict.fromkeys(self.notes + other.notes)),
             extent,
