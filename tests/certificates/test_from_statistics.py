@@ -159,3 +159,15 @@ def test_mixed_and_pure_profiles_pay_alike_for_the_choice_between_them(tmp_path)
     game = source.game
     mixed = coterie.Strategy.uniform(game.actions, game.agents, game.coalitions)
     assert paired(evidence, mixed, game.actions, 0.1).gap == paired(evidence, mixed, game.actions, 0.05, form="box").gap
+
+
+@pytest.mark.parametrize("certify", [paired, fixed])
+def test_strategies_may_be_given_in_several_forms(tmp_path, certify):
+    source, _, folder = written(tmp_path)
+    evidence = evidence_from(Statistics.of(coterie.read_log(folder)).whole)
+    strategy = source.game.strategy(source.game.actions.sample(3, 1)[0])
+    teams = {agent: sorted(joined) for agent, joined in strategy.actions.items()}
+    expected = certify(evidence, strategy, source.game.actions, 0.1)
+    assert certify(evidence, teams, source.game.actions, 0.1).gap == expected.gap
+    with pytest.raises(InputError, match="strategy"):
+        certify(evidence, object(), source.game.actions, 0.1)

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound
 from coterie.errors import InputError
@@ -20,7 +21,7 @@ from coterie.estimate.intervals import Bounds
 from coterie.estimate.unknowns import Unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 
 Form = Literal["hoeffding", "bernstein", "both"]
 """Which width bounds a fixed direction; "both" takes the smaller one and pays for it."""
@@ -78,6 +79,14 @@ class Evidence(ABC):
     @abstractmethod
     def allows_dependence(self) -> bool:
         """Whether pairs of one sample may depend on each other."""
+
+    def strategy(self, given: StrategyLike) -> Strategy:
+        """Return the strategy of the log's agents and coalitions that was given in one form or another."""
+        if self.names is not None:
+            return as_strategy(given, *self.names, "the log's")
+        if not isinstance(given, Strategy):
+            raise InputError(f"strategy: expected a Strategy, as evidence has no names here, got {checks.shown(given)}")
+        return given
 
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""

@@ -25,7 +25,7 @@ from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike
 from coterie.words import said
 
 EQUAL_SHARE = 0.5
@@ -40,7 +40,7 @@ def count_deviations(strategy: Strategy, spaces: ActionSpaces) -> int:
 
 def fixed(
     evidence: Evidence,
-    strategy: Strategy,
+    strategy: StrategyLike,
     spaces: ActionSpaces,
     delta: float,
     *,
@@ -58,7 +58,7 @@ def fixed(
     checks.probability(delta, said("delta"))
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
-    return _fixed(evidence, strategy, spaces, delta, form, learning)
+    return _fixed(evidence, evidence.strategy(strategy), spaces, delta, form, learning)
 
 
 def _fixed(

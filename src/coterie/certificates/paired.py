@@ -21,7 +21,7 @@ from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.game.actions import ActionSpace, ActionSpaces
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike
 from coterie.words import said
 
 PairedForm = Literal["best", "box", "union"]
@@ -33,7 +33,7 @@ PROJECTED = 40
 
 def paired(
     evidence: Evidence,
-    strategy: Strategy,
+    strategy: StrategyLike,
     spaces: ActionSpaces,
     delta: float,
     *,
@@ -59,6 +59,7 @@ def paired(
     """
     checks.one_of(form, PairedForm, said("form"))
     checks.probability(delta, said("delta"))
+    strategy = evidence.strategy(strategy)
     design = evidence.design(strategy)
     union = union_terms(strategy, declared or spaces, delta, form)
     bound = paired_bound(evidence, design, delta, union, form)

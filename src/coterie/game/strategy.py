@@ -172,9 +172,9 @@ class Strategy:
             result[self.agents[i]].append({"coalitions": chosen, "probability": float(share)})
         return result
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
-        rng, count = checks.generator(rng, "rng"), checks.whole(count, "count", 0)
+        rng, count = checks.generator(seed, "seed"), checks.whole(count, "count", 0)
         drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
         for i in range(self.n_agents):
             rows = np.flatnonzero(self.owner == i)
