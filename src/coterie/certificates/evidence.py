@@ -111,7 +111,10 @@ class Evidence(ABC):
         """Return estimated room values, shape (n, k)."""
 
     def range_bound(self, design: Design) -> GainBound:
-        """Return the bound that holds without any data, from the range of utilities alone."""
+        """Return the bound that holds without any data: utilities in [a, b], so W^U = b P and W^L = a P.
+
+        P_i(l) is the expected number of partners, and the gain's bound is `LinearBound(p, W^U, W^L)` as in the box.
+        """
         low, high = self.bounds.low, self.bounds.high
         return LinearBound(design.marginals, times(design.partners, high), times(design.partners, low))
 

@@ -74,7 +74,8 @@ def paired_bound(
     Box: if all intervals hold (probability 1 - delta / 2) then W^L <= W <= W^U for every profile, and inserting them
     into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the coefficient, gives an upper bound for every
     deviation: `LinearBound(p, W^U, W^L)`, or `RootBound.ellipsoid` where the intervals are one. Union: each deviation
-    vector of each pure profile has its own event; `union`, from `union_terms`, is log(1 / its share of delta / 2).
+    vector of each pure profile has its own event; `union`, from `union_terms`, is log(2 / (its share of delta)); the
+    width is that of `holdout_bound`.
     Where there is no union (None) the box has half of delta all the same, and the union form alone says no more than
     the range: which form applies depends on the profile, which may depend on the data.
     """
