@@ -341,11 +341,9 @@ class TableBySize(Utilities):
         joined = profiles.astype(np.float64)
         everybody = joined.transpose(0, 2, 1) @ np.ones(self.n_agents)  # much quicker than a sum
         sizes = (everybody[:, :, None] - joined[:, agents].transpose(0, 2, 1) + 1).astype(np.int64)
-        # Partners last and next to each other in memory: most of the time goes into fetching them.
-        by_size = np.ascontiguousarray(self.table[:, agents].transpose(0, 1, 3, 2))
-        by_size[:, :, 1] = 0.0  # nobody meets there
-        found = by_size[np.arange(self.n_coalitions)[:, None], np.arange(len(agents)), sizes]
-        return np.asarray(np.einsum("blgj,bjl->bgl", found, joined))
+        table = self.table[:, agents]
+        table[..., 1] = 0.0  # nobody meets there
+        return sums_at_sizes(table, sizes, joined)
 
     def rooms(self, profile: BoolArray) -> ProfileRooms:
         return _TableRooms(self, profile)
@@ -382,3 +380,12 @@ class TableBySize(Utilities):
             return None
         by_size[2:] = difference[0]
         return pairs, by_size
+
+
+def sums_at_sizes(values: FloatArray, sizes: IntArray, joined: FloatArray) -> FloatArray:
+    """Return sums over the partners in the room of values (k, g, n, n + 1) at the sizes (b, k, g), shape (b, g, k)."""
+    k, agents = values.shape[:2]
+    # Partners last and next to each other in memory: most of the time goes into fetching them.
+    by_size = np.ascontiguousarray(values.transpose(0, 1, 3, 2))
+    found = by_size[np.arange(k)[:, None], np.arange(agents), sizes]
+    return np.asarray(np.einsum("blgj,bjl->bgl", found, joined))
