@@ -7,6 +7,7 @@ import pytest
 
 import coterie
 from coterie.certificates import evidence_from, fixed, paired
+from coterie.certificates.widened import widened
 from coterie.collect.outlook import Outlook
 from coterie.simulate import Simulation
 from coterie.solve.objective import HoldoutObjective, PairedObjective
@@ -78,6 +79,27 @@ def test_every_place_prints_the_same_paired_certificate(known, function, monkeyp
         np.testing.assert_allclose(numbers, numbers[0], atol=1e-9)
     if function is not None:
         assert not np.allclose(np.concatenate(found), np.concatenate(before), atol=1e-6)
+
+
+def test_sets_outside_the_declared_actions_have_the_same_certificate_everywhere(known):
+    """The union form has not paid for them, in plans as little as in certificates."""
+    evidence, spaces, profile, _ = known
+    outside = profile.replace("p1", [])
+    widest, notes = widened(spaces, outside)
+    assert notes
+    expected = paired(evidence, outside, widest, DELTA, declared=spaces).gap
+    assert Outlook(evidence, outside, widest, DELTA, fresh=False, declared=spaces).now() == expected
+    assert paired(evidence, outside, widest, DELTA).gap < expected
+
+
+@pytest.mark.parametrize("form", ["bx", None])
+def test_forms_and_deltas_are_checked(known, form):
+    evidence, spaces, profile, _ = known
+    for certify in (paired, fixed):
+        with pytest.raises(coterie.InputError, match="form"):
+            certify(evidence, profile, spaces, DELTA, form=form)
+        with pytest.raises(coterie.InputError, match="delta"):
+            certify(evidence, profile, spaces, 2)
 
 
 @pytest.mark.parametrize("function", [None, "estimate.confidence.direction_bernstein"])

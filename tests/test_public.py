@@ -17,6 +17,7 @@ from coterie.coverage import coverage, seen_by
 from coterie.game.strategy import as_strategy
 from coterie.learn.learner import CHOICES
 from coterie.log import options
+from coterie.log.inspection import inspect_log
 from coterie.simulate.policies import Independent
 from coterie.solve.control import Control
 
@@ -130,7 +131,7 @@ CALLS = [
     (coterie.Strategy.uniform, {"spaces": of("spaces"), **NAMES}),
     (coterie.Strategy.from_json, {"data": {"actions": TEAMS}, **NAMES}),
     ("strategy.replace", {"agent": "a", "action": ["x"]}),
-    ("strategy.sample", {"rng": 0, "count": 2}),
+    ("strategy.sample", {"seed": 0, "count": 2}),
     (as_strategy, {"value": TEAMS, **NAMES}),
     (coterie.read_strategy, {"path": "teams.csv", **NAMES}),
     (coterie.exactly_one, {"coalitions": 2}),
@@ -142,6 +143,7 @@ CALLS = [
     (coterie.ActionSpaces.parse, {"description": "any", **NAMES}),
     (coterie.read_log, {"path": "log", **dict.fromkeys(set(options.TABLE) - {"actions"})}),
     (coterie.Log.from_frames, {"pairs": PAIRS, "memberships": None}),
+    (inspect_log, {"log": "log"}),
     (coterie.Statistics.of, {"log": "log", "seed": 0, "parts": (1.0,), **READING}),
     (coterie.Statistics.for_learning, {"log": "log", "seed": 0, "parts": (1.0,), **READING}),
     ("statistics.save", {"path": "again.npz"}),

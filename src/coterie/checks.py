@@ -26,7 +26,7 @@ Seed = int | np.random.Generator | None
 def shown(value: Any) -> str:
     """Return `value` for a message: its repr, cut where it is long."""
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except (ValueError, RecursionError):  # an integer of thousands of digits, very deep lists
         return f"a huge {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -174,3 +174,15 @@ def test_symmetry_is_listed_where_it_is_assumed(tmp_path, feedback):
         assert assumed.count(same) == symmetric
         if feedback == "bandit":
             assert same not in evidence_from(Statistics.of(log).whole).assumptions()
+
+
+@pytest.mark.parametrize("certify", [paired, fixed])
+def test_strategies_may_be_given_in_several_forms(tmp_path, certify):
+    source, _, folder = written(tmp_path)
+    evidence = evidence_from(Statistics.of(coterie.read_log(folder)).whole)
+    strategy = source.game.strategy(source.game.actions.sample(3, 1)[0])
+    teams = {agent: sorted(joined) for agent, joined in strategy.actions.items()}
+    expected = certify(evidence, strategy, source.game.actions, 0.1)
+    assert certify(evidence, teams, source.game.actions, 0.1).gap == expected.gap
+    with pytest.raises(InputError, match="strategy"):
+        certify(evidence, object(), source.game.actions, 0.1)

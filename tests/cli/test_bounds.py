@@ -163,7 +163,7 @@ def test_a_result_file_gives_size_coverage_and_certificate(run, answer, result):
         ((*SMALL, "--gap", 0), "gap: expected more than the slack"),
         ((*SMALL, "--gap", "nan"), "gap: expected a finite number"),
         ((*SMALL, "--samples", 0), "samples: expected at least 1"),
-        ((*SMALL, "--delta", 2), "delta: expected a number between 0 and 1"),
+        ((*SMALL, "--delta", 2), "--delta: expected a number between 0 and 1"),
         ((*SMALL, "--feedback", "full"), "'full' is not one of 'semi-bandit', 'bandit'"),
         ((*SMALL, "--constants", "best"), "'best' is not one of 'both', 'paper', 'corrected'"),
         ((*SMALL, "--simulate"), "--simulate needs --samples or --gap"),

@@ -145,6 +145,26 @@ def test_logs_that_arrive_later(two_logs):
 
 
 @pytest.mark.slow
+def test_drawn_seeds_divide_merged_logs_as_they_were(two_logs):
+    one, two = two_logs
+    first = StableLearner(random_state=np.random.default_rng(3)).fit(one)
+    copy = StableLearner(random_state=None).merge(first)
+    assert copy.result_.seed == first.result_.seed == copy.statistics_.setting.seed
+    both = first.merge(StableLearner(random_state=first.result_.seed).fit(two))
+    assert both.result_.seed == copy.result_.seed
+
+
+def test_equal_runs_give_equal_results_that_stand_for_their_strategies(game_and_log):
+    game, log = game_and_log
+    first, again = StableLearner().fit(log).result_, StableLearner().fit(log).result_
+    assert first == again
+    assert game.gap(first) == game.gap(first.strategy)
+    for delta in (2, -1.0):
+        with pytest.raises(InputError, match="delta: expected a number between 0 and 1"):
+            recommend(Statistics.for_learning(log), delta)
+
+
+@pytest.mark.slow
 def test_no_sample_counts_twice(two_logs):
     one, two = two_logs
     first, second, both = StableLearner().fit(one), StableLearner().fit(two), StableLearner().fit(one).partial_fit(two)

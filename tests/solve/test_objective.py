@@ -55,7 +55,7 @@ def test_objectives_are_certificates(name):
     profiles = spaces.sample(rng, 12)
     for form in ("best", "box", "union"):
         objective = PairedObjective(whole, spaces, 0.1, *names, form=form)
-        same(objective, lambda s, form=form: paired(whole, s, spaces, 0.1, form), profiles)
+        same(objective, lambda s, form=form: paired(whole, s, spaces, 0.1, form=form), profiles)
         moves_agree(objective, profiles[0], rng)
     preview = certifying.preview(learning)
     for form in ("both", "bernstein"):
@@ -80,7 +80,7 @@ def test_objectives_by_size(kind):
     for form in ("best", "box", "union"):
         same(
             PairedObjective(evidence, spaces, 0.1, form=form),
-            lambda s, form=form: paired(evidence, s, spaces, 0.1, form),
+            lambda s, form=form: paired(evidence, s, spaces, 0.1, form=form),
             profiles,
         )
     same(HoldoutObjective(evidence, spaces, 0.1), lambda s: fixed(evidence, s, spaces, 0.1), profiles)

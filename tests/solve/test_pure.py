@@ -139,7 +139,7 @@ def test_time_limit():
     assert found.status == "time"
     assert time.perf_counter() - begin < 5
     assert found.value == pytest.approx(objective.value(found.strategy.sets))
-    with pytest.raises(InputError, match="time limit"):
+    with pytest.raises(InputError, match="time_limit: expected a positive number"):
         Control(0, time_limit=0.0)
 
 

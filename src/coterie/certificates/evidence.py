@@ -12,6 +12,7 @@ from typing import Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound
 from coterie.errors import InputError
@@ -20,7 +21,7 @@ from coterie.estimate.intervals import Bounds
 from coterie.estimate.unknowns import Unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 
 Form = Literal["hoeffding", "bernstein", "both"]
 """Which width bounds a fixed direction; "both" takes the smaller one and pays for it."""
@@ -92,6 +93,14 @@ class Evidence(ABC):
         """Whether outcomes that were not recorded count at their worst."""
         return False
 
+    def strategy(self, given: StrategyLike) -> Strategy:
+        """Return the strategy of the log's agents and coalitions that was given in one form or another."""
+        if self.names is not None:
+            return as_strategy(given, *self.names, "the log's")
+        if not isinstance(given, Strategy):
+            raise InputError(f"strategy: expected a Strategy, as evidence has no names here, got {checks.shown(given)}")
+        return given
+
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
         if self.names is not None and self.names != (strategy.agents, strategy.coalitions):
@@ -115,7 +124,10 @@ class Evidence(ABC):
         """Return estimated room values, shape (n, k)."""
 
     def range_bound(self, design: Design) -> GainBound:
-        """Return the bound that holds without any data, from the range of utilities alone."""
+        """Return the bound that holds without any data: utilities in [a, b], so W^U = b P and W^L = a P.
+
+        P_i(l) is the expected number of partners, and the gain's bound is `LinearBound(p, W^U, W^L)` as in the box.
+        """
         low, high = self.bounds.low, self.bounds.high
         return LinearBound(design.marginals, times(design.partners, high), times(design.partners, low))
 

@@ -15,17 +15,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from weakref import WeakSet
 
+from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike
+from coterie.words import said
 
 
 def fixed(
     evidence: Evidence,
-    strategy: Strategy,
+    strategy: StrategyLike,
     spaces: ActionSpaces,
     delta: float,
     *,
@@ -41,9 +43,11 @@ def fixed(
     `learning`, evidence independent of these utilities, sharpens the width. Evidence that a `Sealed` part has opened
     is refused.
     """
+    checks.one_of(form, Form, said("form"))
+    checks.probability(delta, said("delta"))
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
-    return _fixed(evidence, strategy, spaces, delta, form, learning)
+    return _fixed(evidence, evidence.strategy(strategy), spaces, delta, form, learning)
 
 
 def _fixed(

@@ -16,11 +16,13 @@ from typing import Literal
 
 import numpy as np
 
+from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, plus, worst_deviations
 from coterie.game.actions import ActionSpace, ActionSpaces
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike
+from coterie.words import said
 
 PairedForm = Literal["best", "box", "union"]
 """Which bounds are taken: the smaller of both, with half of delta each, or one of them with all of it."""
@@ -34,14 +36,14 @@ PROFILE_SHARE = 0.25
 
 def paired(
     evidence: Evidence,
-    strategy: Strategy,
+    strategy: StrategyLike,
     spaces: ActionSpaces,
     delta: float,
     *,
     form: PairedForm = "best",
     declared: ActionSpaces | None = None,
 ) -> Certificate:
-    """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.
+    """Return the certificate; the union form says nothing of mixed profiles and of sets outside the action spaces.
 
     Parameters
     ----------
@@ -58,6 +60,9 @@ def paired(
     declared
         The action spaces that the union form pays for, where `spaces` were widened to hold the strategy.
     """
+    checks.one_of(form, PairedForm, said("form"))
+    checks.probability(delta, said("delta"))
+    strategy = evidence.strategy(strategy)
     design = evidence.design(strategy)
     union = union_terms(strategy, declared or spaces, delta, form)
     found = worst_deviations(paired_bound(evidence, design, delta, union, form), spaces)
@@ -75,7 +80,8 @@ def paired_bound(
     Box: if all intervals hold (probability 1 - delta / 2) then W^L <= W <= W^U for every profile, and inserting them
     into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the coefficient, gives an upper bound for every
     deviation: `LinearBound(p, W^U, W^L)`, or `RootBound.ellipsoid` where the intervals are one. Union: each deviation
-    vector of each pure profile has its own event; `union`, from `union_terms`, is log(1 / its share of delta / 2).
+    vector of each pure profile has its own event; `union`, from `union_terms`, is log(2 / (its share of delta)); the
+    width is that of `holdout_bound`.
     Where there is no union (None) the box has half of delta all the same, and the union form alone says no more than
     the range: which form applies depends on the profile, which may depend on the data.
     """

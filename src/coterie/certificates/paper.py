@@ -28,6 +28,7 @@ from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import PartStatistics
+from coterie.words import said
 
 MOST_FORMS = 10_000_000
 """Up to so many numbers (k^2 for each joint action of the others), the expected norm of eq. (11) is enumerated."""
@@ -158,11 +159,13 @@ class ExpectedNorms:
         return np.asarray(self.shares @ np.sqrt(np.maximum(squares, 0.0)))
 
 
-NO_PAPER = (
-    "the paper's certificate is defined for bounded utilities (no sigma) and independent pairs (not samples), without "
-    "meetings at their worst, and for bandit logs with sizes ignored and coalitions told apart "
-    "(statistics made with unweighted=True)"
-)
+def no_paper() -> str:
+    """Word where there is no certificate of the paper's."""
+    return (
+        f"the paper's certificate is defined for bounded utilities (no {said('sigma')}) and independent pairs (not "
+        f"{said(noise='samples')}), without meetings at their worst, and for bandit logs with sizes ignored and "
+        "coalitions told apart, whose statistics hold sums without weights"
+    )
 
 
 def paper_evidence(part: PartStatistics, *, as_printed: bool = False) -> Evidence | None:

@@ -156,16 +156,18 @@ def _aim(
     from coterie.statistics.total_statistics import TotalStatistics
 
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
-    certificate = paired(evidence, strategy, spaces, delta).gap
+    declared = statistics.setting.actions
+    certificate = paired(evidence, strategy, spaces, delta, declared=declared).gap
+    options: Any = {"fresh": fresh, "declared": declared}
     needed, plan = None, None
     if isinstance(evidence, PairEvidence):
         if target is not None and certificate > target:
-            needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, fresh=fresh, most=MOST)
+            needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, most=MOST, **options)
         if collect is not None:
-            plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, fresh=fresh)
+            plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, **options)
     elif collect is not None and isinstance(evidence, TotalEvidence) and isinstance(statistics.whole, TotalStatistics):
         variance = noise_variance(statistics.whole)
-        plan = plan_totals(evidence, strategy, spaces, delta, collect, rng, fresh=fresh, variance=variance)
+        plan = plan_totals(evidence, strategy, spaces, delta, collect, rng, variance=variance, **options)
     return Aim(certificate, target, needed, plan)
 
 

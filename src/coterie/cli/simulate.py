@@ -10,8 +10,9 @@ import typer
 
 from coterie.cli.output import messages
 from coterie.log.schema import Feedback
-from coterie.simulate import AROUND_PROFILE, MODELS, POLICIES
-from coterie.simulate.models import Noise
+from coterie.simulate import AROUND_PROFILE, POLICIES
+from coterie.simulate.models import ModelName, Noise
+from coterie.simulate.policies import PolicyName
 from coterie.simulate.writing import TableFormat
 from coterie.words import said
 
@@ -22,9 +23,9 @@ def command(
     coalitions: Annotated[int, typer.Option(help="Number of coalitions.")],
     samples: Annotated[int, typer.Option(help="Number of samples.")],
     out: Annotated[Path, typer.Option(help="Folder to write; it must not exist, or be empty.")],
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = "gaussian",
+    model: Annotated[ModelName, typer.Option(help="How utilities come about.")] = "gaussian",
     policy: Annotated[
-        str, typer.Option(help="; ".join(f"{name}: {meaning}" for name, meaning in POLICIES.items()) + ".")
+        PolicyName, typer.Option(help="; ".join(f"{name}: {meaning}" for name, meaning in POLICIES.items()) + ".")
     ] = "random",
     feedback: Annotated[Feedback, typer.Option(help="semi-bandit (pairs) or bandit (totals).")] = "semi-bandit",
     actions_per_agent: Annotated[int | None, typer.Option(help="Number of sets to choose from (3).")] = None,

@@ -41,6 +41,8 @@ class Outlook:
     delta: float
     fresh: bool
     """Whether the new samples alone certify (`holdout`), or all together (`paired`)."""
+    declared: ActionSpaces | None = None
+    """The action spaces before those of the strategy were added to them, where some were; see `paired`."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.evidence, PairEvidence) or not self.evidence.unknowns.averages_meetings:
@@ -109,7 +111,7 @@ class Outlook:
 
     @cached_property
     def _sought(self) -> "Sought":
-        return Sought.of(self.strategy, self.spaces, self.delta, fresh=self.fresh)
+        return Sought.of(self.strategy, self.declared or self.spaces, self.delta, fresh=self.fresh)
 
     def now(self) -> float:
         """Return the certificate of what is there: of the log, or (fresh) of the range alone."""
@@ -151,7 +153,7 @@ class Sought:
 
     @classmethod
     def of(cls, strategy: Strategy, spaces: ActionSpaces, delta: float, *, fresh: bool) -> "Sought":
-        """Return the certificate of a profile."""
+        """Return the certificate of a profile; `spaces` are those that were declared before the strategy was known."""
         if fresh:
             return cls(delta, fresh, one_event(delta))
         return cls(delta, fresh, union_terms(strategy, spaces, delta))

@@ -135,6 +135,7 @@ def plan_collection(
     rng: np.random.Generator,
     *,
     fresh: bool = False,
+    declared: ActionSpaces | None = None,
 ) -> Collection:
     """Plan `samples` joint actions that shrink the certificate of a fixed profile; see the module for how.
 
@@ -152,8 +153,10 @@ def plan_collection(
         Where the searches for joint actions start.
     fresh
         Whether the new samples alone are to certify (`holdout`), or all together (`paired`).
+    declared
+        The action spaces before those of the strategy were added to them, where some were.
     """
-    outlook = Outlook(evidence, strategy, spaces, delta, fresh)
+    outlook = Outlook(evidence, strategy, spaces, delta, fresh, declared)
     return _collection(outlook, _played(outlook, samples, rng), rng)
 
 
@@ -167,12 +170,13 @@ def samples_needed(
     *,
     fresh: bool = False,
     most: int = MOST_SAMPLES,
+    declared: ActionSpaces | None = None,
 ) -> tuple[int | None, Collection]:
     """Return how many planned samples are expected to certify `target`, and the plan; None if `most` are too few.
 
     Within about a tenth: by doubling, then bisection.
     """
-    outlook = Outlook(evidence, strategy, spaces, delta, fresh)
+    outlook = Outlook(evidence, strategy, spaces, delta, fresh, declared)
 
     def attempt(samples: int) -> tuple[bool, _Played]:
         played = _played(outlook, samples, rng)

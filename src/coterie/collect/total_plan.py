@@ -81,13 +81,14 @@ def plan_totals(
     *,
     fresh: bool = False,
     variance: float | None = None,
+    declared: ActionSpaces | None = None,
 ) -> Collection:
     """Plan `samples` joint actions that shrink the certificate of a fixed profile from a bandit log.
 
     As `plan_collection`; agent by agent, sizes ignored. `variance` is that of one pair's utility (`noise_variance`);
     by default that of a uniform distribution over the range.
     """
-    outlook = _TotalOutlook(evidence, strategy, spaces, delta, fresh, variance)
+    outlook = _TotalOutlook(evidence, strategy, spaces, delta, fresh, variance, declared)
     played: list[BoolArray] = []
     times: list[int] = []
     gram, step = outlook.base, max(1, -(-samples // BLOCKS))
@@ -125,6 +126,7 @@ class _TotalOutlook:
     delta: float
     fresh: bool
     variance: float | None
+    declared: ActionSpaces | None = None
 
     def __post_init__(self) -> None:
         if not self.evidence.unknowns.is_linear:
@@ -148,7 +150,7 @@ class _TotalOutlook:
 
     @cached_property
     def _sought(self) -> Sought:
-        return Sought.of(self.strategy, self.spaces, self.delta, fresh=self.fresh)
+        return Sought.of(self.strategy, self.declared or self.spaces, self.delta, fresh=self.fresh)
 
     def _features(self, joint_actions: BoolArray) -> list[FloatArray]:
         return [self.evidence.unknowns.features(joint_actions, i) for i in range(self.spaces.n_agents)]

@@ -32,6 +32,7 @@ from coterie.game.game import Game
 from coterie.game.means import pair_sums
 from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means
 from coterie.game.strategy import Strategy
+from coterie.game.utilities import sums_at_sizes
 
 
 class Unknowns(ABC):
@@ -306,9 +307,8 @@ class PairDesign(StrategyDesign):
         return np.asarray(np.abs(self._scaled(values) * self.marginals.T[:, None, :]).max(axis=2).T)
 
     def coefficients(self, agent: int) -> FloatArray:
-        n, k = self.marginals.shape
-        phi, rooms = np.zeros((k, k, n)), np.arange(k)
-        phi[rooms, rooms] = self.marginals.T if self.factors is None else self.marginals.T * self.factors[:, agent]
+        own = self.marginals.T if self.factors is None else self.marginals.T * self.factors[:, agent]
+        phi = _each_its_own(own)
         phi[:, :, agent] = 0.0
         return phi
 
@@ -494,10 +494,7 @@ class SizedDesign(StrategyDesign):
         return np.asarray((self.phi * np.abs(values)).max(axis=(2, 3)).T)
 
     def coefficients(self, agent: int) -> FloatArray:
-        k, n, _, sizes = self.phi.shape
-        phi, rooms = np.zeros((k, k, n, sizes)), np.arange(k)
-        phi[rooms, rooms] = self.phi[:, agent]
-        return phi
+        return _each_its_own(self.phi[:, agent])
 
 
 @dataclass(frozen=True, eq=False)
@@ -536,11 +533,7 @@ class AwareBatch(BatchDesign):
     """Many pure profiles under size-aware unknowns."""
 
     def _linear(self, values: FloatArray) -> FloatArray:
-        # Partners last and next to each other in memory: most of the time goes into fetching them.
-        by_size = np.ascontiguousarray(values[:, self.agents].transpose(0, 1, 3, 2))
-        rooms, rows = np.arange(len(values))[:, None], np.arange(len(self.agents))
-        found = by_size[rooms, rows, self._size.transpose(0, 2, 1)]
-        return self._flat(np.einsum("blgj,bjl->bgl", found, self.joined))
+        return self._flat(sums_at_sizes(values[:, self.agents], self._size.transpose(0, 2, 1), self.joined))
 
     def quadratic(self, values: FloatArray) -> FloatArray:
         return self.linear(values)
@@ -720,10 +713,7 @@ class AnonymousDesign(StrategyDesign):
         return np.asarray((self.phi * np.abs(values)).max(axis=2))
 
     def coefficients(self, agent: int) -> FloatArray:
-        _, k, sizes = self.phi.shape
-        phi, rooms = np.zeros((k, k, sizes)), np.arange(k)
-        phi[rooms, rooms] = self.phi[agent]
-        return phi
+        return _each_its_own(self.phi[agent])
 
 
 class AnonymousBatch(BatchDesign):
@@ -744,6 +734,14 @@ class AnonymousBatch(BatchDesign):
 
 
 # --- Shared arithmetic --------------------------------------------------------------------------------
+
+
+def _each_its_own(rooms: FloatArray) -> FloatArray:
+    """Return coefficients (k, k, ...) in which each room (k, ...) weighs the unknowns of its own coalition alone."""
+    k = len(rooms)
+    phi = np.zeros((k, *rooms.shape))
+    phi[np.arange(k), np.arange(k)] = rooms
+    return phi
 
 
 def _columns(weights: FloatArray) -> FloatArray:

@@ -87,7 +87,7 @@ class ActionSpace(ABC):
         """Return for each row of `actions` whether it belongs to the space."""
 
     @abstractmethod
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` actions uniformly, shape (count, k)."""
 
     @abstractmethod
@@ -159,8 +159,8 @@ class ExplicitSets(ActionSpace):
         keys = {row.tobytes() for row in self.sets}
         return np.array([row.tobytes() in keys for row in np.ascontiguousarray(actions, dtype=bool)], dtype=bool)
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
-        return self.sets[checks.generator(rng, "rng").integers(self.size, size=count)]
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
+        return self.sets[checks.generator(seed, "seed").integers(self.size, size=count)]
 
     def uniform_marginals(self) -> FloatArray:
         return np.asarray(self._indicators.mean(axis=0))
@@ -232,8 +232,8 @@ class UpTo(ActionSpace):
         joined = np.asarray(actions, dtype=bool).sum(axis=1)
         return np.asarray((joined <= self.most) & (joined >= (0 if self.may_stay_out else 1)))
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
-        rng = checks.generator(rng, "rng")
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
+        rng = checks.generator(seed, "seed")
         # First the number of coalitions, by how many sets have it; then a uniform set of that size.
         shares = np.array([number / self.size for number in self._counts])
         joined = rng.choice(self.most + 1, size=count, p=shares / shares.sum())
@@ -439,9 +439,9 @@ class ActionSpaces:
             allowed[rows] = space.contains(sets[rows])
         return [int(agent) for agent in np.unique(owner[~allowed])]
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, every agent uniform and independent: shape (count, n, k)."""
-        rng = checks.generator(rng, "rng")
+        rng = checks.generator(seed, "seed")
         drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
         for space, agents in self.groups:
             drawn[:, agents] = space.sample(rng, count * len(agents)).reshape(count, len(agents), -1)

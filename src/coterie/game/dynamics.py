@@ -71,7 +71,7 @@ def _key(profile: BoolArray) -> bytes:
 def best_response_dynamics(
     game: Game,
     start: StrategyLike,
-    rng: checks.Seed = None,
+    seed: checks.Seed = None,
     *,
     max_sweeps: int = 1000,
 ) -> DynamicsResult:
@@ -83,7 +83,7 @@ def best_response_dynamics(
         The known utilities.
     start
         A pure strategy in which everybody plays one of her actions.
-    rng
+    seed
         Draws the order of the agents, once; by default they move in the order of the game.
     max_sweeps
         After so many rounds over all agents it gives up.
@@ -93,7 +93,7 @@ def best_response_dynamics(
         raise InputError("best-response dynamics starts from a pure strategy, this one is mixed")
     if outside := game.actions.outside(start.owner, start.sets):
         raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among her actions")
-    order = np.arange(game.n_agents) if rng is None else checks.generator(rng, "rng").permutation(game.n_agents)
+    order = np.arange(game.n_agents) if seed is None else checks.generator(seed, "seed").permutation(game.n_agents)
     rooms = game.utilities.rooms(start.sets)
     best, smallest, moves = start.sets, np.inf, 0
     status: Status = "limit"
@@ -127,7 +127,7 @@ def _gap(game: Game, rooms: ProfileRooms) -> float:
 def settle(
     game: Game,
     profiles: BoolArray,
-    rng: checks.Seed,
+    seed: checks.Seed,
     check: Callable[[], None] = lambda: None,
     max_sweeps: int = 200,
 ) -> tuple[BoolArray, BoolArray, int]:
@@ -142,7 +142,7 @@ def settle(
     as many sweeps as the last run to come to rest needed, but not before `FIRST_SWEEPS`.
     """
     current = profiles.copy()
-    order = checks.generator(rng, "rng").permutation(game.n_agents)
+    order = checks.generator(seed, "seed").permutation(game.n_agents)
     stable = np.zeros(len(current), dtype=bool)
     seen: list[set[bytes]] = [set() for _ in current]
     active = np.arange(len(current))
@@ -167,13 +167,13 @@ def settle(
     return current, stable, sweep
 
 
-def best_pure_profile(game: Game, rng: checks.Seed, starts: int = 32) -> PureSearch:
+def best_pure_profile(game: Game, seed: checks.Seed, starts: int = 32) -> PureSearch:
     """Run the dynamics from random profiles and return the best end.
 
     With a potential this is the Nash stable profile of largest potential found, without one the
     profile of smallest gap; among equals the largest sum of utilities, then the first.
     """
-    rng = checks.generator(rng, "rng")
+    rng = checks.generator(seed, "seed")
     checks.whole(starts, "starts", 1)
     found: PureSearch | None = None
     best_rank: tuple[bool, float, float] | None = None

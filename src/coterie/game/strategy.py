@@ -172,9 +172,9 @@ class Strategy:
             result[self.agents[i]].append({"coalitions": chosen, "probability": float(share)})
         return result
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
-        rng, count = checks.generator(rng, "rng"), checks.whole(count, "count", 0)
+        rng, count = checks.generator(seed, "seed"), checks.whole(count, "count", 0)
         drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
         for i in range(self.n_agents):
             rows = np.flatnonzero(self.owner == i)
@@ -279,13 +279,15 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
     ----------
     value
         A `Strategy`; a dictionary agent -> coalitions, or the content of a result file; an (n, k) matrix of
-        booleans or of 0 and 1; or the path of a JSON or CSV file, see `read_strategy`.
+        booleans or of 0 and 1; the path of a JSON or CSV file, see `read_strategy`; or a result, which has a strategy.
     agents, coalitions
         The names that it must have, in this order.
     whose
         Whose names these are, for the refusal.
     """
     agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
+    if isinstance(found := getattr(value, "strategy", None), Strategy):
+        value = found
     if isinstance(value, Strategy):
         if (value.agents, value.coalitions) != (agents, coalitions):
             raise InputError(f"the strategy's agents and coalitions are not {whose}, or not in its order")

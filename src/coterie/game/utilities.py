@@ -23,6 +23,9 @@ from coterie.errors import InputError
 from coterie.game.means import PairMeans
 from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means, size_distribution
 
+BLOCK_CELLS = 2_000_000
+"""Tables by size are looked up for so many profiles x coalitions x agents x partners at once."""
+
 
 class Utilities(ABC):
     """Mean utility d_ij^l(s) of every ordered pair, coalition and size."""
@@ -331,14 +334,16 @@ class TableBySize(Utilities):
 
     def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
         agents = np.arange(self.n_agents) if agents is None else agents
+        step = max(1, BLOCK_CELLS // max(1, self.n_coalitions * len(agents) * self.n_agents))
+        if len(profiles) > step:
+            blocks = [self.pure_room_values(profiles[t : t + step], agents) for t in range(0, len(profiles), step)]
+            return np.concatenate(blocks)
         joined = profiles.astype(np.float64)
         everybody = joined.transpose(0, 2, 1) @ np.ones(self.n_agents)  # much quicker than a sum
         sizes = (everybody[:, :, None] - joined[:, agents].transpose(0, 2, 1) + 1).astype(np.int64)
-        # Partners last and next to each other in memory: most of the time goes into fetching them.
-        by_size = np.ascontiguousarray(self.table[:, agents].transpose(0, 1, 3, 2))
-        by_size[:, :, 1] = 0.0  # nobody meets there
-        found = by_size[np.arange(self.n_coalitions)[:, None], np.arange(len(agents)), sizes]
-        return np.asarray(np.einsum("blgj,bjl->bgl", found, joined))
+        table = self.table[:, agents]
+        table[..., 1] = 0.0  # nobody meets there
+        return sums_at_sizes(table, sizes, joined)
 
     def rooms(self, profile: BoolArray) -> ProfileRooms:
         return _TableRooms(self, profile)
@@ -375,3 +380,12 @@ class TableBySize(Utilities):
             return None
         by_size[2:] = difference[0]
         return pairs, by_size
+
+
+def sums_at_sizes(values: FloatArray, sizes: IntArray, joined: FloatArray) -> FloatArray:
+    """Return sums over the partners in the room of values (k, g, n, n + 1) at the sizes (b, k, g), shape (b, g, k)."""
+    k, agents = values.shape[:2]
+    # Partners last and next to each other in memory: most of the time goes into fetching them.
+    by_size = np.ascontiguousarray(values.transpose(0, 1, 3, 2))
+    found = by_size[np.arange(k)[:, None], np.arange(agents), sizes]
+    return np.asarray(np.einsum("blgj,bjl->bgl", found, joined))

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
@@ -43,6 +44,7 @@ from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse
 from coterie.statistics.statistics import PartStatistics, Statistics
+from coterie.words import said
 
 CANDIDATES = 2
 """So many held-out profiles are certified, each with its share of delta."""
@@ -111,7 +113,8 @@ def recommend(
     target_gap
         Strategies that are certified to have at most this gap are preferred to all others.
     """
-    if solver not in SOLVERS[strategy]:
+    delta = checks.probability(delta, said("delta"))
+    if solver not in SOLVERS[checks.one_of(strategy, Kind, said("strategy"))]:
         options = ", ".join(SOLVERS[strategy])
         raise InputError(f"the solver {solver} finds no {strategy} strategies; these do: {options}")
     if certificate == "holdout" and len(statistics.parts) < 2:

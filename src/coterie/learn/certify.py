@@ -7,7 +7,7 @@ from typing import Any
 from coterie import checks
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
-from coterie.certificates.paper import NO_PAPER
+from coterie.certificates.paper import no_paper
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
@@ -46,14 +46,14 @@ def certify(
         "paired", "paper", or "holdout", which needs `fresh`.
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
-        that was learnt from this very log.
+        that was learnt from this very log, read in the same way.
     delta, sizes, noise
         As for `StableLearner`.
     """
     parameters = {"certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise}
     checks.one_of(certificate, CertificateName, said("certificate"))
     checks.boolean(fresh, said("fresh"))
-    checks.probability(delta, said("delta"))
+    delta = checks.probability(delta, said("delta"))
     if certificate == "holdout" and not fresh:
         raise InputError(
             "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
@@ -70,7 +70,7 @@ def certify(
     found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
     if chosen is None:
-        raise InputError(NO_PAPER)
+        raise InputError(no_paper())
     if fresh:
         notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
         if certificate != "holdout":
@@ -84,7 +84,7 @@ def certify(
 def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
     """Return the strategy, and the hash of the log that it was learnt from, where it is or comes from a result."""
     if isinstance(strategy, Result):
-        return as_strategy(strategy.strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
+        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
     if isinstance(strategy, (str, PathLike)):
         content = read_strategy_content(strategy)
         with naming(strategy):

@@ -153,9 +153,7 @@ class StableLearner:
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
-        seed = self._checked_seed()
-        if self.random_state is None or isinstance(self.random_state, np.random.Generator):
-            seed = self.statistics_.setting.seed  # a later log must be divided as the earlier ones were
+        seed = self._seed_as_in(self.statistics_)
         more = self._statistics(log, seed)
         if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
@@ -165,9 +163,10 @@ class StableLearner:
         """Add what another learner has seen, and learn from both; they must not have seen the same log."""
         if not isinstance(other, StableLearner):
             raise InputError(f"merge: expected a StableLearner, got {checks.shown(other)}")
-        seed = self._checked_seed()
+        fitted = self.__sklearn_is_fitted__()
+        seed = self._seed_as_in(self.statistics_ if fitted else other.statistics_)
         more, theirs = self._statistics(other.statistics_, seed), other._seen  # noqa: SLF001  (of this class too)
-        if not self.__sklearn_is_fitted__():
+        if not fitted:
             return self._learn(more, theirs, seed)
         if self._seen & theirs:
             raise InputError("both learners have seen the same log; its samples must not count twice")
@@ -187,6 +186,12 @@ class StableLearner:
         if self.progress is not None and not callable(self.progress):
             raise InputError(f"progress: expected a function, got {checks.shown(self.progress)}")
         return checks.seed(self.random_state, said("random_state"))
+
+    def _seed_as_in(self, earlier: Statistics) -> int:
+        """Return the seed, where it is drawn that of earlier logs: all must be divided alike."""
+        seed = self._checked_seed()
+        drawn = self.random_state is None or isinstance(self.random_state, np.random.Generator)
+        return earlier.setting.seed if drawn else seed
 
     def _statistics(self, log: Any, seed: int) -> Statistics:
         """Return the statistics of whatever was given."""

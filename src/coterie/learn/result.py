@@ -40,7 +40,7 @@ class Search:
     status: Literal["given", Status]
     starts: int
     sweeps: int
-    seconds: float
+    seconds: float = field(compare=False)
     objective: str | None = None
     """What was minimised; None where nothing was."""
     value: float | None = None

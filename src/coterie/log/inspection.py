@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 from itertools import pairwise
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import pyarrow as pa
 from coterie.arrays import IntArray
 from coterie.log import queries
 from coterie.log.columns import codes, numbers
-from coterie.log.log import Log
+from coterie.log.log import Log, as_log
 from coterie.sums import Sums
 from coterie.words import counted
 
@@ -180,8 +181,9 @@ class Inspection:
         }
 
 
-def inspect_log(log: Log) -> Inspection:
-    """Return what there is to know about a log."""
+def inspect_log(log: Log | str | PathLike[str]) -> Inspection:
+    """Return what there is to know about a log, or about the one in a folder or file."""
+    log = as_log(log)
     engine, is_pairs = log.engine, log.feedback == "semi-bandit"
     used, members = engine.name("ratings" if is_pairs else "totals"), engine.name("members")
     teams, together = _teams(log)

@@ -184,7 +184,7 @@ def as_log(value: Any) -> Log:
         return value
     if isinstance(value, (str, PathLike)):
         return read_log(value)
-    raise InputError(f"log: expected a Log, its Statistics, or the path of one, got {checks.shown(value)}")
+    raise InputError(f"log: expected a Log, or the folder or file that it is in, got {checks.shown(value)}")
 
 
 def _open(sources: list[Source], place: str | None, call: Options, file: Options, engine: Engine) -> Log:

@@ -31,7 +31,7 @@ from coterie.game.strategy import Strategy
 from coterie.simulate import hostile
 from coterie.simulate.growing import Reading, setting_of
 from coterie.simulate.logs import Feedback, Simulation, draw_sets, numbered
-from coterie.simulate.policies import Policy, UniformOver, exploration_policy
+from coterie.simulate.policies import Policy, PolicyName, UniformOver, exploration_policy
 from coterie.statistics.dependence import SampleExcess
 from coterie.statistics.in_memory import Batch, reduced
 from coterie.statistics.pair_statistics import PairStatistics
@@ -72,7 +72,7 @@ class Setting:
     """What the certificate allows for; where this is "samples", the log's noise is shared."""
     shared_noise: bool = False
     """Whether the log's noise is shared although the certificate takes pairs for independent."""
-    policy: str = "random"
+    policy: PolicyName | Literal["rare"] = "random"
     """"rare": two agents meet only by chance of one in fifty, and one pair never; else as in `coterie simulate`."""
     pool: bool = False
     actions: str = "sets"

@@ -10,13 +10,15 @@ from functools import cached_property
 
 from coterie import checks
 from coterie.simulate.logs import Feedback
+from coterie.simulate.models import ModelName
+from coterie.simulate.policies import PolicyName
 
 DELTA = 0.01
 
 SAMPLES = (100, 5_000, 10_000, 20_000, 30_000)
 MIXED_SAMPLES = (100, 2_000, 4_000, 6_000, 8_000, 10_000, 20_000, 30_000)
 
-MODELS = ("uniform", "size-uniform", "gaussian", "size-gaussian")
+MODELS: tuple[ModelName, ...] = ("uniform", "size-uniform", "gaussian", "size-gaussian")
 
 SEEDS, MIXED_SEEDS = 2, 3
 """How many games each point is a mean over, for the random models and for the rest: so that all figures together
@@ -36,8 +38,8 @@ class Cell:
     """One game, drawn from its seed, and one log of it."""
 
     feedback: Feedback
-    model: str
-    policy: str
+    model: ModelName
+    policy: PolicyName
     n: int
     k: int
     actions: int
@@ -69,8 +71,8 @@ class Cell:
 class Panel:
     """One picture of a figure: a family of cells of which one number varies."""
 
-    model: str
-    policy: str
+    model: ModelName
+    policy: PolicyName
     varies: str
     """What the curves differ in: "n", "k", or nothing."""
     curves: tuple[tuple[int, int], ...]
@@ -111,14 +113,16 @@ class Figure:
         )
 
 
-def _sweeps(models: Iterable[str], policy: str, sizes: tuple[int, ...], agents: int) -> Iterator[Panel]:
+def _sweeps(models: Iterable[ModelName], policy: PolicyName, sizes: tuple[int, ...], agents: int) -> Iterator[Panel]:
     """Yield for each model the panel of agents (5 coalitions) and that of coalitions (10 agents, or as many)."""
     for model in models:
         yield Panel(model, policy, "n", tuple((n, 5) for n in sizes))
         yield Panel(model, policy, "k", tuple((agents, k) for k in sizes))
 
 
-def _mixed(policy: str, feedback: Feedback, agents: Iterable[int], model: str = "mixed-effects") -> tuple[Panel, ...]:
+def _mixed(
+    policy: PolicyName, feedback: Feedback, agents: Iterable[int], model: ModelName = "mixed-effects"
+) -> tuple[Panel, ...]:
     return tuple(Panel(model, policy, "", ((n, 5),), feedback) for n in agents)
 
 
@@ -131,6 +135,12 @@ def _figures(
 ) -> tuple[Figure, ...]:
     some = tuple((n, 5) for n in few)
     kinds: tuple[Feedback, ...] = ("semi-bandit", "bandit")
+    supplement: tuple[tuple[str, Feedback, PolicyName], ...] = (
+        ("S3", "semi-bandit", "random"),
+        ("S4", "semi-bandit", "coalition-size"),
+        ("S5", "bandit", "random"),
+        ("S6", "bandit", "coalition-size"),
+    )
     return (
         Figure(
             "1",
@@ -150,12 +160,7 @@ def _figures(
                 MIXED_SAMPLES,
                 MIXED_SEEDS,
             )
-            for name, feedback, policy in (
-                ("S3", kinds[0], "random"),
-                ("S4", kinds[0], "coalition-size"),
-                ("S5", kinds[1], "random"),
-                ("S6", kinds[1], "coalition-size"),
-            )
+            for name, feedback, policy in supplement
         ),
         Figure(
             "clipped",

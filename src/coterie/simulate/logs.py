@@ -25,8 +25,8 @@ from coterie.game.utilities import FromMeans
 from coterie.log import schema
 from coterie.log.options import fixed_range
 from coterie.log.queries import SLACK
-from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
-from coterie.simulate.policies import Policy, exploration_policy
+from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, ModelName, Noise, UtilityModel, utility_model
+from coterie.simulate.policies import Policy, PolicyName, exploration_policy
 from coterie.simulate.writing import FORMATS, TableFormat, names_column, table_writer
 from coterie.statistics.in_memory import Batch, refuse_outside
 from coterie.words import interval
@@ -42,9 +42,9 @@ CELLS_PER_BATCH = 1 << 21
 Part of what a seed means: draws are made batch by batch."""
 
 
-def draw_sets(rng: checks.Seed, n_coalitions: int, count: int) -> BoolArray:
+def draw_sets(seed: checks.Seed, n_coalitions: int, count: int) -> BoolArray:
     """Draw `count` distinct non-empty sets of coalitions uniformly, in the order of drawing."""
-    rng = checks.generator(rng, "rng")
+    rng = checks.generator(seed, "seed")
     available = 2 ** checks.whole(n_coalitions, "number of coalitions", 1) - 1
     if checks.whole(count, "actions per agent", 1) > available:
         raise InputError(
@@ -112,10 +112,10 @@ class Simulation:
         cls,
         n_agents: int,
         n_coalitions: int,
-        rng: checks.Seed,
+        seed: checks.Seed,
         *,
-        model: str = "gaussian",
-        policy: str = "random",
+        model: ModelName = "gaussian",
+        policy: PolicyName = "random",
         profile: StrategyLike | None = None,
         actions_per_agent: int | None = None,
         symmetric: bool = True,
@@ -133,7 +133,7 @@ class Simulation:
         ----------
         n_agents, n_coalitions
             The size of the game.
-        rng
+        seed
             Draws the game now and the samples later: a seed, or a generator that goes on where it is.
         model
             One of `coterie.simulate.MODELS`.
@@ -150,7 +150,7 @@ class Simulation:
         clip
             Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
         """
-        rng, sets = checks.generator(rng, "rng"), None
+        rng, sets = checks.generator(seed, "seed"), None
         if model.startswith("mixed-effects"):
             if actions_per_agent not in {None, len(MIXED_EFFECTS_SETS)}:
                 raise InputError(f"actions per agent: the model {model} has its own three actions")

@@ -26,7 +26,7 @@ Noise = Literal["pairs", "coalitions", "samples"]
 
 NOISES: tuple[str, ...] = get_args(Noise)
 
-MODELS = (
+ModelName = Literal[
     "uniform",
     "gaussian",
     "gaussian-redrawn",
@@ -35,7 +35,9 @@ MODELS = (
     "size-gaussian-redrawn",
     "mixed-effects",
     "mixed-effects-clipped",
-)
+]
+
+MODELS: tuple[ModelName, ...] = get_args(ModelName)
 """The names that `utility_model` knows."""
 
 LOW, HIGH = -1.0, 1.0
@@ -156,7 +158,7 @@ class GaussianRedrawn(Uniform):
         return None if self.clip else 1.0
 
     def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        mu = checks.generator(rng, "rng").uniform(LOW, HIGH, shape)
+        mu = rng.uniform(LOW, HIGH, shape)
         return _clipped(mu + (1 - np.abs(mu)) * rng.standard_normal(shape), self.clip)
 
 
@@ -213,7 +215,7 @@ class Gaussian(Normal):
     @classmethod
     def draw(
         cls,
-        rng: checks.Seed,
+        seed: checks.Seed,
         n_agents: int,
         n_coalitions: int,
         *,
@@ -221,7 +223,7 @@ class Gaussian(Normal):
         clip: bool = True,
     ) -> Self:
         """Draw mu for every coalition and pair, unordered (symmetric) or ordered."""
-        mu = checks.generator(rng, "rng").uniform(LOW, HIGH, (n_coalitions, n_agents, n_agents))
+        mu = checks.generator(seed, "seed").uniform(LOW, HIGH, (n_coalitions, n_agents, n_agents))
         if symmetric:
             upper = np.triu(mu, 1)
             mu = upper + np.swapaxes(upper, 1, 2)
@@ -331,10 +333,10 @@ def _size_share(n_agents: int) -> FloatArray:
 
 
 def utility_model(
-    name: str,
+    name: ModelName,
     n_agents: int,
     n_coalitions: int,
-    rng: checks.Seed,
+    seed: checks.Seed,
     *,
     symmetric: bool = True,
     clip: bool | None = None,
@@ -347,7 +349,7 @@ def utility_model(
         One of `MODELS`.
     n_agents, n_coalitions
         The mixed-effects models have 5 coalitions.
-    rng
+    seed
         Used only by the models with means of their own for each pair.
     symmetric
         Whether both members of a pair get the same utility.
@@ -374,5 +376,5 @@ def utility_model(
     elif kind == "gaussian-redrawn":
         model = GaussianRedrawn(n_agents, n_coalitions, symmetric, clip is not False)
     else:
-        model = Gaussian.draw(rng, n_agents, n_coalitions, symmetric=symmetric, clip=clip is not False)
+        model = Gaussian.draw(seed, n_agents, n_coalitions, symmetric=symmetric, clip=clip is not False)
     return model if kind == name else TimesSize(model)

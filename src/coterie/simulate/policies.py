@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Policy(ABC):
         """The numbers of agents and of coalitions."""
 
     @abstractmethod
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
 
     @abstractmethod
@@ -88,8 +88,8 @@ class Independent(ProductPolicy):
 
     spaces: ActionSpaces
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
-        return self.spaces.sample(rng, count)
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
+        return self.spaces.sample(seed, count)
 
     def explored(self) -> BoolArray:
         return np.concatenate(list(self.spaces.joint_actions()))
@@ -118,9 +118,9 @@ class FirstExplores(ProductPolicy):
     def _second(self) -> BoolArray:
         return np.array([_second_action(space) for space in self.spaces.spaces])
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         drawn = np.repeat(self._second[None], count, axis=0)
-        drawn[:, 0] = self.spaces.spaces[0].sample(rng, count)
+        drawn[:, 0] = self.spaces.spaces[0].sample(seed, count)
         return drawn
 
     @property
@@ -151,8 +151,8 @@ class FromStrategy(ProductPolicy):
 
     strategy: Strategy
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
-        return self.strategy.sample(rng, count)
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
+        return self.strategy.sample(seed, count)
 
     @property
     def marginals(self) -> FloatArray:
@@ -253,8 +253,8 @@ class Deviations(OneMoves):
         stayed = self.profile[:, :, None] * self.profile[:, None, :] * self.unmoved
         return share - self.unmoved, np.asarray(share[:, None, None] * both - stayed)
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
-        rng = checks.generator(rng, "rng")
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
+        rng = checks.generator(seed, "seed")
         moving = [(space.size - 1) / self._count for space in self.spaces.spaces]
         shares = np.array([*moving, self.unmoved])
         mover = rng.choice(len(shares), size=count, p=shares / shares.sum())
@@ -304,9 +304,9 @@ class Toggles(OneMoves):
         both = np.einsum("itl,itm,it->ilm", new * 1.0, new * 1.0, self.allowed * self.unmoved)
         return self.allowed.sum(axis=1) * self.unmoved, np.asarray(both)
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         agent, coalition = np.nonzero(self.allowed)
-        chosen = checks.generator(rng, "rng").integers(len(agent) + 1, size=count)
+        chosen = checks.generator(seed, "seed").integers(len(agent) + 1, size=count)
         drawn = np.repeat(self.profile[None], count, axis=0)
         moved = np.flatnonzero(chosen < len(agent))
         drawn[moved, agent[chosen[moved]], coalition[chosen[moved]]] ^= True
@@ -332,8 +332,8 @@ class UniformOver(Policy):
         _, n, k = self.joint_actions.shape
         return n, k
 
-    def sample(self, rng: checks.Seed, count: int) -> BoolArray:
-        return self.joint_actions[checks.generator(rng, "rng").integers(len(self.joint_actions), size=count)]
+    def sample(self, seed: checks.Seed, count: int) -> BoolArray:
+        return self.joint_actions[checks.generator(seed, "seed").integers(len(self.joint_actions), size=count)]
 
     def explored(self) -> BoolArray:
         return self.joint_actions
@@ -363,14 +363,16 @@ def check_profile(spaces: ActionSpaces, owner: IntArray, sets: BoolArray, agents
         raise InputError(f"profile: {name} plays a set that is not among her actions")
 
 
-AROUND_PROFILE = {
+PolicyName = Literal["random", "1rand", "coalition-size", "deviations", "toggles", "strategy"]
+
+AROUND_PROFILE: dict[PolicyName, str] = {
     "deviations": "one agent deviates from a profile",
     "toggles": "one agent joins or leaves one coalition of a profile",
     "strategy": "a profile itself, which may be mixed",
 }
 """The policies that need a profile, and what they do."""
 
-POLICIES = {
+POLICIES: dict[PolicyName, str] = {
     "random": "everybody uniform",
     "1rand": "the first agent explores, the others play their second action",
     "coalition-size": "the same as 1rand",
@@ -379,7 +381,7 @@ POLICIES = {
 """The names that `exploration_policy` knows, and what they do."""
 
 
-def exploration_policy(name: str, spaces: ActionSpaces, profile: Strategy | None = None) -> Policy:
+def exploration_policy(name: PolicyName, spaces: ActionSpaces, profile: Strategy | None = None) -> Policy:
     """Return the policy of that name.
 
     Parameters

@@ -189,7 +189,10 @@ class _PairSurrogate(_Surrogate):
         estimate = self.smooth.evidence.estimate
         design = estimate.unknowns.batch(profiles, np.array([agent]))
         if design is None:
-            raise InputError("the paper's scheme draws no samples where coalitions of the same size share unknowns")
+            name = estimate.unknowns.name
+            raise InputError(
+                f"the paper's scheme draws no samples under unknowns of the kind {name!r}; take expectations"
+            )
         lower, upper = paper_rooms(estimate, design, self.smooth.delta)
         sets = self.game.actions.spaces[agent].enumerate()
         return upper.mean(axis=0) @ sets.T, np.asarray((lower * profiles[:, agent]).sum(axis=1).mean())

@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paper import NO_PAPER, paper_evidence
+from coterie.certificates.paper import no_paper, paper_evidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
@@ -127,7 +127,7 @@ def needed_paper_evidence(part: PartStatistics) -> Evidence:
     """Return what the paper's estimator makes of a part of a log, or refuse."""
     found = paper_evidence(part)
     if found is None:
-        raise InputError(NO_PAPER)
+        raise InputError(no_paper())
     return found
 
 

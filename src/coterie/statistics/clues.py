@@ -59,11 +59,13 @@ class Clues:
         """Return the clues of two logs without common samples, for the setting of both together.
 
         A log that has no sums by size, for want of memberships, adds nothing to those of the other. They
-        are a test of that other log then, and as valid as before. Common samples are refused; where not all
-        hashes are known, which is for the caller to say, a note says that this was not checked.
+        are a test of that other log then, and as valid as before. The extent is known only where both are. Common
+        samples are refused; where not all hashes are known, which is for the caller to say, a note says that this
+        was not checked.
         """
-        extents = [one.extent for one in (self, other) if one.extent is not None]
-        extent = (min(low for low, _ in extents), max(high for _, high in extents)) if extents else None
+        extent = None
+        if self.extent is not None and other.extent is not None:
+            extent = (min(self.extent[0], other.extent[0]), max(self.extent[1], other.extent[1]))
         return Clues(
             tuple(dict.fromkeys(self.notes + other.notes + (() if complete else (UNCHECKED,)))),
             extent,

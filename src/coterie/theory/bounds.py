@@ -26,6 +26,7 @@ from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate.confidence import paper_radius
+from coterie.words import said
 
 if TYPE_CHECKING:
     from coterie.simulate.logs import Feedback
@@ -76,10 +77,9 @@ class Problem:
     slack: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.whole(self.n_agents, "agents", 2)
-        checks.whole(self.n_coalitions, "coalitions", 1)
-        if not 0 < checks.number(self.delta, "delta") < 1:
-            raise InputError(f"delta: expected a number between 0 and 1, got {self.delta}")
+        checks.whole(self.n_agents, said("agents"), 2)
+        checks.whole(self.n_coalitions, said("coalitions"), 1)
+        checks.probability(self.delta, said("delta"))
         if self.most_joined is not None and checks.whole(self.most_joined, "most joined", 1) > self.n_coalitions:
             raise InputError(f"most joined: expected at most {self.n_coalitions} coalitions, got {self.most_joined}")
         if not (self.c_size > 0 and self.c_pair > 0):

@@ -61,7 +61,7 @@ def rehearse(
     n_agents: int,
     n_coalitions: int,
     samples: int,
-    rng: checks.Seed,
+    seed: checks.Seed,
     *,
     feedback: Feedback = "semi-bandit",
     delta: float = 0.01,
@@ -74,7 +74,7 @@ def rehearse(
     Clipped Gaussian utilities with a fixed mean per pair and coalition, uniform exploration, a few
     actions that all agents share, of at most `most_joined` coalitions.
     """
-    rng = checks.generator(rng, "rng")
+    rng = checks.generator(seed, "seed")
     checks.whole(samples, "samples", 2)
     source = _source(n_agents, n_coalitions, rng, actions_per_agent, most_joined or n_coalitions, symmetric=symmetric)
     game, spaces = source.game, source.game.actions
@@ -129,9 +129,9 @@ def _source(n: int, k: int, rng: np.random.Generator, count: int, most_joined: i
     return Simulation(model, exploration_policy("random", spaces, None), game, rng)
 
 
-def small_sets(rng: checks.Seed, n_coalitions: int, count: int, most: int) -> BoolArray:
+def small_sets(seed: checks.Seed, n_coalitions: int, count: int, most: int) -> BoolArray:
     """Draw `count` distinct sets (all, if there are fewer) uniformly from those of 1 to `most` coalitions."""
-    rng = checks.generator(rng, "rng")
+    rng = checks.generator(seed, "seed")
     checks.whole(count, "actions per agent", 1)
     by_size = [math.comb(n_coalitions, size) for size in range(1, most + 1)]
     share = np.array([number / sum(by_size) for number in by_size])
