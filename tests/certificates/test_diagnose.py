@@ -43,6 +43,10 @@ def drawn(seed, model, *, n=5, k=3, samples=400, noise=None, symmetric=True):
     return batch, n, k, rng
 
 
+def products(e):
+    return sum(e[a] * e[b] for a in range(len(e)) for b in range(len(e)) if a != b)
+
+
 def direct_excess(batch):
     """The excess straight from its definition, cell by cell."""
     size = batch.joined.sum(axis=1)[batch.sample, batch.coalition]
@@ -52,11 +56,12 @@ def direct_excess(batch):
     e = batch.utility - (np.bincount(cell, batch.utility) / np.bincount(cell))[cell]
     values = []
     for sample in np.unique(batch.sample):
-        own = e[batch.sample == sample]
-        if len(own) > 1:
-            products = sum(own[a] * own[b] for a in range(len(own)) for b in range(len(own)) if a != b)
-            values.append(products / len(own))
-    return SampleExcess(len(values), float(np.sum(values)), float(np.sum(np.square(values))))
+        own = batch.sample == sample
+        if own.sum() > 1:
+            rooms = [e[own & (batch.coalition == room)] for room in np.unique(batch.coalition[own])]
+            values.append([products(e[own]) / own.sum(), sum(map(products, rooms)) / own.sum()])
+    sums, squares = np.sum(values, axis=0).tolist(), np.sum(np.square(values), axis=0).tolist()
+    return SampleExcess(len(values), sums[0], squares[0], sums[1], squares[1])
 
 
 @pytest.mark.slow
@@ -119,5 +124,7 @@ def test_the_query_equals_the_definition(tmp_path):
     assert found.samples == expected.samples
     assert found.total == pytest.approx(expected.total, rel=1e-9)
     assert found.squares == pytest.approx(expected.squares, rel=1e-9)
+    assert found.room_total == pytest.approx(expected.room_total, rel=1e-9)
+    assert found.room_squares == pytest.approx(expected.room_squares, rel=1e-9)
     pooled = coterie.read_log(tmp_path / "log", pool_coalitions=True, actions="any")
     assert sample_excess(pooled).samples == found.samples

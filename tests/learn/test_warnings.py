@@ -95,7 +95,7 @@ def two_logs(tmp_path_factory):
     return tuple(coterie.read_log(folder / name, neutral=-1.0) for name in ("one", "two"))
 
 
-ADVICE = ("totals are not used", "--sizes aware", "--noise samples", "--neutral")
+ADVICE = ("totals are not used", 'sizes="aware"', 'noise="samples"', "say with neutral")
 
 
 def test_statistics_warn_like_their_log(two_logs, tmp_path):
@@ -121,7 +121,7 @@ def test_logs_that_arrive_later_warn_too(two_logs):
 def test_parts_do_not_matter_to_the_tests(two_logs):
     log, _ = two_logs
     expected = warned(log, parts=PARTS)
-    assert any("--sizes aware" in text for text in expected)
+    assert any('sizes="aware"' in text for text in expected)
     for parts in ((1.0,), (0.5, 0.5), (0.2, 0.8)):
         assert warned(log, parts=parts) == expected
 
@@ -133,8 +133,8 @@ def test_an_interruption_skips_what_takes_long(two_logs, monkeypatch):
     statistics = Statistics.for_learning(two_logs[0])
     monkeypatch.setattr(Control, "check", interrupt)
     found = StableLearner().fit(statistics).result_.warnings
-    assert not any("--sizes aware" in text for text in found)
-    assert all(any(advice in text for text in found) for advice in ADVICE if advice != "--sizes aware")
+    assert not any('sizes="aware"' in text for text in found)
+    assert all(any(advice in text for text in found) for advice in ADVICE if advice != 'sizes="aware"')
 
 
 def test_nothing_is_tested_without_clues(two_logs):

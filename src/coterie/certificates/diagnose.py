@@ -7,7 +7,7 @@ carry (`coterie.statistics.clues`); a warning names the option that does without
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 
@@ -15,12 +15,32 @@ from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.estimate import confidence
 from coterie.estimate.pair_means import PairEstimate, pair_estimate
-from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.clues import can_test_sizes
+from coterie.statistics.dependence import FALSE_ALARMS, LEAST_SAMPLES, SampleExcess
 from coterie.statistics.pair_statistics import PairStatistics
-from coterie.words import said
+from coterie.statistics.statistics import Statistics
+from coterie.words import counted, said
 
-FALSE_ALARMS = 0.01
-"""How often each test raises an alarm on a log that satisfies the assumption."""
+Verdict = Literal["no objection", "broken", "not tested"]
+
+
+WITHOUT_CLUES = "these statistics were made without what tests of assumptions need"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a test says of one assumption."""
+
+    assumption: str
+    """Which: "symmetry", "sizes", "independence", "drift", "missing" or "adaptive"."""
+    verdict: Verdict
+    text: str
+    """A sentence: what is wrong and what helps, or why there was no test."""
+
+
+def checks_of(statistics: Statistics) -> tuple[Check, ...]:
+    """Return what every test says of the log that statistics come from."""
+    return (sizes_check(statistics), independence_check(statistics))
 
 
 @dataclass(frozen=True)
@@ -32,10 +52,35 @@ class SizeDependence:
     """For each coalition, the found effect in units of what chance could explain; above 1 is an alarm."""
 
     def warnings(self) -> list[str]:
-        """Return one sentence per coalition concerned."""
-        return [
-            f"utilities in coalition {name} depend on its size: use {said(sizes='aware')}" for name in self.coalitions
-        ]
+        """Return one sentence, if any coalition is concerned."""
+        if not self.coalitions:
+            return []
+        *others, last = self.coalitions
+        named = (
+            f"coalitions {', '.join(others)} and {last} depend on their"
+            if others
+            else f"coalition {last} depend on its"
+        )
+        return [f"utilities in {named} size: use {said(sizes='aware')}"]
+
+
+def sizes_check(statistics: Statistics) -> Check:
+    """Test whether utilities depend on coalition size, where they are taken not to."""
+    clues, setting = statistics.clues, statistics.setting
+    if setting.sizes == "aware":
+        return Check("sizes", "not tested", "utilities may depend on coalition size, as was said")
+    if setting.feedback == "bandit":
+        return Check("sizes", "not tested", "totals are not tested for a dependence on coalition size")
+    if not can_test_sizes(setting):
+        return Check("sizes", "not tested", "there are too many agents and coalitions to test whether size matters")
+    if clues.extent is None:
+        return Check("sizes", "not tested", WITHOUT_CLUES)
+    if not clues.by_size or statistics.n_samples < 2:
+        return Check("sizes", "not tested", "whether size matters needs two samples and a table of memberships")
+    found = size_dependence(clues.by_size)
+    if not found.coalitions:
+        return Check("sizes", "no objection", "utilities do not seem to depend on coalition size")
+    return Check("sizes", "broken", found.warnings()[0])
 
 
 def size_dependence(parts: Sequence[PairStatistics], alpha: float = FALSE_ALARMS) -> SizeDependence:
@@ -97,18 +142,42 @@ def _contrast_strength(suggests: PairEstimate, tests: PairEstimate, log_term: fl
     return np.asarray(np.divide(contrast, width, out=np.zeros_like(contrast), where=width > 0))
 
 
+def independence_check(statistics: Statistics) -> Check:
+    """Test whether the pairs of one sample move together, or say what follows from the test that was made already."""
+    setting, clues = statistics.setting, statistics.clues
+    if setting.noise == "samples":
+        score = None if clues.decisive is None else clues.decisive.alarm()
+        if score is None:
+            return Check("independence", "not tested", "pairs of one sample may depend on each other, as was said")
+        return Check(
+            "independence",
+            "broken",
+            f"utilities of one sample move {_together(score)} (score {score:.1f}), so they are not taken to be "
+            f"independent: certificates are those of {said(noise='samples')}, which are wider",
+        )
+    if setting.feedback == "bandit":
+        return Check("independence", "not tested", "totals do not show whether the pairs of a sample move together")
+    if clues.extent is None:
+        return Check("independence", "not tested", WITHOUT_CLUES)
+    if not clues.excess.is_enough:
+        text = f"fewer than {counted(LEAST_SAMPLES, 'sample')} with two pairs do not show whether pairs move together"
+        return Check("independence", "not tested", text)
+    warning = within_sample_dependence(clues.excess)
+    if warning is None:
+        return Check("independence", "no objection", "pairs of one sample do not seem to move together")
+    return Check("independence", "broken", warning)
+
+
 def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) -> str | None:
     """Return a warning if the pairs of a sample move together (or against each other), else None.
 
-    The samples' excesses have mean 0 if pairs are independent, and hardly depend on each other; their
-    sum over the root of the sum of their squares is then about standard normal. False alarms
-    have probability about alpha with many samples, and up to three times that with 60 to 150 (more where a
-    few pairs are rare); with fewer than 30 samples the test is silent.
+    See `SampleExcess.alarm` for the test; with fewer than 30 samples it is silent.
     """
-    if excess.samples < 30 or excess.squares <= 0:
+    score = excess.alarm(alpha)
+    if score is None:
         return None
-    score = excess.total / np.sqrt(excess.squares)
-    if abs(score) <= NormalDist().inv_cdf(1 - alpha / 2):
-        return None
-    together = "together" if score > 0 else "against each other"
-    return f"utilities of one sample move {together} (score {score:.1f}): use {said(noise='samples')}"
+    return f"utilities of one sample move {_together(score)} (score {score:.1f}): use {said(noise='samples')}"
+
+
+def _together(score: float) -> str:
+    return "together" if score > 0 else "against each other"

@@ -31,6 +31,7 @@ class Sizes(StrEnum):
 class Noise(StrEnum):
     """What is taken to be independent."""
 
+    auto = "auto"
     pairs = "pairs"
     samples = "samples"
 
@@ -58,8 +59,8 @@ def command(
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
     noise: Annotated[
-        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other.")
-    ] = Noise.pairs,
+        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
+    ] = Noise.auto,
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,

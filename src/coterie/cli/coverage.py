@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from coterie.cli.certify import Sizes
+from coterie.cli.certify import Noise, Sizes
 from coterie.cli.collecting import collecting
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
@@ -56,6 +56,9 @@ def command(
     delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
     seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
+    noise: Annotated[
+        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
+    ] = Noise.auto,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
@@ -71,11 +74,19 @@ def command(
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
         warn(note)
-    statistics = Statistics.of(log, sizes=sizes.value, parts=(1.0,), unweighted=log.feedback == "bandit", clues=False)
+    aims = given is not None and (collect is not None or target_gap is not None)
+    statistics = Statistics.of(
+        log,
+        sizes=sizes.value,
+        noise=noise.value if aims else "pairs",  # nothing but certificates depends on it
+        parts=(1.0,),
+        unweighted=log.feedback == "bandit",
+        clues=False,
+    )
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None
-    if given is not None and (collect is not None or target_gap is not None):
+    if given is not None and aims:
         aim = _aim(statistics, given, spaces, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
     if json:
         content: dict[str, Any] = {
@@ -154,6 +165,9 @@ def _aim(
 
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
     certificate = paired(evidence, strategy, spaces, delta).gap
+    if isinstance(evidence, PairEvidence) and evidence.allows_dependence:
+        warn("the pairs of a sample may depend on each other: that counts in what is certified, not in what is planned")
+        evidence = evidence.as_independent
     needed, plan = None, None
     if isinstance(evidence, PairEvidence):
         if target is not None and certificate > target:

@@ -55,8 +55,8 @@ def command(
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
     noise: Annotated[
-        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other.")
-    ] = Noise.pairs,
+        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
+    ] = Noise.auto,
     solver: Annotated[Solver, typer.Option(help="How to search; auto chooses by the size of the game.")] = Solver.auto,
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")

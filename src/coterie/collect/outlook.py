@@ -25,6 +25,7 @@ from coterie.estimate.intervals import Moments
 from coterie.estimate.posterior import PossibleMeans, means_left_possible, pair_noise, variance_of_values
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
+from coterie.words import said
 
 DRAWS = 24
 """How many possible outcomes a prediction is made from."""
@@ -46,7 +47,7 @@ class Outlook:
             raise InputError("what to collect is worked out for semi-bandit logs, with one unknown per pair (and size)")
         if self.evidence.estimate.noise is not None:
             # Which pairs occur together then matters as well, and the gradient in the counts is not all there is.
-            raise InputError('what to collect is worked out for pairs that are independent (noise="pairs")')
+            raise InputError(f"what to collect is worked out for pairs that are independent: {said(noise='pairs')}")
 
     @property
     def moments(self) -> Moments:

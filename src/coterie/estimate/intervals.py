@@ -111,13 +111,17 @@ def distinct_pairs(count: FloatArray, *, symmetric: bool) -> int:
 def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "best") -> tuple[FloatArray, FloatArray]:
     """Return (lower, upper) that hold for all unknowns together with probability 1 - delta.
 
-    "best" is the narrower of KL and empirical Bernstein at delta / 2 each. Nothing is wider than
-    [low, high], and an unknown never observed gets exactly that.
+    "best" is the narrower of KL and empirical Bernstein at delta / 2 each; where values of one sample may depend on
+    each other, Hoeffding at delta / 2, which is never narrower: which of the two is used may then depend on the data.
+    Nothing is wider than [low, high], and an unknown never observed gets exactly that.
     """
     count, mean, events = moments.effective, moments.mean, moments.events
     if bounds.sigma is not None:
         method = "sub-gaussian"
-    elif moments.repeats is not None or (moments.variance is None and method in {"best", "bernstein"}):
+    elif moments.repeats is not None:
+        delta = delta / 2 if method == "best" else delta
+        method = "hoeffding"
+    elif moments.variance is None and method in {"best", "bernstein"}:
         method = "hoeffding"
     if method in {"hoeffding", "sub-gaussian"}:
         width = confidence.hoeffding(count, bounds.half_range, events, delta)

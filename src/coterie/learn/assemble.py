@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie import __version__, checks
 from coterie.certificates.certificate import Certificate
-from coterie.certificates.evidence import Evidence
+from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import is_enumerated, worst_deviations
 from coterie.certificates.holdout import fixed
@@ -24,7 +24,7 @@ from coterie.learn.explain import explanations
 from coterie.learn.result import Result
 from coterie.learn.warnings import cautions
 from coterie.log.log import Log
-from coterie.statistics.setting import Noise, Sizes
+from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import UNWEIGHTED_FEATURES, Statistics
 from coterie.words import said
 
@@ -60,7 +60,7 @@ def certified(
     fresh: bool = False,
     delta: float = 0.01,
     sizes: Sizes = "ignore",
-    noise: Noise = "pairs",
+    noise: NoiseChoice = "auto",
     learnt_from: str | None = None,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
@@ -94,7 +94,8 @@ def certified(
     evidence = evidence_from(statistics.whole)
     spaces, notes = widened(statistics.setting.actions, strategy)
     by_pairs = paired(evidence, strategy, spaces, delta, declared=statistics.setting.actions)
-    by_holdout = fixed(evidence, strategy, spaces, delta) if fresh else None
+    form: Form = "hoeffding" if noise == "samples" else "both"  # "auto" lets these utilities decide
+    by_holdout = fixed(evidence, strategy, spaces, delta, form=form) if fresh else None
     by_paper = paper_from(statistics.whole, strategy, spaces, delta)
     chosen = {"paired": by_pairs, "holdout": by_holdout, "paper": by_paper}[certificate]
     if chosen is None:

@@ -120,6 +120,8 @@ def recommend(
         raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
     control = control or Control()
     setting = statistics.setting
+    if setting.noise == "samples" and form == "both":
+        form = "hoeffding"  # the samples that certify did not decide on the noise, so the width need not pay for that
     names = (setting.agents, setting.coalitions)
     task = _Task(statistics, delta, control, Searcher(setting.actions, names, strategy, solver, form, control))
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1

@@ -12,7 +12,7 @@ from coterie.learn.auto import recommend
 from coterie.learn.explain import Explanation, explain
 from coterie.log.log import Log, read_log
 from coterie.solve.control import Control, Progress
-from coterie.statistics.setting import NOISES, SIZES, Noise, Sizes
+from coterie.statistics.setting import NOISE_CHOICES, SIZES, NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
@@ -21,7 +21,7 @@ CHOICES = {
     "certificate": ("auto", "holdout", "paired", "paper"),
     "solver": ("auto", "pure", "mixed", "exact", "polymatrix", "paper"),
     "sizes": SIZES,
-    "noise": NOISES,
+    "noise": NOISE_CHOICES,
 }
 
 
@@ -39,7 +39,8 @@ class StableLearner:
     sizes
         "ignore", or "aware": mean utilities may depend on coalition size.
     noise
-        "pairs": all pair utilities are independent. "samples": those of one sample need not be.
+        "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto":
+        "samples" if the samples that learn show dependence, else "pairs"; `result_.data["noise"]` says which.
     solver
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
     target_gap
@@ -65,7 +66,7 @@ class StableLearner:
         certificate: str = "auto",
         delta: float = 0.01,
         sizes: Sizes = "ignore",
-        noise: Noise = "pairs",
+        noise: NoiseChoice = "auto",
         solver: str = "auto",
         target_gap: float | None = None,
         time_limit: float | None = None,
@@ -135,7 +136,7 @@ class StableLearner:
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
-        more = self._statistics(log)
+        more = self._statistics(log, like=self.statistics_)
         if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
         return self._learn(self.statistics_ + more, self._seen | {more.log_identity})
@@ -150,21 +151,25 @@ class StableLearner:
             raise InputError("both learners have seen the same log; its samples must not count twice")
         return self._learn(self.statistics_ + more, self._seen | theirs)
 
-    def _statistics(self, log: Any) -> Statistics:
-        """Return the statistics of whatever was given."""
+    def _statistics(self, log: Any, like: Statistics | None = None) -> Statistics:
+        """Return the statistics of whatever was given; what was taken to be independent before still is."""
         self._check()
         if isinstance(log, (str, Path)):
             log = read_log(log)
         if isinstance(log, Statistics):
             for name in ("sizes", "noise"):
                 made, wanted = getattr(log.setting, name), getattr(self, name)
-                if made != wanted:
+                if wanted not in {made, "auto"}:
                     raise InputError(f"these statistics were made with {name}={made!r}, the learner wants {wanted!r}")
             return log
         if not isinstance(log, Log):
             raise InputError(f"expected a Log, its Statistics or a path, got {type(log).__name__}")
         paper = "paper" in {self.certificate, self.solver}
-        return Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=paper)
+        made = Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=paper)
+        if like is None or made.setting.noise == like.setting.noise:
+            return made
+        noise = like.setting.noise
+        return Statistics.for_learning(log, sizes=self.sizes, noise=noise, seed=self.random_state, paper=paper)
 
     def explain(self, agent: str) -> Explanation:
         """Return why an agent is where she is."""

@@ -29,6 +29,8 @@ class Clues:
     """The log by coalition size in two halves, whatever its parts; given memberships, and where `can_test_sizes`."""
     excess: SampleExcess = NO_EXCESS
     """How far pairs of one sample move together, where they are taken to be independent."""
+    decisive: SampleExcess | None = None
+    """How far they do in the samples that learn, where that decided what is taken to be independent."""
 
     def merged(self, other: "Clues", setting: Setting) -> "Clues":
         """Return the clues of two logs without common samples, for the setting of both together.
@@ -43,18 +45,27 @@ class Clues:
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
             self.excess + other.excess,
+            _both(self.decisive, other.decisive),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the sums by size as plain values."""
         extent = None if self.extent is None else list(self.extent)
-        return {"notes": list(self.notes), "extent": extent, "excess": asdict(self.excess)}
+        decisive = None if self.decisive is None else asdict(self.decisive)
+        return {"notes": list(self.notes), "extent": extent, "excess": asdict(self.excess), "decisive": decisive}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...]) -> "Clues":
         """Read what `to_json` wrote."""
         extent = None if data["extent"] is None else (data["extent"][0], data["extent"][1])
-        return cls(tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]))
+        decisive = data.get("decisive")  # files of the first releases know of no choice
+        return cls(
+            tuple(data["notes"]),
+            extent,
+            by_size,
+            SampleExcess(**data["excess"]),
+            None if decisive is None else SampleExcess(**decisive),
+        )
 
 
 NO_CLUES = Clues()
@@ -70,6 +81,11 @@ def can_test_sizes(setting: Setting) -> bool:
 def by_size_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by size that go with some statistics."""
     return replace(setting, sizes="aware", noise="pairs", shares=HALVES)
+
+
+def _both(ours: SampleExcess | None, theirs: SampleExcess | None) -> SampleExcess | None:
+    """Return what decided for two logs; one that was reduced like the other has nothing to add."""
+    return ours + theirs if ours is not None and theirs is not None else ours or theirs
 
 
 def _merged_by_size(

@@ -79,21 +79,37 @@ def most_terms(members: str) -> str:
     return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"
 
 
+def first_parts(pairs: str, which: str, parts: int) -> str:
+    """Return the pairs of samples that are in the first so many parts."""
+    return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"
+
+
 def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
-    """Return count, sum and sum of squares of the samples' excesses, see `coterie.statistics.dependence`."""
+    """Return how many samples have two pairs, and the sums and sums of squares of their two excesses.
+
+    See `coterie.statistics.dependence`.
+    """
     first, second = ordered(symmetric=symmetric)
     room = "''" if pooled else "p.coalition"
     cells = (
-        f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
+        f"SELECT p.sample AS sample, p.coalition AS place, {room} AS room, {first} AS one, {second} AS two, "
         f"{'z.size' if sized_by else '0'} AS size, utility FROM {_sized(pairs, sized_by)}"
     )
     means = f"SELECT room, one, two, size, avg(utility) AS mean FROM ({cells}) AS c GROUP BY room, one, two, size"
     differences = (
-        f"SELECT c.sample AS sample, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
+        f"SELECT c.sample AS sample, c.place AS place, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
         "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size"
     )
-    excess = (
-        f"SELECT (sum(e) * sum(e) - sum(e * e)) / count(*) AS y FROM ({differences}) AS d "
-        "GROUP BY sample HAVING count(*) > 1"
+    rooms = (
+        "SELECT sample, count(*) AS pairs, sum(e) AS shift, sum(e * e) AS spread "
+        f"FROM ({differences}) AS d GROUP BY sample, place"
     )
-    return f"SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares FROM ({excess}) AS s"
+    excess = (
+        "SELECT (sum(shift) * sum(shift) - sum(spread)) / sum(pairs) AS y, "
+        f"(sum(shift * shift) - sum(spread)) / sum(pairs) AS z FROM ({rooms}) AS r "
+        "GROUP BY sample HAVING sum(pairs) > 1"
+    )
+    return (
+        "SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares, sum(z) AS room_total, "
+        f"sum(z * z) AS room_squares FROM ({excess}) AS s"
+    )

@@ -18,11 +18,11 @@ from coterie.log.log import Log
 from coterie.statistics import group_by
 from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
 from coterie.statistics.clues import Clues, by_size_setting, can_test_sizes
-from coterie.statistics.dependence import NO_EXCESS, sample_excess
+from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, Division, checked_shares
-from coterie.statistics.setting import NOISES, SIZES, Noise, Setting, Sizes
+from coterie.statistics.setting import NOISE_CHOICES, SIZES, Noise, NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
 from coterie.statistics.total_statistics import TotalStatistics
@@ -40,7 +40,7 @@ def reduce_log(
     log: Log,
     *,
     sizes: Sizes,
-    noise: Noise,
+    noise: NoiseChoice,
     parts: Sequence[float],
     seed: int,
     unweighted: bool,
@@ -48,7 +48,7 @@ def reduce_log(
     clues: bool,
 ) -> Statistics:
     """Return the statistics of a log, see `Statistics.of`."""
-    for name, given, known in (("sizes", sizes, SIZES), ("noise", noise, NOISES)):
+    for name, given, known in (("sizes", sizes, SIZES), ("noise", noise, NOISE_CHOICES)):
         if given not in known:
             expected = " or ".join(f'"{one}"' for one in known)
             raise InputError(f"{name}: expected {expected}, got {given!r}")
@@ -60,10 +60,12 @@ def reduce_log(
         raise InputError(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
         )
+    shares, seed = checked_shares(parts), checks.whole(seed, "seed", 0)
+    chosen, decisive = _chosen_noise(log, noise, Division.by_shares(shares, seed))
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
-        log.pool_coalitions, log.action_description, log.action_sets, sizes, noise, checked_shares(parts),
-        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions,
+        log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
+        seed, log.declared_agents, log.declared_coalitions,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)
@@ -77,8 +79,27 @@ def reduce_log(
         reduced = reduce_pairs(task)
     if not clues:
         return Statistics(setting, reduced)
-    excess = sample_excess(log) if log.feedback == "semi-bandit" and noise == "pairs" else NO_EXCESS
-    return Statistics(setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess))
+    excess = NO_EXCESS
+    if log.feedback == "semi-bandit" and chosen == "pairs":
+        excess = decisive if decisive is not None and len(shares) == 1 else sample_excess(log)
+    return Statistics(setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, decisive))
+
+
+def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noise, SampleExcess | None]:
+    """Return what is taken to be independent, and what decided that where nobody said it.
+
+    The samples that learn decide, so the choice is as good as fixed for those that certify. Where all samples
+    certify, what learnt included (`paired`, and a log that is not divided), choosing costs nothing either: a bound
+    for dependent pairs is never below the one for independent pairs (`PairEvidence.direction_bound`). So if pairs
+    are independent, whatever was chosen fails only where the latter does, and if they are not, "samples" fails
+    as rarely as it promises. What is not covered is a dependence that the test has missed.
+    """
+    if noise != "auto":
+        return noise, None
+    if log.feedback == "bandit":
+        return "pairs", NO_EXCESS
+    decisive = sample_excess(log, division)
+    return ("pairs" if decisive.alarm() is None else "samples"), decisive
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,12 @@ Sizes = Literal["ignore", "aware"]
 Noise = Literal["pairs", "samples"]
 """What is taken to be independent: all pairs, or only those of different samples."""
 
+NoiseChoice = Literal["auto", "pairs", "samples"]
+"""The same, or "auto": pairs, unless the samples that learn show that theirs move together."""
+
 SIZES: tuple[str, ...] = get_args(Sizes)
 NOISES: tuple[str, ...] = get_args(Noise)
+NOISE_CHOICES: tuple[str, ...] = get_args(NoiseChoice)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,117 @@
+"""What is taken to be independent: decided by the samples that learn, told by the result."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import coterie
+from coterie.certificates.diagnose import independence_check
+from coterie.simulate import Simulation
+from coterie.statistics.dependence import FALSE_ALARMS, SampleExcess, sample_excess
+from coterie.statistics.parts import PARTS, Division
+from coterie.statistics.statistics import Statistics
+
+
+def tables_of(seed, *, noise="pairs", samples=600, **options):
+    source = Simulation.draw(5, 2, np.random.default_rng(seed), actions_per_agent=3, noise=noise, **options)
+    (batch,) = source.batches(samples)
+    names = np.array([f"p{i}" for i in range(5)]), np.array(["x", "y"])
+    pairs = pd.DataFrame(
+        {
+            "sample": batch.sample.astype(str),
+            "coalition": names[1][batch.coalition],
+            "agent": names[0][batch.agent],
+            "partner": names[0][batch.partner],
+            "utility": batch.utility,
+        }
+    )
+    sample, agent, coalition = np.nonzero(batch.joined)
+    members = pd.DataFrame({"sample": sample.astype(str), "agent": names[0][agent], "coalition": names[1][coalition]})
+    return {"memberships": members, "pairs": pairs}
+
+
+def log_of(tables, **options):
+    return coterie.Log.from_frames(**tables, threads=1, **options)
+
+
+def learns(samples, seed=0):
+    """Whether each sample is in a part that learns, from the definition of its hash."""
+    from hashlib import md5
+
+    limit = Division.by_shares(PARTS, seed).ends[1]
+    return np.array([int(md5(f"{seed}:{name}".encode()).hexdigest(), 16) < limit for name in samples])
+
+
+def opposite_rooms(tables, seed):
+    """Replace utilities by noise that one room has with one sign and the other with the opposite one."""
+    pairs = tables["pairs"].copy()
+    rng = np.random.default_rng(seed)
+    sign = rng.choice([-1.0, 1.0], pairs["sample"].astype(int).max() + 1)[pairs["sample"].astype(int)]
+    pairs["utility"] = 0.3 * sign * np.where(pairs["coalition"] == "x", 1, -1) + rng.uniform(-0.5, 0.5, len(pairs))
+    return {**tables, "pairs": pairs}
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+def test_auto_is_what_the_log_shows(noise):
+    log = log_of(tables_of(1, noise=noise))
+    made, wanted = (Statistics.for_learning(log, noise=choice) for choice in ("auto", noise))
+    assert made.setting.noise == noise
+    assert made.sha256 == wanted.sha256
+    assert made.clues.decisive.samples < sample_excess(log).samples
+    assert Statistics.of(log, noise="auto", parts=(1.0,), clues=False).setting.noise == noise
+
+
+def test_the_samples_that_certify_do_not_decide():
+    """Dependence in the certifying samples alone changes nothing but the warning; the other way round it decides."""
+    calm, loud = tables_of(2), tables_of(2, noise="samples")
+    who_learns = learns(calm["pairs"]["sample"])
+    for inside, outside, expected in ((calm, loud, "pairs"), (loud, calm, "samples")):
+        utility = np.where(who_learns, inside["pairs"]["utility"], outside["pairs"]["utility"])
+        made = Statistics.for_learning(log_of({**calm, "pairs": calm["pairs"].assign(utility=utility)}))
+        alone = Statistics.for_learning(log_of(inside))
+        assert made.setting.noise == expected
+        assert made.clues.decisive == alone.clues.decisive
+        found = independence_check(made)
+        assert found.verdict == "broken"
+        assert 'use noise="samples"' in found.text if expected == "pairs" else "certificates are those of" in found.text
+
+
+def test_noise_that_cancels_between_rooms_is_found():
+    """The totals of samples show nothing, rooms do."""
+    log = log_of(opposite_rooms(tables_of(3), 3))
+    excess = sample_excess(log)
+    assert excess.room_total / excess.room_squares**0.5 > 5
+    assert Statistics.for_learning(log).setting.noise == "samples"
+
+
+def test_excesses_add_and_are_kept():
+    one, two = SampleExcess(40, 1.0, 2.0, 3.0, 4.0), SampleExcess(50, 1.0, 2.0, 30.0, 4.0)
+    assert one + two == SampleExcess(90, 2.0, 4.0, 33.0, 8.0)
+    assert one.alarm() is None
+    assert two.alarm() == 15.0
+    assert SampleExcess(29, 9.0, 1.0).alarm() is None
+
+
+@pytest.mark.slow
+def test_false_alarms_of_both_excesses_together():
+    alarms = sum(sample_excess(log_of(tables_of(seed, samples=200))).alarm() is not None for seed in range(150))
+    assert alarms <= 150 * FALSE_ALARMS + 4 * np.sqrt(150 * FALSE_ALARMS)
+
+
+def test_too_few_samples_are_said_to_be():
+    made = Statistics.for_learning(log_of(tables_of(4, samples=20)))
+    assert made.setting.noise == "pairs"
+    found = independence_check(made)
+    assert (found.verdict, "fewer than 30 samples" in found.text) == ("not tested", True)
+
+
+def test_results_say_which_was_used():
+    learner = coterie.StableLearner().fit(log_of(tables_of(5, noise="samples")))
+    assert learner.result_.data["noise"] == "samples"
+    assert any("certificates are those of" in text for text in learner.result_.warnings)
+    assert any("pairs of one sample need not be" in text for text in learner.certificate_.assumes)
+    learner.partial_fit(log_of({name: t.assign(sample="b" + t["sample"]) for name, t in tables_of(6).items()}))
+    assert learner.result_.data["noise"] == "samples"
+    by_paper = coterie.StableLearner(certificate="paper").fit(log_of(tables_of(5, noise="samples")))
+    assert by_paper.result_.data["noise"] == "pairs"
+    assert any('use noise="samples"' in text for text in by_paper.result_.warnings)
