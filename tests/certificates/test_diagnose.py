@@ -7,7 +7,7 @@ import coterie
 from coterie.certificates.diagnose import FALSE_ALARMS, size_dependence, within_sample_dependence
 from coterie.errors import InputError
 from coterie.simulate import Simulation
-from coterie.statistics.dependence import SampleExcess, sample_excess
+from coterie.statistics.dependence import LEAST_VALUES, SampleExcess, sample_excess
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.sums import Sums
@@ -50,13 +50,17 @@ def products(e):
 def direct_excess(batch):
     """The excess straight from its definition, cell by cell."""
     size = batch.joined.sum(axis=1)[batch.sample, batch.coalition]
-    cells = np.stack([batch.coalition, batch.agent, batch.partner, size], axis=1)
-    _, cell = np.unique(cells, axis=0, return_inverse=True)
-    cell = cell.ravel()
-    e = batch.utility - (np.bincount(cell, batch.utility) / np.bincount(cell))[cell]
+    pairs = [batch.coalition, batch.agent, batch.partner]
+    e = np.full(len(size), np.nan)
+    for cells in ([*pairs, size], pairs):
+        _, cell = np.unique(np.stack(cells, axis=1), axis=0, return_inverse=True)
+        count = np.bincount(cell.ravel())
+        mean = np.bincount(cell.ravel(), batch.utility) / count
+        use = np.isnan(e) & (count >= LEAST_VALUES)[cell.ravel()]
+        e[use] = (batch.utility - mean[cell.ravel()])[use]
     values = []
     for sample in np.unique(batch.sample):
-        own = batch.sample == sample
+        own = (batch.sample == sample) & ~np.isnan(e)
         if own.sum() > 1:
             rooms = [e[own & (batch.coalition == room)] for room in np.unique(batch.coalition[own])]
             values.append([products(e[own]) / own.sum(), sum(map(products, rooms)) / own.sum()])

@@ -73,7 +73,7 @@ def test_clues_of_logs_add_up(tables, pooled):
     for both in ((ours + theirs).clues, (theirs + ours).clues):
         assert_same_sums(both.by_size, whole.by_size)
         assert both.extent == whole.extent
-        assert both.excess.samples == ours.clues.excess.samples + theirs.clues.excess.samples == whole.excess.samples
+        assert both.excess.samples == ours.clues.excess.samples + theirs.clues.excess.samples <= whole.excess.samples
         assert both.excess.total == pytest.approx(ours.clues.excess.total + theirs.clues.excess.total)
         assert both.excess.squares == pytest.approx(ours.clues.excess.squares + theirs.clues.excess.squares)
 

@@ -1,10 +1,10 @@
 """Do the pairs of one sample move together? What a log shows of that.
 
-With e the difference between a utility and the mean of its pair, coalition (and size), the pairs
-of a sample are uncorrelated if the products e e' of different pairs average to 0. For a sample
-with c pairs, (sum of e)^2 - sum of e^2 adds all these products; divided by c it is the sample's
-excess. Noise may cancel between rooms, one up and the other down: the excess within rooms adds the
-products of pairs in the same room only.
+With e the difference between a utility and the mean of its pair, coalition and, where there are
+enough values, size, the pairs of a sample are uncorrelated if the products e e' of different pairs
+average to 0. For a sample with c pairs, (sum of e)^2 - sum of e^2 adds all these products; divided
+by c it is the sample's excess. Noise may cancel between rooms, one up and the other down: the excess
+within rooms adds the products of pairs in the same room only.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,9 @@ FALSE_ALARMS = 0.01
 
 LEAST_SAMPLES = 30
 """With fewer samples of at least two pairs, sums of excesses are not normal enough to be tested."""
+
+LEAST_VALUES = 8
+"""A pair is left out where its mean would be of fewer values: such means tie samples to each other."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class SampleExcess:
         every excess has mean 0 whichever log its means come from; sums over independent logs have
         mean 0 and variances that add, as the sums of squares do. What the means of a log add to the
         dependence between its samples is as before: where two pairs meet in the same N samples of a
-        log and in no others, the variance is N / (N - 1) times the sum of squares, and a pair that meets
+        log and in no others, the variance is N / (N - 1) <= 8 / 7 times the sum of squares, and a pair that meets
         twice in a sample (pooled coalitions) adds -1 / N of its variance; so false alarms are more
         frequent where each of many logs saw its pairs a few times only. A utility that changed between
         two logs raises no alarm, since each log is compared with itself.
@@ -88,6 +91,8 @@ def sample_excess(log: Log, among: Division | None = None) -> SampleExcess:
     pairs = engine.name("ratings")
     if among is not None and len(among.ends) > 1:
         pairs = group_by.first_parts(pairs, among.sql(), learning_parts(among.shares))
-    found = engine.table(group_by.excesses(pairs, sized_by, symmetric=log.symmetric, pooled=log.pool_coalitions))
+    found = engine.table(
+        group_by.excesses(pairs, sized_by, LEAST_VALUES, symmetric=log.symmetric, pooled=log.pool_coalitions)
+    )
     sums = (found[name][0].as_py() for name in ("total", "squares", "room_total", "room_squares"))
     return SampleExcess(int(found["samples"][0].as_py() or 0), *(float(value or 0.0) for value in sums))

@@ -84,9 +84,10 @@ def first_parts(pairs: str, which: str, parts: int) -> str:
     return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"
 
 
-def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
+def excesses(pairs: str, sized_by: str | None, least: int, *, symmetric: bool, pooled: bool) -> str:
     """Return how many samples have two pairs, and the sums and sums of squares of their two excesses.
 
+    A pair that met less than `least` times at some size is compared with its mean over sizes, if that is of as many.
     See `coterie.statistics.dependence`.
     """
     first, second = ordered(symmetric=symmetric)
@@ -95,10 +96,19 @@ def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool)
         f"SELECT p.sample AS sample, p.coalition AS place, {room} AS room, {first} AS one, {second} AS two, "
         f"{'z.size' if sized_by else '0'} AS size, utility FROM {_sized(pairs, sized_by)}"
     )
-    means = f"SELECT room, one, two, size, avg(utility) AS mean FROM ({cells}) AS c GROUP BY room, one, two, size"
+    by_size = (
+        "SELECT room, one, two, size, count(*) AS seen, sum(utility) AS total "
+        f"FROM ({cells}) AS c GROUP BY room, one, two, size"
+    )
+    wider = "PARTITION BY room, one, two"
+    means = (
+        f"SELECT room, one, two, size, CASE WHEN seen >= {least} THEN total / seen "
+        f"WHEN sum(seen) OVER ({wider}) >= {least} THEN sum(total) OVER ({wider}) / sum(seen) OVER ({wider}) END "
+        f"AS mean FROM ({by_size}) AS b"
+    )
     differences = (
         f"SELECT c.sample AS sample, c.place AS place, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
-        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size"
+        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size WHERE m.mean IS NOT NULL"
     )
     rooms = (
         "SELECT sample, count(*) AS pairs, sum(e) AS shift, sum(e * e) AS spread "
