@@ -1,7 +1,6 @@
 """What is taken to be independent: decided by the samples that learn, told by the result."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import coterie
@@ -10,24 +9,13 @@ from coterie.simulate import Simulation
 from coterie.statistics.dependence import FALSE_ALARMS, SampleExcess, sample_excess
 from coterie.statistics.parts import PARTS, Division
 from coterie.statistics.statistics import Statistics
+from made_tables import frames_of
 
 
 def tables_of(seed, *, noise="pairs", samples=600, **options):
     source = Simulation.draw(5, 2, np.random.default_rng(seed), actions_per_agent=3, noise=noise, **options)
     (batch,) = source.batches(samples)
-    names = np.array([f"p{i}" for i in range(5)]), np.array(["x", "y"])
-    pairs = pd.DataFrame(
-        {
-            "sample": batch.sample.astype(str),
-            "coalition": names[1][batch.coalition],
-            "agent": names[0][batch.agent],
-            "partner": names[0][batch.partner],
-            "utility": batch.utility,
-        }
-    )
-    sample, agent, coalition = np.nonzero(batch.joined)
-    members = pd.DataFrame({"sample": sample.astype(str), "agent": names[0][agent], "coalition": names[1][coalition]})
-    return {"memberships": members, "pairs": pairs}
+    return frames_of(batch)
 
 
 def log_of(tables, **options):
@@ -47,7 +35,7 @@ def opposite_rooms(tables, seed):
     pairs = tables["pairs"].copy()
     rng = np.random.default_rng(seed)
     sign = rng.choice([-1.0, 1.0], pairs["sample"].astype(int).max() + 1)[pairs["sample"].astype(int)]
-    pairs["utility"] = 0.3 * sign * np.where(pairs["coalition"] == "x", 1, -1) + rng.uniform(-0.5, 0.5, len(pairs))
+    pairs["utility"] = 0.3 * sign * np.where(pairs["coalition"] == "c0", 1, -1) + rng.uniform(-0.5, 0.5, len(pairs))
     return {**tables, "pairs": pairs}
 
 

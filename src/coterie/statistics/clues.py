@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from coterie.statistics.contrast import SizeContrast, added
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES
@@ -27,6 +28,8 @@ class Clues:
     """The smallest and the largest utility."""
     by_size: tuple[PairStatistics, ...] = ()
     """The log by coalition size in two halves, whatever its parts; given memberships, and where `can_test_sizes`."""
+    contrasts: tuple[SizeContrast, ...] = ()
+    """Between sizes, sample by sample; of each log on its own, where logs were added."""
     excess: SampleExcess = NO_EXCESS
     """How far pairs of one sample move together, where they are taken to be independent."""
     decisive: SampleExcess | None = None
@@ -44,6 +47,7 @@ class Clues:
             tuple(dict.fromkeys(self.notes + other.notes)),
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
+            added(self.contrasts + other.contrasts),
             self.excess + other.excess,
             _both(self.decisive, other.decisive),
         )
@@ -52,7 +56,14 @@ class Clues:
         """Return all but the sums by size as plain values."""
         extent = None if self.extent is None else list(self.extent)
         decisive = None if self.decisive is None else asdict(self.decisive)
-        return {"notes": list(self.notes), "extent": extent, "excess": asdict(self.excess), "decisive": decisive}
+        contrasts = [asdict(one) for one in self.contrasts]
+        return {
+            "notes": list(self.notes),
+            "extent": extent,
+            "excess": asdict(self.excess),
+            "decisive": decisive,
+            "contrasts": contrasts,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], by_size: tuple[PairStatistics, ...]) -> "Clues":
@@ -63,6 +74,7 @@ class Clues:
             tuple(data["notes"]),
             extent,
             by_size,
+            tuple(SizeContrast(**one) for one in data.get("contrasts", ())),
             SampleExcess(**data["excess"]),
             None if decisive is None else SampleExcess(**decisive),
         )

@@ -79,6 +79,25 @@ def most_terms(members: str) -> str:
     return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"
 
 
+def contrasts(pairs: str, which: str, sized_by: str, weights: str, *, symmetric: bool, pooled: bool) -> str:
+    """Return the sums of `coterie.statistics.contrast` for each coalition (together, if pooled) and half."""
+    first, second = ordered(symmetric=symmetric)
+    room = "'(pooled)'" if pooled else "p.coalition"
+    rows = (
+        f"SELECT {which} AS half, p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
+        f"z.size AS size, utility FROM {_sized(pairs, sized_by)}"
+    )
+    samples = (
+        "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t "
+        f"FROM ({rows}) AS r JOIN {weights} w ON r.half = w.half AND r.room = w.room AND r.one = w.one "
+        "AND r.two = w.two AND r.size = w.size GROUP BY r.half, r.room, r.sample"
+    )
+    return (
+        "SELECT room AS coalition, half, sum(t) AS total, sum(t * t) AS squares "
+        f"FROM ({samples}) AS s GROUP BY room, half"
+    )
+
+
 def first_parts(pairs: str, which: str, parts: int) -> str:
     """Return the pairs of samples that are in the first so many parts."""
     return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"

@@ -18,6 +18,7 @@ from coterie.log.log import Log
 from coterie.statistics import group_by
 from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
 from coterie.statistics.clues import Clues, by_size_setting, can_test_sizes
+from coterie.statistics.contrast import size_contrasts
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.pair_statistics import PairStatistics
@@ -79,10 +80,11 @@ def reduce_log(
         reduced = reduce_pairs(task)
     if not clues:
         return Statistics(setting, reduced)
+    contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
     if log.feedback == "semi-bandit" and chosen == "pairs":
         excess = decisive if decisive is not None and len(shares) == 1 else sample_excess(log)
-    return Statistics(setting, reduced, Clues(log.notes, log.checked.extent, by_size, excess, decisive))
+    return Statistics(setting, reduced, Clues(log.notes, log.checked.extent, by_size, contrasts, excess, decisive))
 
 
 def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noise, SampleExcess | None]:
