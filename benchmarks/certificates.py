@@ -21,6 +21,7 @@ from coterie.certificates.holdout import Sealed, fixed, hold_out
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper, paper_totals
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.ridge import paper_ridge
 from coterie.learn import auto
 from coterie.reproduce.calibration import candidates
@@ -78,7 +79,9 @@ def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
         result["paper"] = min(paper(full, s, spaces, DELTA).gap for s in profiles)
     else:
         ridge = paper_ridge(whole)
-        result["paper"] = min(paper_totals(ridge, s, spaces, DELTA, setting.samples).gap for s in profiles)
+        result["paper"] = min(
+            paper_totals(TotalEvidence(ridge), s, spaces, DELTA, setting.samples).gap for s in profiles
+        )
     gap, chosen = min(((paired(full, s, spaces, DELTA).gap, s) for s in profiles), key=lambda pair: pair[0])
     result["paired"], result["paired true"] = gap, game.gap(chosen)
     splits = {

@@ -15,6 +15,7 @@ def run(name, *words):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_the_calibration_page_is_that_of_its_data(tmp_path):
     (tmp_path / "calibration.jsonl").write_bytes((FOLDER / "calibration.jsonl").read_bytes())
     run("calibration", "--page-only", "--folder", tmp_path)
@@ -39,6 +40,7 @@ def test_a_calibration_goes_on_where_it_stopped(tmp_path):
     assert sorted(map(json.dumps, again)) == sorted(map(json.dumps, lines))
 
 
+@pytest.mark.slow
 def test_the_page_counts_what_fails(tmp_path):
     cell = {"game": "signs", "n": 3, "certificate": "paired", "delta": 0.1, "violations": 0, "logs": 10, "slack": 0.1}
     bad = cell | {"game": "crowding, sizes ignored", "violations": 9, "slack": -1.0}

@@ -1,6 +1,7 @@
 """What callers hand in, and the wording of refusals."""
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -45,3 +46,31 @@ def test_probabilities_that_are_almost_right_may_be_kept():
     given = np.array([1 / 3, 1 / 3, 1 / 3 + 1e-15])
     np.testing.assert_array_equal(checks.probabilities(given, "p", 1e-12), given)
     assert checks.probabilities([0.5, 0.5000001], "p", 1e-12).sum() == 1
+
+
+def test_one_of_the_words_of_a_literal():
+    assert checks.one_of("a", Literal["a", "b"], "x") == "a"
+    with pytest.raises(InputError, match='x: expected "a", "b" or "c", got 1'):
+        checks.one_of(1, Literal["a", "b", "c"], "x")
+
+
+def test_truth_values_are_not_numbers():
+    assert checks.boolean(np.True_, "x") is True
+    with pytest.raises(InputError, match="x: expected true or false, got 1"):
+        checks.boolean(1, "x")
+
+
+def test_numbers_may_have_a_least():
+    assert checks.number(0, "gap", 0) == 0
+    with pytest.raises(InputError, match=r"gap: expected a number from 0 up, got -0\.5"):
+        checks.number(-0.5, "gap", 0)
+
+
+def test_a_seed_can_be_written_down():
+    assert checks.seed(5) == checks.seed(np.int64(5)) == 5
+    assert checks.seed(None) != checks.seed(None)
+    rng = np.random.default_rng(0)
+    assert checks.seed(rng) != checks.seed(rng)
+    assert checks.seed(np.random.default_rng(0)) == checks.seed(np.random.default_rng(0))
+    with pytest.raises(InputError, match="random_state: expected a whole number, None or"):
+        checks.seed("1", "random_state")

@@ -27,6 +27,7 @@ def commands(page):
             yield command.split("  #")[0].strip(), expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if list(commands(page))], ids=lambda page: page.name)
 def test_commands_do_what_the_page_shows(page, tmp_path):
     environment = {
@@ -94,6 +95,13 @@ def test_the_drawing_and_the_page_have_every_room_in_order():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert [room for room in re.findall(r"^### (\w+)$", page, re.MULTILINE) if room != "Tools"] == ROOMS
     assert all(f"`{tool}.py`" in page and f"{tool}" in drawing for tool in TOOLS)
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room != "cli"])
+def test_the_page_names_every_file_of_a_room(room):
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    files = {f"{room}/{path.name}" for path in (ROOT / "src" / "coterie" / room).glob("*.py")} - {f"{room}/__init__.py"}
+    assert not {file for file in files if f"`{file}" not in page}
 
 
 @pytest.mark.parametrize("room", ROOMS)

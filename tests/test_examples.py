@@ -16,6 +16,7 @@ def test_there_are_scripts():
     assert len(SCRIPTS) >= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_script_asserts_and_runs(path, capsys):
     tree = ast.parse(path.read_text(encoding="utf-8"))

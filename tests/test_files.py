@@ -1,11 +1,15 @@
 import json
+import math
 import stat
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from coterie import InputError
-from coterie.files import as_path, parse_csv, parse_json, read_json, split_header, to_json, whole_file, whole_folder
+from coterie.files import parse_csv, parse_json, read_json, record, split_header, to_json, whole_file, whole_folder
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -148,15 +152,62 @@ def test_a_path_is_text_or_a_path(tmp_path):
     assert read_json(str(tmp_path / "a.json")) == 1
     with whole_folder(str(tmp_path / "folder")):
         pass
-    assert as_path(tmp_path) == as_path(str(tmp_path)) == tmp_path
     for use in (
         read_json,
-        as_path,
         lambda path: whole_file(path).__enter__(),
         lambda path: whole_folder(path).__enter__(),
     ):
-        with pytest.raises(InputError, match="expected the name of a file or folder, got 3"):
+        with pytest.raises(InputError, match=r"expected the path of a (file|folder), got 3"):
             use(3)
+
+
+@dataclass(frozen=True)
+class Inner:
+    name: str
+    share: float = 0.5
+
+
+@dataclass(frozen=True)
+class Outer:
+    kind: Literal["a", "b"]
+    many: tuple[Inner, ...]
+    by_name: Mapping[str, tuple[float, float]]
+    count: int | None
+    is_so: bool
+    other: Literal["c", "d"] | None = None
+    anything: Any = None
+
+
+def test_records_come_back_as_they_were():
+    made = Outer("a", (Inner("x", math.inf), Inner("y")), {"z": (0.1, -math.inf)}, None, True, "d", {"k": [1, "inf"]})
+    assert record(Outer, asdict(made)) == made
+    assert record(Outer, parse_json(to_json(asdict(made)))) == made
+    assert record(Inner, {"name": "x", "other": 1}) == Inner("x")
+    assert record(Inner, {"name": "x", "share": 1}) == Inner("x", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "c"}, 'outer.kind: expected "a" or "b", got \'c\''),
+        ({"many": {}}, "outer.many: expected a list, got {}"),
+        ({"many": [{"share": 1}]}, "outer.many.name is missing"),
+        ({"many": [{"name": 1}]}, "outer.many.name: expected text, got 1"),
+        ({"many": [{"name": "x", "share": True}]}, "outer.many.share: expected a finite number, got True"),
+        ({"by_name": []}, r"outer.by_name: expected an object, got \[\]"),
+        ({"by_name": {"z": [1]}}, r"outer.by_name.z: expected a list, got \[1\]"),
+        ({"by_name": {"z": [1, "much"]}}, "outer.by_name.z: expected a finite number, got 'much'"),
+        ({"count": 0.5}, "outer.count: expected a whole number, got 0.5"),
+        ({"is_so": 1}, "outer.is_so: expected true or false, got 1"),
+    ],
+)
+def test_other_records_are_refused(change, message):
+    fine = {"kind": "a", "many": [], "by_name": {}, "count": None, "is_so": True}
+    assert record(Outer, fine)
+    with pytest.raises(InputError, match=message):
+        record(Outer, fine | change, "outer")
+    with pytest.raises(InputError, match="Outer: expected an object, got 3"):
+        record(Outer, 3)
 
 
 def test_json_may_begin_with_a_mark():

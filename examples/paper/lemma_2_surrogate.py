@@ -12,7 +12,8 @@ everybody who has company, and 0 only if all are alone and would stay alone.
 import numpy as np
 
 from coterie import Game, Strategy
-from coterie.certificates.gains import LinearBound, SurrogateBound, worst_deviations
+from coterie.certificates.gains import LinearBound, worst_deviations
+from coterie.certificates.paper import SurrogateBound
 
 
 def surrogate_of(optimistic: Game, pessimistic: Game, strategy: Strategy) -> float:

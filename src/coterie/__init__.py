@@ -9,8 +9,11 @@ from coterie.game.game import Deviation, Game
 from coterie.game.strategy import Strategy, read_strategy
 
 if TYPE_CHECKING:
-    from coterie.learn.assemble import certified
-    from coterie.learn.explain import Explanation, explain
+    from coterie.certificates.certificate import Certificate
+    from coterie.coverage.coverage import Coverage
+    from coterie.learn.certify import certify
+    from coterie.learn.explain import explain
+    from coterie.learn.explanation import Explanation
     from coterie.learn.learner import StableLearner
     from coterie.learn.result import Result
     from coterie.log import Log, read_log
@@ -20,7 +23,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ActionSpaces",
+    "Certificate",
     "CoterieError",
+    "Coverage",
     "Deviation",
     "ExplicitSets",
     "Explanation",
@@ -38,7 +43,7 @@ __all__ = [
     "TotalStatistics",
     "UpTo",
     "any_subset",
-    "certified",
+    "certify",
     "exactly_one",
     "explain",
     "explicit",
@@ -49,17 +54,27 @@ __all__ = [
 _LATE = {
     **dict.fromkeys(("Log", "read_log"), "coterie.log"),
     **dict.fromkeys(("PairStatistics", "Statistics", "TotalStatistics"), "coterie.statistics"),
-    **dict.fromkeys(("Explanation", "explain"), "coterie.learn.explain"),
+    "Certificate": "coterie.certificates.certificate",
+    "Coverage": "coterie.coverage.coverage",
+    "Explanation": "coterie.learn.explanation",
     "Result": "coterie.learn.result",
     "StableLearner": "coterie.learn.learner",
-    "certified": "coterie.learn.assemble",
+    "certify": "coterie.learn.certify",
+    "explain": "coterie.learn.explain",
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import what needs Arrow when it is first used, so that importing the package stays light."""
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_LATE[name]), name)
-    globals()[name] = value
-    return value
+def __dir__() -> list[str]:
+    """List what is offered, whether it was used before or not."""
+    return __all__
+
+
+if not TYPE_CHECKING:  # type checkers would take any name for one of these
+
+    def __getattr__(name: str) -> Any:
+        """Import what needs Arrow when it is first used, so that importing the package stays light."""
+        if name not in _LATE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_LATE[name]), name)
+        globals()[name] = value
+        return value

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -67,15 +67,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
-def number(value: Any, what: str) -> float:
-    """Return `value` as a finite float; text and truth values are not numbers."""
+def number(value: Any, what: str, at_least: float | None = None) -> float:
+    """Return `value` as a finite float, perhaps of at least so much; text and truth values are not numbers."""
     try:
         found = float(value) if _is_number(value) else np.nan
     except OverflowError:  # an integer beyond the largest float
         found = np.nan
-    if np.isfinite(found):
-        return found
-    raise InputError(f"{what}: expected a finite number, got {shown(value)}")
+    if not np.isfinite(found):
+        raise InputError(f"{what}: expected a finite number, got {shown(value)}")
+    if at_least is not None and found < at_least:
+        raise InputError(f"{what}: expected a number from {at_least:g} up, got {shown(value)}")
+    return found
 
 
 def whole(value: Any, what: str, at_least: int) -> int:
@@ -102,11 +104,17 @@ def generator(seed: Any, what: str = "seed") -> np.random.Generator:
     return np.random.default_rng(whole(seed, what, 0))
 
 
-def path(value: Any, what: str) -> Path:
+def seed(given: Any, what: str = "seed") -> int:
+    """Return the whole number that a `Seed` stands for: itself, or one that a Generator, or nobody, draws."""
+    rng = generator(given, what)
+    return int(rng.integers(2**31)) if given is None or given is rng else int(given)
+
+
+def path(value: Any, what: str, expected: str = "the path of a file") -> Path:
     """Return the path that a string or a path names."""
     if isinstance(value, (str, os.PathLike)):
         return Path(value)
-    raise InputError(f"{what}: expected the path of a file, got {shown(value)}")
+    raise InputError(f"{what}: expected {expected}, got {shown(value)}")
 
 
 def probability(value: Any, what: str) -> float:
@@ -115,6 +123,22 @@ def probability(value: Any, what: str) -> float:
     if not 0 < found < 1:
         raise InputError(f"{what}: expected a number between 0 and 1, got {shown(value)}")
     return found
+
+
+def one_of(value: Any, choices: Any, what: str) -> Any:
+    """Return `value`, which must be one of the words of a `Literal`."""
+    words = get_args(choices)
+    if isinstance(value, str) and value in words:
+        return str(value)
+    *first, last = (f'"{word}"' for word in words)
+    raise InputError(f"{what}: expected {', '.join(first)} or {last}, got {shown(value)}")
+
+
+def boolean(value: Any, what: str) -> bool:
+    """Return `value`, which must be true or false."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise InputError(f"{what}: expected true or false, got {shown(value)}")
 
 
 def finite(values: npt.ArrayLike, what: str, shape: tuple[int, ...] | None = None) -> FloatArray:

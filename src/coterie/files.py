@@ -1,4 +1,4 @@
-"""Output that appears whole or not at all, and reading text, CSV and JSON as the contract writes them."""
+"""Output that appears whole or not at all, and reading text, CSV and JSON."""
 
 import csv
 import io
@@ -9,9 +9,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from coterie import checks
 from coterie.checks import shown
 from coterie.errors import InputError
 
@@ -19,17 +23,10 @@ SEPARATORS = (",", ";", "\t")
 """What may stand between the cells of a CSV table."""
 
 
-def as_path(value: Any, expected: str = "the name of a file or folder") -> Path:
-    """Return a path that was given as text or as a path, refusing anything else."""
-    if isinstance(value, (str, os.PathLike)):
-        return Path(value)
-    raise InputError(f"expected {expected}, got {shown(value)}")
-
-
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path to write to; it replaces `path` only if the block succeeds."""
-    path = as_path(path)
+    path = checks.path(path, "file")
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected a file name")
     with _existing(path.parent):
@@ -45,13 +42,13 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: str | Path) -> Iterator[Path]:
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder to fill; its files are in `path` only if the block succeeds.
 
     An existing folder is taken only if it is empty, and it stays the same folder, since it may be
     somebody's current one: nothing of the user's is ever removed.
     """
-    path = as_path(path)
+    path = checks.path(path, "folder", "the path of a folder")
     is_there = path.exists()
     if is_there and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path}: already exists and is not an empty folder")
@@ -107,23 +104,99 @@ def _umask() -> int:
 
 def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """Return JSON text: infinity as "inf", NaN as null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, allow_nan=False) + "\n"
+    return json.dumps(plain(value), indent=2, ensure_ascii=ascii_only, allow_nan=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value as a JSON file holds it: objects, lists, text, numbers, true, false and null."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if hasattr(value, "tolist"):  # NumPy arrays and scalars
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
 
 
+def record(kind: Any, data: Any, where: str = "") -> Any:
+    """Return the frozen dataclass that plain values stand for, as its type hints say: the way back from `plain`.
+
+    A key that is missing has the field's default, a key that is not a field is passed over, and what is of the
+    right type already stays as it is.
+
+    Parameters
+    ----------
+    kind
+        The dataclass.
+    data
+        What `dataclasses.asdict`, and perhaps JSON, made of one.
+    where
+        What the refusal of a value begins with.
+    """
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where or kind.__name__}: expected an object, got {shown(data)}")
+    values = {}
+    for field in fields(kind):
+        place = f"{where}.{field.name}" if where else field.name
+        if field.name in data:
+            values[field.name] = typed(_hints(kind)[field.name], data[field.name], place)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise InputError(f"{place} is missing")
+    return kind(**values)
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def typed(kind: Any, value: Any, where: str) -> Any:
+    """Return a plain value as the type that a hint names, records included."""
+    outer, inner = get_origin(kind), get_args(kind)
+    if kind is Any or (value is None and NoneType in inner):
+        return value
+    if outer in {Union, UnionType}:  # of one type and None
+        return typed(inner[0], value, where)
+    if outer is Literal:
+        return checks.one_of(value, kind, where)
+    if outer is tuple:
+        if not isinstance(value, (list, tuple)) or (inner[-1] is not ... and len(value) != len(inner)):
+            raise InputError(f"{where}: expected a list, got {shown(value)}")
+        kinds = inner[:1] * len(value) if inner[-1] is ... else inner
+        return tuple(typed(one, item, where) for one, item in zip(kinds, value, strict=True))
+    if outer is not None:  # agent -> something
+        if not isinstance(value, Mapping):
+            raise InputError(f"{where}: expected an object, got {shown(value)}")
+        return {str(key): typed(inner[1], item, f"{where}.{key}") for key, item in value.items()}
+    if kind in _CHECKS:
+        return _CHECKS[kind](value, where)
+    return value if isinstance(value, kind) else record(kind, value, where)
+
+
+def _text(value: Any, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise InputError(f"{where}: expected text, got {shown(value)}")
+
+
+def _number(value: Any, where: str) -> float:
+    """Return a number that may be infinite, which is a string in a file."""
+    if isinstance(value, float) and math.isinf(value):
+        return value
+    return float(value) if value in ("inf", "-inf") else checks.number(value, where)
+
+
+def _whole(value: Any, where: str) -> int:
+    return checks.whole(value, where, 0)
+
+
+_CHECKS = {str: _text, float: _number, int: _whole, bool: checks.boolean}
+
+
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Put the file's name before whatever is refused in the block."""
     try:
         yield
@@ -131,18 +204,19 @@ def naming(path: str | Path) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | os.PathLike[str]) -> str:
     """Return the content of a text file, or say in one sentence why it cannot be read."""
+    place = checks.path(path, "file")
     try:
         # Not `read_text`, which would change line ends inside quotes.
-        return as_path(path).read_bytes().decode("utf-8-sig")
+        return place.read_bytes().decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8") from None
 
 
-def read_json(path: str | Path) -> Any:
+def read_json(path: str | os.PathLike[str]) -> Any:
     """Return the content of a JSON file, or say in one sentence why it cannot be read."""
     text = read_text(path)
     with naming(path):

@@ -30,6 +30,15 @@ def signed(value: float) -> str:
     return "0.00" if float(shown) == 0 else shown
 
 
+def percent(share: float) -> str:
+    """Return a probability as a percentage without false precision.
+
+    >>> percent(0.99), percent(0.999), percent(0.9)
+    ('99 %', '99.9 %', '90 %')
+    """
+    return f"{100 * share:.6g} %"
+
+
 def number(value: float | None) -> str:
     """Return a number as people write it: 3 for 3.0, 0.1 for 0.1."""
     if value is None:

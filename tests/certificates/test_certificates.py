@@ -46,7 +46,7 @@ def test_paired_box_is_its_formula_and_never_above_paper_s_form(drawn, seed):
     strategy, spaces = drawn.strategy, drawn.game.actions
     design = evidence.design(strategy)
     bound = evidence.uniform_bound(design, 0.1)
-    value = paired(evidence, strategy, spaces, 0.1, "box")
+    value = paired(evidence, strategy, spaces, 0.1, form="box")
     upper, lower, p = bound.upper, bound.lower, strategy.marginals
     best, surrogate = 0.0, 0.0
     for i, space in enumerate(spaces.spaces):
@@ -61,6 +61,7 @@ def test_paired_box_is_its_formula_and_never_above_paper_s_form(drawn, seed):
     assert best <= surrogate + 1e-9, "pairing never adds uncertainty under the same intervals"
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(free_games(), st.integers(0, 2**32 - 1))
 def test_a_box_certificate_bounds_every_game_within_its_intervals(drawn, seed):
@@ -70,7 +71,7 @@ def test_a_box_certificate_bounds_every_game_within_its_intervals(drawn, seed):
     lower, upper = evidence.interval_arrays(0.1)
     unseen = evidence.estimate.moments.unseen > 0
     lower, upper = np.where(unseen, -1.0, lower), np.where(unseen, 1.0, upper)
-    value = paired(evidence, drawn.strategy, drawn.game.actions, 0.1, "box").gap
+    value = paired(evidence, drawn.strategy, drawn.game.actions, 0.1, form="box").gap
     for _ in range(5):
         mix = rng.choice([0.0, 1.0, rng.random()], lower.shape)
         means = np.triu(lower + mix * (upper - lower), 1)
@@ -190,7 +191,7 @@ def test_sets_outside_the_action_spaces_are_not_paid_for_by_the_union():
         found = paired(evidence, Strategy.pure(sets), spaces, 0.1)
         truth = Game(np.zeros((2, n, n)), spaces).gap(Strategy.pure(sets))
         false += truth > found.gap
-        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.05, "box").gap
+        assert found.gap == paired(evidence, Strategy.pure(sets), spaces, 0.05, form="box").gap
     assert false == 0
 
 
@@ -243,7 +244,7 @@ def test_certifying_utilities_cannot_reach_the_choice():
     assert game.gap(strategy) <= found.gap
     moments = certifying.estimate.moments
     turned = Moments(moments.count, -moments.mean, moments.variance, moments.events)
-    other = PairEvidence(PairEstimate("size-free", turned, RANGE, 4, 3))
+    other = PairEvidence(PairEstimate(SizeFree(), turned, RANGE, 4, 3))
     hold_out(learning, other, learn, spaces, 0.1)
     assert seen[0] == seen[1]
 

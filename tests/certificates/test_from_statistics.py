@@ -159,7 +159,7 @@ def test_mixed_and_pure_profiles_pay_alike_for_the_choice_between_them(tmp_path)
     evidence = evidence_from(Statistics.of(coterie.read_log(path), parts=(1.0,)).whole)
     game = source.game
     mixed = coterie.Strategy.uniform(game.actions, game.agents, game.coalitions)
-    assert paired(evidence, mixed, game.actions, 0.1).gap == paired(evidence, mixed, game.actions, 0.05, "box").gap
+    assert paired(evidence, mixed, game.actions, 0.1).gap == paired(evidence, mixed, game.actions, 0.05, form="box").gap
 
 
 @pytest.mark.parametrize("pooled", [False, True])

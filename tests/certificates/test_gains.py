@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from coterie import ActionSpaces, UpTo
 from coterie.certificates import gains as gain_bounds
-from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, worst_deviations
 from coterie.certificates.holdout import fixed
+from coterie.certificates.paper import SurrogateBound
 from coterie.estimate import confidence
 from coterie.game.actions import ExplicitSets
 from coterie.reproduce.calibration import Setting, candidates
@@ -78,6 +79,7 @@ def test_bounds_at_every_deviation(seed, pure):
             np.testing.assert_allclose(found[i], expected, atol=1e-10)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.booleans(), st.booleans())
 def test_the_oracle_is_never_below_enumeration(seed, most, stay_out, pure):
@@ -93,6 +95,7 @@ def test_the_oracle_is_never_below_enumeration(seed, most, stay_out, pure):
             np.testing.assert_allclose(value, bound.at(x, np.arange(n)).max(axis=1), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_relaxation_is_tight_to_a_few_per_cent():
     excess = []
     for seed in range(100):
@@ -141,6 +144,7 @@ def test_own_actions_do_not_count_for_pure_profiles():
     assert surrogate.value.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["pure", "mixed", "equal rooms", "half"]))
 def test_worst_deviations_through_the_oracle_are_never_below_enumeration(seed, kind):

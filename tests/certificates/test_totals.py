@@ -155,7 +155,7 @@ def test_the_paper_s_certificate_equals_enumeration(seed, pure):
     ridge = agent_ridge(joined, totals, power=0, penalty=1.0)
     spaces = ActionSpaces(tuple(random_space(rng, K) for _ in range(N)))
     strategy = random_strategy(rng, spaces, pure=pure)
-    found = paper_totals(ridge, strategy, spaces, 0.1, 60)
+    found = paper_totals(TotalEvidence(ridge), strategy, spaces, 0.1, 60)
     assert found.is_exact
     expected = direct_surrogate(ridge, strategy, spaces, 0.1, 60)
     assert found.gap == pytest.approx(expected, abs=1e-9)
@@ -169,12 +169,12 @@ def test_jensen_s_bound_is_valid_and_labelled(seed):
     ridge = agent_ridge(joined, totals, power=0, penalty=1.0)
     spaces = ActionSpaces.shared(any_subset(K), N)
     strategy = random_strategy(rng, spaces, pure=False)
-    exact = paper_totals(ridge, strategy, spaces, 0.1, 60)
+    exact = paper_totals(TotalEvidence(ridge), strategy, spaces, 0.1, 60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper_module, "MOST_FORMS", 0)
-        bounded = paper_totals(ridge, strategy, spaces, 0.1, 60)
+        bounded = paper_totals(TotalEvidence(ridge), strategy, spaces, 0.1, 60)
         patch.setattr(gain_bounds, "ENUMERATED", 0)
-        relaxed = paper_totals(ridge, strategy, spaces, 0.1, 60)
+        relaxed = paper_totals(TotalEvidence(ridge), strategy, spaces, 0.1, 60)
     assert not bounded.is_exact
     assert exact.gap <= bounded.gap + 1e-9 <= relaxed.gap + 2e-9
 

@@ -97,6 +97,7 @@ def test_malformed_files_are_one_message(call, files, truth, strategy):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_names_are_printed_as_they_are(call, files, tmp_path, monkeypatch):
     code, out, _ = call(*files())
     assert code == 0
@@ -127,6 +128,7 @@ def test_sets_outside_the_action_space(call, files):
     assert (shown["gap"], shown["worst"]["gain"], shown["nash_stable"]) == (0, -1, True)
 
 
+@pytest.mark.slow
 def test_other_encodings(files):
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = process(*files(), env=environment)
@@ -164,6 +166,7 @@ def test_ctrl_c_is_one_message(call, tmp_path, monkeypatch):
     assert call(*SIMULATE, tmp_path / "log") == (130, "", "error: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["demo"], None])
 def test_a_reader_that_goes_away_is_no_error(files, command):
     """As in `coterie demo | head -1`."""
@@ -176,6 +179,7 @@ def test_a_reader_that_goes_away_is_no_error(files, command):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
 @pytest.mark.parametrize("place", ["log", "par/ent/il", "empty"])
 def test_an_interrupted_run_leaves_nothing(tmp_path, sent, code, said, place):
@@ -190,6 +194,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, sent, code, said, place):
     assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
 
 
+@pytest.mark.slow
 def test_the_current_folder_is_filled_and_kept(tmp_path):
     before = tmp_path.stat().st_ino
     done = process(*SIMULATE, ".", cwd=tmp_path)

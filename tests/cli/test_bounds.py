@@ -1,13 +1,15 @@
 """`coterie bounds`: the table, both directions, what it is compared with, and refusals."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 
 from coterie.certificates.certificate import Certificate
+from coterie.coverage import Coverage
 from coterie.game.strategy import Strategy
-from coterie.learn.result import Result
+from coterie.learn.result import Data, Estimate, Result, Search
 from coterie.theory.bounds import Problem, all_bounds
 
 SMALL = ("bounds", "--agents", 4, "--coalitions", 2)
@@ -37,10 +39,10 @@ def result(tmp_path):
         strategy=strategy,
         certificate=Certificate("holdout", 0.05, 0.02, dict.fromkeys(strategy.agents, 0.02), None, {}, ("...",)),
         certificates={"paper": 1.3, "paired": 0.11, "holdout": 0.02},
-        estimate={},
-        coverage={"samples": 3000, "c_size": "inf", "c_pair": 4.0, "c_act": None},
-        solver={},
-        data={"feedback": "semi-bandit", "symmetric": True},
+        estimate=Estimate(0.0, None, {}),
+        coverage=Coverage(3000, 2, False, math.inf, None, None, 4.0),
+        solver=Search("given", "given", 0, 0, 0.0),
+        data=Data("semi-bandit", True, "ignore", "pairs", (-1.0, 1.0), 3000, "...", samples=3000),
     )
     found.save(tmp_path / "result.json")
     return tmp_path / "result.json"
@@ -94,6 +96,7 @@ def test_samples_for_people(run):
     assert "c_act = 0.0556 (the best that a policy is proven to have; as printed 0.00781)" in totals
 
 
+@pytest.mark.slow
 def test_a_gap_that_is_not_reached(run, monkeypatch):
     monkeypatch.setattr("coterie.cli.bounds.QUICK", 16_000)
     text = said(run(*SMALL, "--feedback", "bandit", "--gap", 1e-9)[1])
@@ -161,10 +164,10 @@ def test_a_result_file_gives_size_coverage_and_certificate(run, answer, result):
         ((*SMALL, "--gap", "nan"), "gap: expected a finite number"),
         ((*SMALL, "--samples", 0), "samples: expected at least 1"),
         ((*SMALL, "--delta", 2), "delta: expected a number between 0 and 1"),
-        ((*SMALL, "--feedback", "full"), "unknown feedback 'full'"),
-        ((*SMALL, "--constants", "best"), "unknown constants 'best'"),
+        ((*SMALL, "--feedback", "full"), "'full' is not one of 'semi-bandit', 'bandit'"),
+        ((*SMALL, "--constants", "best"), "'best' is not one of 'both', 'paper', 'corrected'"),
         ((*SMALL, "--simulate"), "--simulate needs --samples or --gap"),
-        ((*SMALL, "--samples", 100, "--seed", -1), "seed: expected at least 0"),
+        ((*SMALL, "--samples", 100, "--seed", -1), "--seed: expected at least 0"),
         ((*SMALL, "--result", "nowhere.json"), "nowhere.json"),
         (("bounds", "--agents", 1, "--coalitions", 2), "agents: expected at least 2"),
     ],

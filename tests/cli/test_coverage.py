@@ -159,6 +159,7 @@ def test_sizes_aware(run, log):
         (["--strategy", "none.csv"], "none.csv: cannot be read"),
         (["--delta", 2], "--delta: expected a number between 0 and 1"),
         (["--collect", 0], "--collect"),
+        (["--strategy", "none.csv", "--target-gap", -1], "--target-gap: expected a number from 0 up"),
     ],
 )
 def test_bad_usage(run, log, words, expected):

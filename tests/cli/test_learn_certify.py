@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie.cli.certify import EFFECTS, _mixture
+from coterie.cli.result_text import EFFECTS, _mixture
 from coterie.estimate.guess import LEVELS
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
@@ -93,6 +93,7 @@ def test_target(run, log):
     assert run("learn", log, "--certificate", "paper", "--target-gap", 0.001, "--quiet")[1] == ""
 
 
+@pytest.mark.slow
 def test_mixed(run, log):
     code, shown, _ = run("learn", log, "--strategy", "mixed", "--certificate", "paired")
     assert code == 0
@@ -144,14 +145,14 @@ def test_too_few_data(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--delta", "2"], "delta: expected a number between 0 and 1"),
+        (["--delta", "2"], "--delta: expected a number between 0 and 1"),
         (["--out", "no/such/folder/r.json"], "there is no such folder"),
         (["--solver", "mixed"], "the solver mixed finds no pure strategies"),
         (["--certificate", "best"], "--certificate"),
-        (["--time-limit", "0"], "time limit"),
-        (["--target-gap", "-1"], "target gap"),
-        (["--target-gap", "nan"], "target gap"),
-        (["--seed", "-1"], "--seed"),
+        (["--time-limit", "0"], "--time-limit: expected a positive number"),
+        (["--target-gap", "-1"], "--target-gap: expected a number from 0 up"),
+        (["--target-gap", "nan"], "--target-gap: expected a finite number"),
+        (["--seed", "-1"], "--seed: expected at least 0"),
         (["--utility-range", "0", "0.1"], "utility"),
     ],
 )

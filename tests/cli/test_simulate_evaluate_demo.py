@@ -77,13 +77,26 @@ def test_policies_around_the_best_stable_profile(run, tmp_path, policy):
 
 
 @pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("feedback", "'semi-bandit', 'bandit'"),
+        ("format", "'csv', 'parquet'"),
+        ("noise", "'pairs', 'coalitions', 'samples'"),
+    ],
+)
+def test_a_word_that_is_no_choice_is_bad_usage(run, tmp_path, option, words):
+    code, out, err = run("simulate", *options(tmp_path / "log", **{option: "none"}))
+    assert (code, out) == (2, "")
+    assert f"'--{option}': 'none' is not one of {words}" in err
+    assert err.endswith("Try coterie simulate --help\n")
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"model": "none"}, "unknown model 'none'; known are: uniform"),
         ({"policy": "none"}, "unknown policy 'none'"),
-        ({"feedback": "none"}, "unknown feedback 'none'"),
-        ({"format": "none"}, "unknown format 'none'"),
-        ({"noise": "none"}, "unknown noise 'none'"),
         ({"samples": 0}, "number of samples: expected at least 1, got 0"),
         ({"agents": 1}, "number of agents: expected at least 2, got 1"),
         ({"coalitions": 0}, "number of coalitions: expected at least 1"),
@@ -214,6 +227,7 @@ def test_evaluate_refuses_bad_files(run, tmp_path, log):
     assert (code, "log.json: expected an object with" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_demo_learns_from_its_records(run, tmp_path):
     code, out, err = run("demo", "--out", tmp_path / "firm")
     assert code == 0
@@ -231,6 +245,7 @@ def test_demo_learns_from_its_records(run, tmp_path):
 COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]
 
 
+@pytest.mark.slow
 def test_a_real_process(tmp_path):
     done = [
         subprocess.run(

@@ -291,6 +291,7 @@ def test_interchangeable_coalitions():
     assert {need.coalition for need in plan.needs} == {"any"}
 
 
+@pytest.mark.slow
 def test_more_agree_with_less_and_targets_are_met():
     evidence, profile, spaces = small(2)
     rng = np.random.default_rng(0)
@@ -356,6 +357,7 @@ def test_predictions_come_true_and_plans_halve_the_samples(firm, fresh):
     assert plan.random > plan.predicted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "samples"), [("gaussian", 300), ("size-gaussian", 300), ("uniform", 30)])
 def test_predictions_on_drawn_games(model, samples):
     """Mean over games, where how lucky each log was averages out; also where all pairs are equal and few were seen."""
@@ -450,6 +452,7 @@ def test_what_a_total_is_worth(tmp_path, fresh):
     assert worth.max() <= most_per_sample(outlook.pairs(rows), spaces) + 1e-12
 
 
+@pytest.mark.slow
 def test_plans_for_totals(tmp_path):
     """Better than collecting at random, and about as predicted on average over games."""
     found = []

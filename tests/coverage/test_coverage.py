@@ -134,6 +134,7 @@ def test_everything_equals_enumeration(drawn):
             assert spaces.spaces[i].contains(row[None]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(instances())
 def test_statistics_say_the_same_as_the_samples(drawn):
@@ -155,6 +156,7 @@ def test_statistics_say_the_same_as_the_samples(drawn):
     assert (weighted.assumption_2, weighted.c_pair) == (exact.assumption_2, None)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(instances())
 def test_without_a_profile_everything_that_some_profile_reaches_counts(drawn):
@@ -266,7 +268,7 @@ def test_theorem_4_covers_sizes_and_pairs_but_not_totals():
     direction = found.worst_direction
     assert direction.is_hidden
     # Only the sum of the two rooms is seen, so their difference is hidden.
-    weights = {coalition: weight for coalition, _, weight in direction.terms}
+    weights = {term.coalition: term.weight for term in direction.terms}
     assert weights["1"] == pytest.approx(-weights["2"])
     assert "3" not in weights
     assert coverage(seen, None, game.actions).assumption_2 is False

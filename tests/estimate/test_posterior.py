@@ -187,6 +187,7 @@ def sums(rng, truth, count, draw):
     return [np.triu(a, 1) + np.swapaxes(np.triu(a, 1), 1, 2) for a in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("often", ["twice on average", "at most once", "once, and one pair twice"])
 @pytest.mark.parametrize("kind", ["little noise", "noise", "yes or no"])
 def test_means_are_as_far_off_as_the_posterior_says(often, kind):

@@ -49,6 +49,7 @@ def test_the_end_is_what_it_says(seed, kind):
         assert end.status == "cycled"
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["size-free", "scaled", "table"]))
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_many_starts_find_the_best_stable_profile(seed, kind):

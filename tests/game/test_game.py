@@ -20,6 +20,7 @@ from coterie.game.game import STABLE_WITHIN
 from random_games import drawn_games
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(drawn_games())
 def test_values_and_gap_equal_enumeration(drawn):
@@ -46,6 +47,7 @@ def test_witness_attains_the_gap(drawn):
     assert game.values(moved)[i] - game.values(strategy)[i] == pytest.approx(worst.gain, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(drawn_games(symmetric=(True,)), st.integers(0, 2**32 - 1))
 def test_potential_changes_by_the_mover_s_gain(drawn, seed):

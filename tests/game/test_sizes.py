@@ -25,6 +25,7 @@ probabilities = st.lists(
 ).map(np.array)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(probabilities)
 def test_distributions_equal_exact_arithmetic(p):

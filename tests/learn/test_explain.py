@@ -1,11 +1,12 @@
 """Why an agent is where she is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-import coterie
 from coterie import InputError, Result, StableLearner, explain
-from coterie.learn.explain import Explanation, Room
+from coterie.learn.explanation import Explanation, Room
 from coterie.simulate import Simulation
 
 
@@ -17,12 +18,13 @@ def learnt(request, tmp_path_factory):
     return source.game, StableLearner().fit(folder)
 
 
+@pytest.mark.slow
 def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
     game, learner = learnt
     true = game.room_values(learner.strategy_)
     for i, agent in enumerate(game.agents):
         found = learner.explain(agent)
-        assert found.value == pytest.approx(learner.result_.estimate["utility"][agent])
+        assert found.value == pytest.approx(learner.result_.estimate.utility[agent])
         assert [room.joined for room in found.rooms] == sorted((room.joined for room in found.rooms), reverse=True)
         assert found.alternative == learner.certificate_.alternatives[agent]
         for room in found.rooms:
@@ -35,7 +37,8 @@ def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
             assert agent not in {partner.name for partner in room.partners}
     learner.result_.save(tmp_path / "result.json")
     again = Result.load(tmp_path / "result.json")
-    assert [str(explain(again, agent)) for agent in game.agents] == [str(learner.explain(a)) for a in game.agents]
+    assert [explain(again, agent) for agent in game.agents] == [learner.explain(agent) for agent in game.agents]
+    assert str(explain(str(tmp_path / "result.json"), "p1")) == str(learner.explain("p1"))
 
 
 def test_interval_of_the_best_alternative(learnt):
@@ -86,6 +89,6 @@ def test_refuses_what_it_cannot_explain(learnt):
     _, learner = learnt
     with pytest.raises(InputError, match="agent"):
         learner.explain("nobody")
-    bare = coterie.Result(**{**vars(learner.result_), "extras": {}})
+    bare = replace(learner.result_, explanations={})
     with pytest.raises(InputError, match="no explanations"):
         explain(bare, learner.strategy_.agents[0])

@@ -41,6 +41,7 @@ def test_equal_utilities_have_no_variance():
     assert Statistics.of(log).whole.variance.tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_squares_of_totals_on_a_wide_grid():
     values = 0.001 * np.random.default_rng(0).normal(size=500)
     members = {"sample": np.repeat(np.arange(500), 2), "agent": ["a", "b"] * 500, "coalition": ["x"] * 1000}

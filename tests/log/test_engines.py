@@ -40,6 +40,7 @@ def merged(logs, **options):
     return first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooled", [False, True])
 def test_duckdb_threads_and_merging(tables, tmp_path, pooled):
     log_tables = tables(20, samples=200)

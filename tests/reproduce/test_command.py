@@ -38,6 +38,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch, capsy
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_quick_figure(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "out"

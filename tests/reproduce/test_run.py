@@ -25,6 +25,7 @@ def table(path):
         return [[cell for name, cell in row.items() if name != "seconds"] for row in csv.DictReader(file)]
 
 
+@pytest.mark.slow
 def test_interrupted_and_resumed_gives_the_same_table(tmp_path, monkeypatch):
     reproduce([TINY], tmp_path / "whole", workers=1, pictures=False)
     computed = []
@@ -48,6 +49,7 @@ def test_interrupted_and_resumed_gives_the_same_table(tmp_path, monkeypatch):
     assert table(tmp_path / "whole" / "1.csv") == table(tmp_path / "parts" / "1.csv")
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_table_and_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     reproduce([TINY], tmp_path / "one", workers=1, pictures=False)
@@ -58,6 +60,7 @@ def test_two_processes_write_the_same_table_and_a_picture(tmp_path):
     assert {curve["method"] for curve in summary["curves"]} == {"paper", "auto"}
 
 
+@pytest.mark.slow
 def test_a_damaged_or_older_cell_is_computed_again(tmp_path, monkeypatch):
     cell = TINY.cells[0][1]
     run.run_cells([cell], tmp_path, workers=1)

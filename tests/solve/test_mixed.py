@@ -44,7 +44,7 @@ def test_values_are_certificates_and_derivatives_are_right(name):
     objective = smooth_objective(whole, game.actions, 0.1, game.agents, game.coalitions)
     hulls = [Hull.of(space) for space in game.actions.spaces]
     strategy = strategy_of(game, hulls, [hull.random(rng) for hull in hulls])
-    certificate = paired(whole, strategy, game.actions, 0.1, "box")
+    certificate = paired(whole, strategy, game.actions, 0.1, form="box")
     assert objective.value(strategy.marginals) == pytest.approx(certificate.gap, abs=1e-9)
     check_derivatives(objective, rng)
     check_derivatives(smooth_objective(whole, game.actions, 0.1, certificate="estimate"), rng)
@@ -56,6 +56,7 @@ def test_derivatives_by_size(kind):
     check_derivatives(smooth_objective(by_size_evidence(rng, kind), random_spaces(rng, 4, 2, 3), 0.1), rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaussian", "rare pairs", "pooled", "bandit", "sizes"])
 def test_never_above_the_block_programs_from_the_uniform_start(name):
     game, whole, *_ = from_setting(name)
@@ -64,12 +65,13 @@ def test_never_above_the_block_programs_from_the_uniform_start(name):
     found = mixed(objective, Control(0), starts=4)
     assert found.value <= alone.value + 1e-12
     assert alone.value <= objective.value(game.actions.uniform_marginals())
-    certificate = paired(whole, found.strategy, game.actions, 0.1, "box")
+    certificate = paired(whole, found.strategy, game.actions, 0.1, form="box")
     assert found.value == pytest.approx(certificate.gap, abs=1e-9)
     pure_best = min(objective.value(a.astype(float)) for a in game.actions.sample(np.random.default_rng(0), 50))
     assert found.value <= pure_best + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_never_above_the_paper_s_scheme(seed):
     rng = np.random.default_rng(seed)
@@ -84,6 +86,7 @@ def test_never_above_the_paper_s_scheme(seed):
         assert also.value <= objective.value(scheme.strategy.marginals) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_reaches_equilibria_of_known_games(seed):
     rng = np.random.default_rng(seed)
@@ -98,6 +101,7 @@ def test_reaches_equilibria_of_known_games(seed):
     assert asymmetric.gap(found.strategy) < 1e-8
 
 
+@pytest.mark.slow
 def test_the_polymatrix_solver_s_gap_is_reached():
     pytest.importorskip("quantecon")
     from coterie.solve.polymatrix import polymatrix
@@ -142,15 +146,17 @@ def test_hull_points_decompose_into_few_actions(seed):
     np.testing.assert_allclose(shares @ sets, z, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_large_spaces():
     rng = np.random.default_rng(2)
     evidence, spaces = random_evidence(rng, 4, 9, 3000), ActionSpaces.shared(any_subset(9), 4)
     objective = smooth_objective(evidence, spaces, 0.1)
     found = mixed(objective, Control(0), starts=3, sweeps=10)
     assert found.value < 0.7 * objective.value(spaces.uniform_marginals())
-    assert found.value == pytest.approx(paired(evidence, found.strategy, spaces, 0.1, "box").gap, abs=1e-7)
+    assert found.value == pytest.approx(paired(evidence, found.strategy, spaces, 0.1, form="box").gap, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_ends_early_with_the_best_so_far():
     rng = np.random.default_rng(3)
     objective = smooth_objective(random_evidence(rng, 12, 4), random_spaces(rng, 12, 4, 8), 0.1)

@@ -92,12 +92,13 @@ def paper_evidence(seed=0, samples=200):
     return source.game, TotalEvidence(AgentRidge(tuple(grams), tuple(moments), RANGE, penalty=1.0))
 
 
+@pytest.mark.slow
 def test_bandit():
     game, evidence = paper_evidence()
     spaces = game.actions
 
     def exact(strategy):
-        return paper_totals(evidence.estimate, strategy, spaces, 0.01, 200).gap
+        return paper_totals(evidence, strategy, spaces, 0.01, 200).gap
 
     names = {"agents": game.agents, "coalitions": game.coalitions, "n_samples": 200}
     found = paper(evidence, spaces, 0.01, **names)

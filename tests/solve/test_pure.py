@@ -28,6 +28,7 @@ def objectives(evidence, spaces):
     )
 
 
+@pytest.mark.slow
 def test_finds_the_optimum_of_small_games():
     """At least 95 % exactly, negative margins included; the certificate within 1 % on all."""
     exact = 0
@@ -74,6 +75,7 @@ def test_no_stable_profile_is_said():
     assert found.to_json()["status"] == "cycled"
 
 
+@pytest.mark.slow
 def test_large_spaces():
     rng = np.random.default_rng(0)
     evidence = random_evidence(rng, 5, 12, 5000)
@@ -113,6 +115,7 @@ print(found.sweeps, *(strategy.sets.tobytes().hex() for strategy in found.candid
 """
 
 
+@pytest.mark.slow
 def test_the_order_of_hashes_does_not_matter():
     """Interchangeable coalitions: every value occurs several times."""
     printed = {
@@ -140,6 +143,7 @@ def test_time_limit():
         Control(0, time_limit=0.0)
 
 
+@pytest.mark.slow
 def test_stop_flag_and_progress():
     flag, seen = threading.Event(), []
 
@@ -172,6 +176,7 @@ def test_what_a_descent_reached_is_never_lost(monkeypatch):
         assert found.value <= reached[0] + 1e-12
 
 
+@pytest.mark.slow
 def test_soft_descents_find_more():
     """Where the largest margin alone leads to poor ends, the soft maximum leads to better ones on average."""
     rng = np.random.default_rng(5)
@@ -189,6 +194,7 @@ def test_soft_descents_find_more():
     assert np.mean(ends["descend_softly"]) < 0.9 * np.mean(ends["descend"])
 
 
+@pytest.mark.slow
 def test_keyboard_interrupt_returns_the_best_so_far():
     def press(progress):
         raise KeyboardInterrupt

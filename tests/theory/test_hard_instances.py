@@ -96,6 +96,7 @@ def test_worst_case_gap_is_proved_and_not_beaten_by_random_strategies(name, targ
         assert worst_case_gap(instance.games, Strategy.mixed(supports)) >= instance.worst_case_gap - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_too_large_a_target_is_refuted_with_a_witness(name):
     instance = PAIRS[name]

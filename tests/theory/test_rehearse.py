@@ -9,6 +9,7 @@ from coterie.errors import InputError, TooLargeError
 from coterie.theory.rehearse import _source, rehearse, rehearse_until, small_sets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_certificates_hold_and_repeat(feedback, symmetric):

@@ -1,6 +1,7 @@
 """What a certificate says: a number, who attains it, by which move, and what it assumes."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,10 @@ class Witness:
             **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
         }
 
+    def __repr__(self) -> str:
+        to = ", ".join(self.deviation) or "no coalition"
+        return f"Witness({self.agent} to {to}: {self.estimated_gain:+.4g} estimated, up to {self.bound:+.4g})"
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -59,12 +64,12 @@ class Certificate:
     method: str
     delta: float
     gap: float
-    per_agent: dict[str, float]
+    per_agent: Mapping[str, float]
     worst: Witness | None
     """None where nobody has a choice."""
-    alternatives: dict[str, Witness]
+    alternatives: Mapping[str, Witness] = field(default_factory=dict)
     """Every agent's deviation with the largest bound."""
-    assumes: tuple[str, ...]
+    assumes: tuple[str, ...] = ()
     is_exact: bool = True
     """False where the maximum over deviations was bounded, not enumerated."""
 
@@ -75,7 +80,7 @@ class Certificate:
             "delta": self.delta,
             "gap": self.gap,
             "worst": None if self.worst is None else self.worst.to_json(),
-            "per_agent": self.per_agent,
+            "per_agent": dict(self.per_agent),
             "alternatives": {agent: witness.to_json() for agent, witness in self.alternatives.items()},
             "assumes": list(self.assumes),
             "is_exact": self.is_exact,
@@ -83,6 +88,9 @@ class Certificate:
 
     def __str__(self) -> str:
         return f"with probability {1 - self.delta:g}, nobody can gain more than {self.gap:.4g} by moving"
+
+    def __repr__(self) -> str:
+        return f"Certificate({self.method}, gap {self.gap:.4g}, delta {self.delta:g}, worst {self.worst})"
 
 
 def certificate(

@@ -96,25 +96,6 @@ class LinearBound(GainBound):
 
 
 @dataclass(frozen=True, eq=False)
-class SurrogateBound(GainBound):
-    """The paper's: sum over l in a' of upper_l - sum over all l of p_l lower_l."""
-
-    marginals: FloatArray
-    upper: FloatArray
-    lower: FloatArray
-    own_counts = True
-
-    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
-        p = self.marginals[agents]
-        sets = x + p[:, None]
-        return np.asarray((sets @ self.upper[agents, :, None])[:, :, 0] - (p * self.lower[agents]).sum(axis=1)[:, None])
-
-    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        value, action = space.best_responses(self.upper[agents])
-        return value - (self.marginals[agents] * self.lower[agents]).sum(axis=1), action
-
-
-@dataclass(frozen=True, eq=False)
 class RootBound(GainBound):
     """A linear part plus a width that grows with the root of a quadratic form of x.
 
@@ -134,6 +115,11 @@ class RootBound(GainBound):
     absolute: bool = False
     largest: FloatArray | None = None
     half_range: float = 1.0
+
+    @classmethod
+    def ellipsoid(cls, marginals: FloatArray, rooms: FloatArray, square: FloatArray) -> "RootBound":
+        """Return x . rooms + sqrt(x' Q x): of a confidence ellipsoid, whose radius is in Q already (L = 1/2)."""
+        return cls(marginals, rooms, rooms, square, 0.5)
 
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
         linear = LinearBound(self.marginals, self.upper, self.lower).at(x, agents)

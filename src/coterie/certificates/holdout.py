@@ -76,8 +76,15 @@ def _fixed(
 def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form = "both") -> GainBound:
     """Return the bound of every deviation: the smaller of the range and the width around the estimated gain.
 
-    The width is that of one fixed combination of unknowns, see `PairEvidence.direction_bound` and
-    `TotalEvidence.direction_bound`; unknowns that were never observed count at their worst.
+    The width is that of one fixed combination sum c_e theta_e of unknowns, with L the log term:
+
+        pairs, Hoeffding   r sqrt(2 L sum c_e^2 / N_e)
+        pairs, Bernstein   sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3 with V = sum c_e^2 s_e^2 / N_e,
+                           m = max |c_e| / (N_e - 1) and u = r m sqrt(2 L)
+        totals             lambda h |G^-1 c|_1 + r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2))
+
+    `PairEvidence.direction_bound` and `TotalEvidence.direction_bound` make them, with what was never observed at its
+    worst; both forms together cost half of the share each.
     """
     return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
 
@@ -153,6 +160,7 @@ class Sealed:
         learning: Evidence | None,
         spaces: ActionSpaces,
         delta: float,
+        *,
         form: Form = "both",
     ) -> list[Certificate]:
         """Return a certificate for each candidate; all of them hold together with probability 1 - delta."""
@@ -181,6 +189,7 @@ def hold_out(
     learn: Callable[[Evidence, Sealed], Sequence[Strategy]],
     spaces: ActionSpaces,
     delta: float,
+    *,
     form: Form = "both",
 ) -> tuple[Strategy, Certificate]:
     """Let `learn` choose candidates from the learning part, and return the one that certifies best.
@@ -191,6 +200,6 @@ def hold_out(
     candidates = list(learn(learning, sealed))
     if not candidates:
         raise InputError("nothing to certify: the learning part yielded no profile")
-    certificates = sealed.certify(candidates, learning, spaces, delta, form)
+    certificates = sealed.certify(candidates, learning, spaces, delta, form=form)
     best = min(range(len(candidates)), key=lambda index: certificates[index].gap)
     return candidates[best], certificates[best]

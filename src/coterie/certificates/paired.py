@@ -34,8 +34,8 @@ def paired(
     strategy: Strategy,
     spaces: ActionSpaces,
     delta: float,
-    form: PairedForm = "best",
     *,
+    form: PairedForm = "best",
     declared: ActionSpaces | None = None,
 ) -> Certificate:
     """Return the certificate; mixed profiles, and sets outside the action spaces, have the box form only.
@@ -68,13 +68,13 @@ def paired_bound(
 
     Box: if all intervals hold (probability 1 - delta / 2) then W^L <= W <= W^U for every profile, and inserting them
     into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the coefficient, gives an upper bound for every
-    deviation (`LinearBound`; `RootBound` where the intervals are an ellipsoid). Union: each deviation vector of each
-    pure profile has its own event, and `union`, made by `union_terms`, is log(1 / its share of delta / 2).
-    Where there is no union (None) the box has half of delta all the same: which form applies depends on the profile,
-    which may depend on the data.
+    deviation: `LinearBound(p, W^U, W^L)`, or `RootBound.ellipsoid` where the intervals are one. Union: each deviation
+    vector of each pure profile has its own event; `union`, from `union_terms`, is log(1 / its share of delta / 2).
+    Where there is no union (None) the box has half of delta all the same, and the union form alone says no more than
+    the range: which form applies depends on the profile, which may depend on the data.
     """
     bounds = [source.range_bound(design)]
-    if form != "union" or union is None:
+    if form != "union":
         bounds.append(box_bound(source, design, delta, form))
     if union is not None:
         bounds.append(source.direction_bound(design, union))

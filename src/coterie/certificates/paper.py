@@ -9,36 +9,55 @@ width for pairs never seen; eq. (11) for bandit logs.
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray, mixed_radix
+from coterie.arrays import BoolArray, FloatArray, IntArray, mixed_radix
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.gains import SurrogateBound, Worst, is_enumerated, worst_deviations
+from coterie.certificates.gains import GainBound, Worst, is_enumerated, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate import confidence
 from coterie.estimate.design import Design, directions
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.ridge import AgentRidge, paper_ridge
-from coterie.game.actions import ActionSpaces
+from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import PartStatistics
-from coterie.statistics.total_statistics import TotalStatistics
 
 MOST_FORMS = 10_000_000
 """Up to so many numbers (k^2 for each joint action of the others), the expected norm of eq. (11) is enumerated."""
 
 
-def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delta: float) -> Certificate:
-    """Return the paper's certificate from a semi-bandit log, eq. (8) and (9).
+@dataclass(frozen=True, eq=False)
+class SurrogateBound(GainBound):
+    """The surrogate of one agent: sum over l in a' of W^U(l) - sum over all l of p(l) W^L(l)."""
 
-    If |estimate - mean| <= bonus for all pairs, then W^L <= W <= W^U; the largest value of a
-    deviation is at most its value with W^U, and V_i at least its value with W^L.
+    marginals: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+    own_counts = True
+
+    def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        p = self.marginals[agents]
+        sets = x + p[:, None]
+        return np.asarray((sets @ self.upper[agents, :, None])[:, :, 0] - (p * self.lower[agents]).sum(axis=1)[:, None])
+
+    def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+        value, action = space.best_responses(self.upper[agents])
+        return value - (self.marginals[agents] * self.lower[agents]).sum(axis=1), action
+
+
+def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delta: float) -> Certificate:
+    """Return g = max over i of [max over a' of sum over l in a' of W_i^U(l) - sum over l of p_i(l) W_i^L(l)].
+
+    W^U and W^L are `paper_rooms`, from eq. (8) and (9); the rest is `SurrogateBound`. If |estimate - mean| <= bonus
+    for all pairs, then W^L <= W <= W^U; the largest value of a deviation is at most its value with W^U, and V_i at
+    least its value with W^L.
     """
     design = evidence.design(strategy)
     lower, upper = paper_rooms(evidence.estimate, design, delta)
@@ -61,15 +80,15 @@ def _assumes(evidence: Evidence) -> tuple[str, ...]:
 
 
 def paper_totals(
-    ridge: AgentRidge, strategy: Strategy, spaces: ActionSpaces, delta: float, n_samples: int
+    evidence: TotalEvidence, strategy: Strategy, spaces: ActionSpaces, delta: float, n_samples: int
 ) -> Certificate:
     """Return the paper's certificate from a bandit log, eq. (11), one block of V per agent.
 
-    `ridge` holds unweighted sums with penalty 1. The bonus sqrt(beta) E |z|_(V^-1) is exact for pure
-    profiles and where the others' joint actions can be enumerated; else Jensen's inequality gives
-    E |z| <= sqrt(E |z|^2), which has a closed form, and the certificate is marked as not exact.
+    `evidence` is over the paper's ridge: sums without weights, penalty 1. The bonus of an action is
+    sqrt(beta) E |z|_(V^-1), see `ExpectedNorms`; where that is bounded only, the certificate is marked as not exact.
     """
-    evidence = TotalEvidence(ridge)
+    ridge = evidence.estimate
+    assert isinstance(ridge, AgentRidge)
     design = evidence.design(strategy)
     n, k = strategy.marginals.shape
     rooms, radius = evidence.rooms(design), ridge.bounds.half_width * confidence.paper_radius(n, k, n_samples, delta)
@@ -96,7 +115,11 @@ def paper_totals(
 
 
 class ExpectedNorms:
-    """E |z_i(a', others)|_(V^-1) for an agent and any of her actions a'."""
+    """E |z_i(a', others)|_(V^-1) for an agent and any of her actions a'.
+
+    By enumeration of the others' joint actions up to `MOST_FORMS`. Above, by Jensen's inequality,
+    E |z| <= sqrt(E |z|^2) = sqrt(tr(V^-1 E[z z'])), where E[z z'] has a closed form.
+    """
 
     def __init__(self, ridge: AgentRidge, strategy: Strategy, agent: int, directions: FloatArray) -> None:
         n, k = strategy.marginals.shape
@@ -162,6 +185,6 @@ def paper_from(part: PartStatistics, strategy: Strategy, spaces: ActionSpaces, d
     evidence = paper_evidence(part)
     if isinstance(evidence, PairEvidence):
         return paper(evidence, strategy, spaces, delta)
-    if not isinstance(part, TotalStatistics) or evidence is None:
+    if not isinstance(evidence, TotalEvidence):
         return None
-    return paper_totals(paper_ridge(part), strategy, spaces, delta, part.n_samples)
+    return paper_totals(evidence, strategy, spaces, delta, part.n_samples)

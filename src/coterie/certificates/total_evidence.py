@@ -51,7 +51,7 @@ class TotalEvidence(Evidence):
         return np.asarray(centred + self.bounds.middle * design.partners)
 
     def uniform_bound(self, design: StrategyDesign, delta: float) -> GainBound:
-        """Use the confidence ellipsoid: |c' (theta^ - theta)| <= radius |c|_(G^-1) for all c at once."""
+        """Return c'theta^ + radius |c|_(G^-1), c = x' Phi: |c' (theta^ - theta)| is at most that for all c at once."""
         if not self.is_bounded:
             return self.range_bound(design)
         rooms = self.rooms(design)
@@ -60,8 +60,7 @@ class TotalEvidence(Evidence):
         for i in range(n):
             form = self.estimate.project(i, directions(design, i)).ellipsoid
             square[i] = self.estimate.radius(i, delta) ** 2 * form
-        # sqrt(2 L S) with L = 1/2 is sqrt(S): the radius is in the form already.
-        return RootBound(design.marginals, rooms, rooms, square, 0.5)
+        return RootBound.ellipsoid(design.marginals, rooms, square)
 
     def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form  # totals have no variance-aware form
@@ -73,6 +72,7 @@ class TotalEvidence(Evidence):
         return bool(np.isfinite(self.bounds.half_width))
 
     def root_bound(self, design: StrategyDesign, log_term: LogTerm) -> RootBound:
+        """Return c'theta^ + |x' bias|_1 + r sqrt(2 L x' noise x), c = x' Phi: see `Factor.project` for both forms."""
         rooms = self.rooms(design)
         n, k = design.marginals.shape
         square, bias = np.empty((n, k, k)), []
@@ -134,7 +134,7 @@ class TotalBatches:
         base, rows = rows_of(design)
         rooms = self.rooms(base)[rows]
         scales = [self.estimate.radius(i, delta) ** 2 for i in base.agents.tolist()]
-        return RootBound(design.marginals, rooms, rooms, self.forms(base, "ellipsoid", scales)[rows], 0.5)
+        return RootBound.ellipsoid(design.marginals, rooms, self.forms(base, "ellipsoid", scales)[rows])
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form

@@ -15,6 +15,7 @@ from typing import Any
 import typer
 
 from coterie import __version__
+from coterie.cli.enums import with_choices
 from coterie.cli.log_options import command_line
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.errors import CoterieError, InputError
@@ -50,7 +51,7 @@ def _options(
 
 
 for _name in COMMANDS:
-    app.command(_name)(import_module(f"coterie.cli.{_name}").command)
+    app.command(_name)(with_choices(import_module(f"coterie.cli.{_name}").command))
 
 
 _UsageError: Any = typer.BadParameter.__base__
@@ -101,7 +102,7 @@ def _bad_usage(problem: Any) -> int:
     """Say what is wrong with the words on the command line, and where to read what is right."""
     if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help text, which is printed already
         return 2
-    complain(problem.format_message())
+    complain(problem.format_message().replace(": Value error, ", ": "))  # what typer puts before its own words
     path = problem.ctx.command_path if problem.ctx else app.info.name
     messages.print(f"Try {path} --help")
     return 2

@@ -10,16 +10,19 @@ import typer
 
 from coterie.cli.output import aligned, results, show_json, wrapped
 from coterie.errors import InputError
+from coterie.log.schema import Feedback
 from coterie.theory.bounds import (
     BEST_C_PAIR,
     PRINTED_C_SIZE,
     Bound,
+    Constants,
     Problem,
     all_bounds,
     known_c_act,
     pair_coverage,
     printed_c_act,
 )
+from coterie.words import said
 
 DECADES = (10**3, 10**5, 10**7, 10**9)
 """The numbers of samples that are shown where neither samples nor a gap are given."""
@@ -42,7 +45,9 @@ def command(
     coalitions: Annotated[int | None, typer.Option(help="Number of coalitions; by default those of --result.")] = None,
     samples: Annotated[int | None, typer.Option(help="Show the gaps after so many samples.")] = None,
     gap: Annotated[float | None, typer.Option(help="Show how many samples make the gap so small.")] = None,
-    feedback: Annotated[str | None, typer.Option(help="semi-bandit (pairs, the default) or bandit (totals).")] = None,
+    feedback: Annotated[
+        Feedback | None, typer.Option(help="semi-bandit (pairs, the default) or bandit (totals).")
+    ] = None,
     delta: Annotated[float | None, typer.Option(help="How often a bound may fail (0.01).")] = None,
     most_joined: Annotated[int | None, typer.Option(help="Most coalitions an agent may join at once (all).")] = None,
     c_size: Annotated[float | None, typer.Option(help="Coverage of coalition sizes (3, the paper's best).")] = None,
@@ -50,7 +55,9 @@ def command(
     c_act: Annotated[float | None, typer.Option(help="Coverage of actions (the best with a proof).")] = None,
     slack: Annotated[float, typer.Option(help="How far the search stays above its optimum.")] = 0.0,
     asymmetric: Annotated[bool, typer.Option("--asymmetric", help="The two of a pair differ in utility.")] = False,
-    constants: Annotated[str, typer.Option(help="paper (as printed), corrected (those that hold) or both.")] = "both",
+    constants: Annotated[
+        Constants, typer.Option(help="paper (as printed), corrected (those that hold) or both.")
+    ] = "both",
     result: Annotated[Path | None, typer.Option(help="A result file to compare with; its coverage is used.")] = None,
     simulate: Annotated[
         bool | None,
@@ -65,7 +72,7 @@ def command(
 ) -> None:
     """Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach."""
     if samples is not None and gap is not None:
-        raise InputError("--samples and --gap: expected one of them; the other is the answer")
+        raise InputError(f"{said('samples')} and {said('gap')}: expected one of them; the other is the answer")
     known = _Known() if result is None else _known(result)
     agents, coalitions = (
         known.agents if agents is None else agents,
@@ -87,8 +94,7 @@ def command(
         slack=slack,
     )
     asked = _Asked(problem, feedback or known.feedback, samples, gap, frozenset(cover), actions_per_agent, seed)
-    choices: Any = asked.feedback, constants  # what a user may type; others are refused there
-    rows = [(bound, asked.answers(bound)) for bound in all_bounds(problem, *choices)]
+    rows = [(bound, asked.answers(bound)) for bound in all_bounds(problem, asked.feedback, constants)]
     simulated = asked.rehearse() if simulate or (simulate is None and asked.is_quick) else None
     if as_json:
         show_json(_content(asked, rows, simulated, known))
@@ -106,7 +112,7 @@ class _Known:
     agents: int | None = None
     coalitions: int | None = None
     samples: int | None = None
-    feedback: str = "semi-bandit"
+    feedback: Feedback = "semi-bandit"
     delta: float = 0.01
     symmetric: bool = True
     certificates: tuple[tuple[str, float], ...] = ()
@@ -123,25 +129,22 @@ def _known(path: Path) -> _Known:
     from coterie.learn.result import Result
 
     found = Result.load(path)
-    cover = found.coverage
-    try:
-        numbers = {name: float(cover[name]) for name in WHERE_FROM if cover.get(name) is not None}
-        if "c_act" in numbers:  # infinite where nobody has company; less coverage than there is does no harm
-            numbers["c_act"] = min(numbers["c_act"], 1.0)
-        return _Known(
-            len(found.strategy.agents),
-            len(found.strategy.coalitions),
-            None if cover.get("samples") is None else int(cover["samples"]),
-            found.data.get("feedback", "semi-bandit"),
-            found.certificate.delta,
-            bool(found.data.get("symmetric", True)),
-            tuple((name, value) for name, value in found.certificates.items() if value is not None),
-            found.certificate.gap,
-            # 0 where nobody can meet anybody: nothing to cover, and the defaults are as good.
-            tuple((name, value) for name, value in numbers.items() if value > 0 or name == "c_act"),
-        )
-    except (TypeError, ValueError) as problem:
-        raise InputError(f"{path}: coverage is not as expected ({problem})") from None
+    cover = {} if found.coverage is None else {name: getattr(found.coverage, name) for name in WHERE_FROM}
+    numbers = {name: value for name, value in cover.items() if value is not None}
+    if "c_act" in numbers:  # infinite where nobody has company; less coverage than there is does no harm
+        numbers["c_act"] = min(numbers["c_act"], 1.0)
+    return _Known(
+        len(found.strategy.agents),
+        len(found.strategy.coalitions),
+        found.data.samples,
+        found.data.feedback,
+        found.certificate.delta,
+        found.data.symmetric,
+        tuple((name, value) for name, value in found.certificates.items() if value is not None),
+        found.certificate.gap,
+        # 0 where nobody can meet anybody: nothing to cover, and the defaults are as good.
+        tuple((name, value) for name, value in numbers.items() if value > 0 or name == "c_act"),
+    )
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ class _Asked:
     """The question: for which game, and after how many samples, or for which gap."""
 
     problem: Problem
-    feedback: str
+    feedback: Feedback
     samples: int | None
     gap: float | None
     said: frozenset[str]
@@ -191,7 +194,7 @@ class _Asked:
         from coterie import checks
         from coterie.theory.rehearse import rehearse, rehearse_until
 
-        checks.whole(self.seed, "seed", 0)
+        checks.whole(self.seed, said("seed"), 0)
         problem = self.problem
         size = (problem.n_agents, problem.n_coalitions)
         options: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from coterie.cli.certify import Noise, Sizes
+from coterie import checks
 from coterie.cli.collecting import collecting
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
@@ -18,7 +18,8 @@ from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.log import Log
 from coterie.statistics import Statistics
-from coterie.words import counted
+from coterie.statistics.setting import NoiseChoice, Sizes
+from coterie.words import counted, said
 
 if TYPE_CHECKING:
     from coterie.arrays import FloatArray
@@ -55,34 +56,31 @@ def command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Plan for a certificate of the new samples alone.")] = False,
     delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
     seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
-    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
+    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
     noise: Annotated[
-        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
-    ] = Noise.auto,
+        NoiseChoice,
+        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+    ] = "auto",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
+    from coterie.certificates.widened import widened
     from coterie.coverage import coverage, scarcest, seen_in
     from coterie.game.strategy import read_strategy
-    from coterie.learn.assemble import widened
 
     if strategy is None and (collect is not None or target_gap is not None):
-        raise InputError("--collect and --target-gap need --strategy: the result of coterie learn, or today's teams")
-    if not 0 < delta < 1:
-        raise InputError(f"--delta: expected a number between 0 and 1, got {delta:g}")
+        wanted = f"{said('collect')} and {said('target_gap')} need {said('strategy')}"
+        raise InputError(f"{wanted}: the result of coterie learn, or today's teams")
+    checks.probability(delta, said("delta"))
+    if target_gap is not None:
+        checks.number(target_gap, said("target_gap"), at_least=0)
     given = None if strategy is None else read_strategy(strategy, log.agents, log.coalitions)
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
         warn(note)
     aims = given is not None and (collect is not None or target_gap is not None)
-    statistics = Statistics.of(
-        log,
-        sizes=sizes.value,
-        noise=noise.value if aims else "pairs",  # nothing but certificates depends on it
-        parts=(1.0,),
-        unweighted=log.feedback == "bandit",
-        clues=False,
-    )
+    # Nothing but certificates depends on the noise.
+    statistics = Statistics.for_coverage(log, sizes=sizes, noise=noise if aims else "pairs")
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None
@@ -201,7 +199,7 @@ def _never(pair: "PairWitness") -> str:
 
 
 def _hidden(direction: "Direction") -> str:
-    terms = [f"{weight:+.2g} x {short(partner)} in {coalition}" for coalition, partner, weight in direction.terms]
+    terms = [f"{term.weight:+.2g} x {short(term.partner)} in {term.coalition}" for term in direction.terms]
     return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to her move"
 
 
@@ -246,7 +244,7 @@ def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | 
     if found.worst_direction is not None and not found.worst_direction.is_hidden:
         direction = found.worst_direction
         yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
-        rows = [(f"{weight:+.2f}", short(partner), "in", coalition) for coalition, partner, weight in direction.terms]
+        rows = [(f"{term.weight:+.2f}", short(term.partner), "in", term.coalition) for term in direction.terms]
         yield from aligned(rows, left=(1, 2, 3))
     if rarest is not None and len(log.agents) <= MAP_AGENTS:
         yield from ("", "How often two agents met, in the rarest coalition where a move can bring them together")
@@ -277,7 +275,8 @@ def _numbers(log: Log, found: "Coverage") -> Iterator[str]:
         ("sizes that a move can reach (Assumption 1)", _yes(found.assumption_1), _number(found.c_size),
          _interval(found.c_size_interval), "" if size is None else f"{short(size.coalition)} with {size.size}")
     )  # fmt: skip
-    rows.append(("  from 2 members up", _yes(np.isfinite(found.c_size_from_2)), _number(found.c_size_from_2), "", ""))
+    from_2 = found.c_size_from_2
+    rows.append(("  from 2 members up", _yes(from_2 is not None and from_2 < np.inf), _number(from_2), "", ""))
     if found.assumption_2 is not None:
         bound = "" if found.c_act_is_exact else "at least "
         act = "-" if found.c_act is None else f"{bound}{found.c_act:.3g}"

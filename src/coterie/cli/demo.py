@@ -15,8 +15,8 @@ def command(
     ] = None,
 ) -> None:
     """Learn stable teams from the records of a simulated consulting firm."""
-    from coterie.cli.certify import deliver
     from coterie.cli.evaluate import holds
+    from coterie.cli.result_text import deliver
     from coterie.learn.learner import StableLearner
     from coterie.simulate.demo import DAYS, MOST_TEAMS, consulting_firm
 

@@ -2,62 +2,38 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coterie.cli.certify import Noise, Sizes, deliver, refuse_unwritable
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages
+from coterie.cli.result_text import deliver, refuse_unwritable
+from coterie.learn.auto import Method
 from coterie.log import Log
+from coterie.solve.search import Kind, SolverName
+from coterie.statistics.setting import NoiseChoice, Sizes
 
 if TYPE_CHECKING:
     from coterie.solve.control import Progress
-
-
-class Kind(StrEnum):
-    """Which strategies are looked for."""
-
-    pure = "pure"
-    mixed = "mixed"
-
-
-class Method(StrEnum):
-    """Which certificate is given."""
-
-    auto = "auto"
-    holdout = "holdout"
-    paired = "paired"
-    paper = "paper"
-
-
-class Solver(StrEnum):
-    """How strategies are looked for."""
-
-    auto = "auto"
-    pure = "pure"
-    mixed = "mixed"
-    exact = "exact"
-    polymatrix = "polymatrix"
-    paper = "paper"
 
 
 @reads_log
 def command(
     log: Log,
     *,
-    strategy: Annotated[Kind, typer.Option(help="Fixed coalitions for everybody, or chances of several.")] = Kind.pure,
+    strategy: Annotated[Kind, typer.Option(help="Fixed coalitions for everybody, or chances of several.")] = "pure",
     certificate: Annotated[
         Method, typer.Option(help="auto: holdout or paired, whichever serves better; paper: as published.")
-    ] = Method.auto,
+    ] = "auto",
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
-    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = Sizes.ignore,
+    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
     noise: Annotated[
-        Noise, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
-    ] = Noise.auto,
-    solver: Annotated[Solver, typer.Option(help="How to search; auto chooses by the size of the game.")] = Solver.auto,
+        NoiseChoice,
+        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+    ] = "auto",
+    solver: Annotated[SolverName, typer.Option(help="How to search; auto chooses by the size of the game.")] = "auto",
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
@@ -73,12 +49,12 @@ def command(
     refuse_unwritable(out)
     with _progress(quiet=quiet) as report:
         learner = StableLearner(
-            strategy=strategy.value,
-            certificate=certificate.value,
+            strategy=strategy,
+            certificate=certificate,
             delta=delta,
-            sizes=sizes.value,
-            noise=noise.value,
-            solver=solver.value,
+            sizes=sizes,
+            noise=noise,
+            solver=solver,
             target_gap=target_gap,
             time_limit=time_limit,
             random_state=seed,

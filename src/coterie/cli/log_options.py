@@ -3,11 +3,11 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from enum import Enum, StrEnum
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any
 
 import typer
 
+from coterie.cli.enums import with_parameters
 from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
@@ -49,7 +49,7 @@ def _written(value: Any) -> str:
 
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
-    kind: Any = _choices(name, word.type) if get_origin(word.type) is Literal else word.type
+    kind: Any = word.type
     described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help)
     default = None if option.in_file else option.default
     if word.flag:
@@ -58,16 +58,11 @@ def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _choices(name: str, words: Any) -> Any:
-    """Return the words of a `Literal` as an enumeration, which older releases of typer need."""
-    return StrEnum(name, {word: word for word in get_args(words)})
-
-
 def _declared(word: Word, given: Any) -> Any:
     """Return what Python is given for what the command line read."""
     if word.flag:
         return word.means if given else None
-    return given.value if isinstance(given, Enum) else given
+    return given
 
 
 def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -82,8 +77,4 @@ def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
         declared = {name: _declared(word, given.pop(name)) for name, word in words.items()}
         return command(read_log(given.pop("path"), **declared), **given)
 
-    parameters = [entry.replace(kind=inspect.Parameter.KEYWORD_ONLY) for entry in [*ours, *theirs]]
-    run.__dict__.pop("__wrapped__")  # typer would look at the parameters of the wrapped command
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {entry.name: entry.annotation for entry in parameters}
-    return run
+    return with_parameters(run, [*ours, *theirs])

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from coterie.cli.output import messages
+from coterie.words import said
 
 
 def command(
@@ -28,7 +29,7 @@ def command(
 
     wanted = figures(figure or ["all"], quick=quick)
     if workers is not None:
-        checks.whole(workers, "workers", 1)
+        checks.whole(workers, said("workers"), 1)
     with _progress(quiet=quiet) as advance:
         reproduce(wanted, out, workers=workers, advance=advance)
     if not quiet:

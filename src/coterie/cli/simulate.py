@@ -9,7 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli.output import messages
-from coterie.simulate import AROUND_PROFILE, FEEDBACKS, FORMATS, MODELS, NOISES, POLICIES
+from coterie.log.schema import Feedback
+from coterie.simulate import AROUND_PROFILE, MODELS, POLICIES
+from coterie.simulate.models import Noise
+from coterie.simulate.writing import TableFormat
+from coterie.words import said
 
 
 def command(
@@ -22,7 +26,7 @@ def command(
     policy: Annotated[
         str, typer.Option(help="; ".join(f"{name}: {meaning}" for name, meaning in POLICIES.items()) + ".")
     ] = "random",
-    feedback: Annotated[str, typer.Option(help=f"{' (pairs) or '.join(FEEDBACKS)} (totals).")] = "semi-bandit",
+    feedback: Annotated[Feedback, typer.Option(help="semi-bandit (pairs) or bandit (totals).")] = "semi-bandit",
     actions_per_agent: Annotated[int | None, typer.Option(help="Number of sets to choose from (3).")] = None,
     profile: Annotated[
         Path | None,
@@ -31,9 +35,9 @@ def command(
         ),
     ] = None,
     noise: Annotated[
-        str | None,
+        Noise | None,
         typer.Option(
-            help=f"What shares a draw: {', '.join(NOISES)}. By default nothing does (pairs); "
+            help="What shares a draw. By default nothing does (pairs); "
             "in the mixed-effects models the pairs of a coalition do (coalitions)."
         ),
     ] = None,
@@ -45,7 +49,7 @@ def command(
         ),
     ] = None,
     asymmetric: Annotated[bool, typer.Option("--asymmetric", help="Draw both orders of a pair separately.")] = False,
-    table_format: Annotated[str, typer.Option("--format", help=f"{' or '.join(FORMATS)}.")] = "csv",
+    table_format: Annotated[TableFormat, typer.Option("--format", help="How tables are written.")] = "csv",
     seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
@@ -59,10 +63,12 @@ def command(
     from coterie.game.strategy import read_strategy
     from coterie.simulate import Simulation, exploration_policy
 
-    rng = np.random.default_rng(checks.whole(seed, "seed", 0))
+    rng = np.random.default_rng(checks.whole(seed, said("seed"), 0))
     is_around = policy in AROUND_PROFILE
     if profile is not None and not is_around:
-        raise InputError(f"--profile: the policy {policy} uses no profile; these do: {', '.join(AROUND_PROFILE)}")
+        raise InputError(
+            f"{said('profile')}: the policy {policy} uses no profile; these do: {', '.join(AROUND_PROFILE)}"
+        )
     options: Any = {
         "model": model,
         "policy": "random" if is_around else policy,

@@ -47,7 +47,7 @@ class Outlook:
             raise InputError("what to collect is worked out for semi-bandit logs, with one unknown per pair (and size)")
         if self.evidence.estimate.noise is not None:
             # Which pairs occur together then matters as well, and the gradient in the counts is not all there is.
-            raise InputError(f"what to collect is worked out for pairs that are independent: {said(noise='pairs')}")
+            raise InputError(f"what to collect is worked out for pairs that are independent ({said(noise='pairs')})")
 
     @property
     def moments(self) -> Moments:

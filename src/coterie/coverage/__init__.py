@@ -2,6 +2,17 @@
 
 from coterie.coverage.coverage import Coverage, coverage, scarcest
 from coterie.coverage.seen import Seen, seen_by, seen_in
-from coterie.coverage.witnesses import Direction, PairWitness, SizeWitness
+from coterie.coverage.witnesses import Direction, PairWitness, SizeWitness, Term
 
-__all__ = ["Coverage", "Direction", "PairWitness", "Seen", "SizeWitness", "coverage", "scarcest", "seen_by", "seen_in"]
+__all__ = [
+    "Coverage",
+    "Direction",
+    "PairWitness",
+    "Seen",
+    "SizeWitness",
+    "Term",
+    "coverage",
+    "scarcest",
+    "seen_by",
+    "seen_in",
+]

@@ -18,7 +18,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.gains import is_enumerated
 from coterie.coverage.seen import Seen
-from coterie.coverage.witnesses import Direction
+from coterie.coverage.witnesses import Direction, Term
 from coterie.estimate.design import directions
 from coterie.estimate.unknowns import Unknowns, unknowns_of
 from coterie.game.actions import ActionSpaces, UpTo, names_in
@@ -189,7 +189,7 @@ def _direction(
     labels = unknowns.labels(seen.agents, seen.coalitions, agent)
     weights = vector / vector[np.abs(vector).argmax()]
     leading = [f for f in np.argsort(-np.abs(weights), kind="stable")[:TERMS].tolist() if abs(weights[f]) > 1e-3]
-    terms = tuple((*labels[f], float(weights[f])) for f in leading)
+    terms = tuple(Term(labels[f][0], labels[f][1], float(weights[f])) for f in leading)
     return Direction(seen.agents[agent], tuple(names_in(action, seen.coalitions)), terms, hidden)
 
 

@@ -1,22 +1,33 @@
 """Is a log enough, and what is missing? Sizes (Assumption 1), pairs, and directions of totals (Assumption 2)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
+from coterie.certificates.widened import widened
 from coterie.coverage.action_coverage import action_coverage, all_profiles
 from coterie.coverage.reach import AnyReach, ProfileReach, Reach, smallest_action
 from coterie.coverage.seen import Explores, Seen, seen_by, seen_in
 from coterie.coverage.witnesses import Direction, Interval, PairWitness, SizeWitness
 from coterie.errors import InputError
 from coterie.estimate import confidence
+from coterie.files import record
 from coterie.game.actions import ActionSpaces, names_in
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
+from coterie.log.log import Log
 from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.setting import Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
+from coterie.words import counted, said
+
+INTERVAL_DELTA = 0.05
+"""How often an interval may fail unless somebody says otherwise."""
 
 LISTED = 1000
 """How many uncovered pairs are named; all of them are counted."""
@@ -28,38 +39,38 @@ class Coverage:
 
     samples: int | None
     """None for a policy."""
-    profile: Literal["pure", "mixed", "all"]
-    """"all" is whatever the action spaces allow."""
     pairs_unseen: int
     """Unordered pairs x coalitions that both action spaces allow and that never met (pooled: pairs)."""
     assumption_1: bool
     c_size: float
     """max Pr[|C_l| = s under a deviation] / rho_l(s), infinite where a reachable size is unseen."""
-    c_size_from_2: float
-    """The same over sizes from 2 up: nobody gets anything from a smaller coalition."""
-    c_size_seen: float
-    """The same over seen sizes only, as eq. (7) is printed."""
-    c_size_interval: Interval | None
-    """Of c_size where frequencies stand for an unknown policy; None for a policy."""
-    uncovered_sizes: tuple[SizeWitness, ...]
-    tightest_size: SizeWitness | None
-    """Where c_size is attained among the sizes that were seen."""
-    covers_pairs: bool
-    """Whether every pair that a deviation can bring together was seen together."""
-    c_pair: float | None
-    """max p_j(l) / rho_l(i, j) over reachable pairs; None where totals hide how often pairs met."""
-    c_pair_interval: Interval | None
-    n_uncovered_pairs: int
-    uncovered_pairs: tuple[PairWitness, ...]
-    """The most probable of them, at most `LISTED`."""
-    tightest_pair: PairWitness | None
     assumption_2: bool | None
     """None for semi-bandit logs, and where it has no closed form."""
     c_act: float | None
-    c_act_is_exact: bool
-    worst_direction: Direction | None
-    delta: float
+    c_pair: float | None
+    """max p_j(l) / rho_l(i, j) over reachable pairs; None where totals hide how often pairs met."""
+    profile: Literal["pure", "mixed", "all"] | None = None
+    """"all" is whatever the action spaces allow. From here on, files that others wrote may say nothing."""
+    c_size_from_2: float | None = None
+    """The same as c_size over sizes from 2 up: nobody gets anything from a smaller coalition."""
+    c_size_seen: float | None = None
+    """The same over seen sizes only, as eq. (7) is printed."""
+    c_size_interval: Interval | None = None
+    """Of c_size where frequencies stand for an unknown policy; None for a policy."""
+    covers_pairs: bool = False
+    """Whether every pair that a deviation can bring together was seen together."""
+    c_pair_interval: Interval | None = None
+    c_act_is_exact: bool = True
+    n_uncovered_pairs: int = 0
+    delta: float = INTERVAL_DELTA
     """Each interval fails with probability at most delta."""
+    uncovered_sizes: tuple[SizeWitness, ...] = ()
+    uncovered_pairs: tuple[PairWitness, ...] = ()
+    """The most probable of them, at most `LISTED`."""
+    tightest_size: SizeWitness | None = None
+    """Where c_size is attained among the sizes that were seen."""
+    tightest_pair: PairWitness | None = None
+    worst_direction: Direction | None = None
 
     @property
     def is_enough(self) -> bool:
@@ -68,77 +79,100 @@ class Coverage:
 
     def to_json(self) -> dict[str, Any]:
         """Return the `coverage` part of a result file, with all witnesses."""
-        plain = {
-            name: getattr(self, name)
-            for name in (
-                *("samples", "pairs_unseen", "assumption_1", "c_size", "assumption_2", "c_act", "c_pair"),
-                *("profile", "c_size_from_2", "c_size_seen", "c_size_interval", "covers_pairs", "c_pair_interval"),
-                *("c_act_is_exact", "n_uncovered_pairs", "delta"),
-            )
-        }
-        lists = {
-            name: [witness.to_json() for witness in getattr(self, name)]
-            for name in ("uncovered_sizes", "uncovered_pairs")
-        }
-        single = {
-            name: None if (witness := getattr(self, name)) is None else witness.to_json()
-            for name in ("tightest_size", "tightest_pair", "worst_direction")
-        }
-        return {**plain, **lists, **single}
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Coverage":
+        """Read what `to_json` returned, or the `coverage` part of a result file."""
+        # Where all pairs met, those that a deviation can bring together did.
+        found: Coverage = record(cls, {"covers_pairs": data.get("pairs_unseen") == 0, **data}, "coverage")
+        return found
+
+    def __repr__(self) -> str:
+        about = "a policy" if self.samples is None else counted(self.samples, "sample")
+        numbers = {"c_pair": self.c_pair, "c_size": self.c_size, "c_act": self.c_act}
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in numbers.items() if value is not None)
+        missing = "" if not self.n_uncovered_pairs else f"; {counted(self.n_uncovered_pairs, 'pair')} never met"
+        return f"Coverage({about}, {'enough' if self.is_enough else 'not enough'}: {shown}{missing})"
 
 
 def coverage(
-    statistics: Statistics | PairStatistics | TotalStatistics | Explores | Seen,
-    strategy: StrategyLike | None,
-    spaces: ActionSpaces,
-    delta: float = 0.05,
+    log: Log | str | PathLike[str] | Statistics | PairStatistics | TotalStatistics | Explores | Seen,
+    strategy: StrategyLike | None = None,
+    actions: Any = None,
+    *,
+    delta: float = INTERVAL_DELTA,
+    sizes: Sizes = "ignore",
 ) -> Coverage:
     """Return how well a log, or a known policy, covers the deviations from a profile.
 
     Everything is exact for strategies in which agents draw independently. Without a profile, the
     worst case over all profiles of the action spaces counts. For a bandit log c_act and c_pair need the
-    sums without weights (`unweighted=True`); without them they are None, and whether Assumption 2 holds
-    is known all the same.
+    sums without weights (`unweighted=True`); statistics without them leave these two None, and whether
+    Assumption 2 holds is known all the same.
 
     Parameters
     ----------
-    statistics
-        What was seen: statistics of a log or of a part of it, or a policy, whose probabilities are exact (for the
-        totals that it shows, `seen_by(policy, bandit=True)`).
+    log
+        What was seen: a log, or the folder or file that one is in; statistics of a log or of a part of it; or a
+        policy, whose probabilities are exact (for the totals that it shows, `seen_by(policy, bandit=True)`).
     strategy
         The profile, pure or mixed (or what `as_strategy` takes); its own sets count as allowed. None for all profiles.
-    spaces
-        What the agents may do.
+    actions
+        What the agents may do, as for a `Game`; by default the log's actions, and the strategy's where it has others.
+        A policy needs them.
     delta
         How often an interval of a coefficient may fail, over logs of independent samples.
+    sizes
+        Of a log: "aware" gives every size of a coalition its own unknowns. Statistics have made that choice.
     """
-    if isinstance(statistics, Explores):
-        names = (strategy.agents, strategy.coalitions) if isinstance(strategy, Strategy) else ()
-        seen = seen_by(statistics, *names)
-    else:
-        seen = statistics if isinstance(statistics, Seen) else seen_in(statistics)
-    shape = (spaces.n_agents, spaces.n_coalitions)
-    if (len(seen.agents), len(seen.coalitions)) != shape:
-        raise InputError("the action spaces are not those of the log's agents and coalitions")
+    checks.probability(delta, said("delta"))
+    checks.one_of(sizes, Sizes, said("sizes"))
+    seen = _seen(log, strategy, sizes)
     if strategy is not None:
         strategy = as_strategy(strategy, seen.agents, seen.coalitions, "the log's")
+    spaces = _spaces(actions, seen, strategy)
     reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
-    sizes, pairs = _sizes(seen, reach, delta), _pairs(seen, reach, delta)
-    actions = None
+    found = None
     if seen.bandit:
-        actions = all_profiles(seen, spaces) if strategy is None else action_coverage(seen, strategy, spaces)
+        found = all_profiles(seen, spaces) if strategy is None else action_coverage(seen, strategy, spaces)
     return Coverage(
         samples=seen.n_samples,
         profile="all" if strategy is None else "pure" if strategy.is_pure else "mixed",
         pairs_unseen=_pairs_unseen(seen, spaces),
-        **sizes,
-        **pairs,
-        assumption_2=None if actions is None else actions.holds,
-        c_act=None if actions is None else actions.coefficient,
-        c_act_is_exact=actions is None or actions.is_exact,
-        worst_direction=None if actions is None else actions.worst,
+        **_sizes(seen, reach, delta),
+        **_pairs(seen, reach, delta),
+        assumption_2=None if found is None else found.holds,
+        c_act=None if found is None else found.coefficient,
+        c_act_is_exact=found is None or found.is_exact,
+        worst_direction=None if found is None else found.worst,
         delta=delta,
     )
+
+
+def _seen(log: Any, strategy: Any, sizes: Sizes) -> Seen:
+    """Return what there is to see in whatever was given."""
+    if isinstance(log, Seen):
+        return log
+    if isinstance(log, Explores):
+        return seen_by(log, *((strategy.agents, strategy.coalitions) if isinstance(strategy, Strategy) else ()))
+    if not isinstance(log, (Statistics, PairStatistics, TotalStatistics)):
+        log = Statistics.for_coverage(log, sizes=sizes)
+    return seen_in(log)
+
+
+def _spaces(actions: Any, seen: Seen, strategy: Strategy | None) -> ActionSpaces:
+    """Return what agents may do: as given, or as in the log, with the strategy's sets."""
+    if actions is None:
+        if seen.actions is None:
+            raise InputError(f"{said('actions')}: a policy does not say what agents may do")
+        return seen.actions if strategy is None else widened(seen.actions, strategy)[0]
+    spaces = actions
+    if not isinstance(spaces, ActionSpaces):
+        spaces = ActionSpaces.parse(actions, seen.agents, seen.coalitions)
+    if (len(seen.agents), len(seen.coalitions)) != (spaces.n_agents, spaces.n_coalitions):
+        raise InputError("the action spaces are not those of the log's agents and coalitions")
+    return spaces
 
 
 def scarcest(seen: Seen, strategy: Strategy | None, spaces: ActionSpaces) -> FloatArray | None:
@@ -281,7 +315,7 @@ def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int,
 
 
 def _pairs_unseen(seen: Seen, spaces: ActionSpaces) -> int:
-    """Return the contract's count: pairs x coalitions that both spaces allow and that never met, in some order."""
+    """Return `pairs_unseen`: pairs x coalitions that both spaces allow and that never met, in some order."""
     missing = []
     for table in range(seen.tables):
         met = seen.met(table)

@@ -10,6 +10,7 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
+from coterie.game.actions import ActionSpaces
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
@@ -64,6 +65,8 @@ class Seen:
     """Agent -> average of x x' over samples, bandit logs only; None where the log lacks the sums."""
     shows: Callable[[int], FloatArray] | None = None
     """Agent -> a matrix with the same range as the average of x x'."""
+    actions: ActionSpaces | None = None
+    """What the agents of a log may do; None for a policy."""
 
     @property
     def pooled(self) -> bool:
@@ -88,6 +91,7 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
         "aware": setting.sizes == "aware",
         "tables": setting.n_tables,
         "sizes": part.size_counts / places,
+        "actions": setting.actions,
     }
     if isinstance(part, PairStatistics):
 

@@ -57,18 +57,26 @@ class PairWitness:
 
 
 @dataclass(frozen=True)
+class Term:
+    """The weight that a direction gives to what an agent gets from a partner in a coalition."""
+
+    coalition: str
+    partner: str
+    weight: float
+
+
+@dataclass(frozen=True)
 class Direction:
     """The combination of one agent's pair utilities that her totals tell least about."""
 
     agent: str
     deviation: tuple[str, ...]
     """The action at which it matters."""
-    terms: tuple[tuple[str, str, float], ...]
-    """Coalition, partner and weight, the heaviest first; the largest weight is 1 in absolute value."""
+    terms: tuple[Term, ...]
+    """The heaviest first; the largest weight is 1 in absolute value."""
     is_hidden: bool
     """Whether no number of such samples would tell: the direction is orthogonal to every sample."""
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        terms = [{"coalition": l, "partner": j, "weight": weight} for l, j, weight in self.terms]
-        return {**asdict(self), "terms": terms}
+        return asdict(self)

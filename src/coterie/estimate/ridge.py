@@ -7,7 +7,10 @@ regression shrinks towards "no idea" and |theta_f| <= r, half the range.
 An estimate here is a *linear* one: for a direction c it returns c' theta^, with
 
     noise   r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2))   except with probability exp(-L)
-    bias    lambda r |G^-1 c|_1                           at most
+    bias    lambda h |G^-1 c|_1                           at most
+
+with r the sub-Gaussian scale of one utility (`Bounds.half_range`, an allowance for rounding included) and h how far a
+mean can be from the middle of its range (`Bounds.half_width`).
 
 `AgentRidge` solves each agent's own weighted problem; `JointRidge` uses both agents' totals for
 each edge of a symmetric game.
@@ -100,7 +103,11 @@ class Factor:
         return np.minimum(half_range**2 * inverse, half_range**2)
 
     def project(self, directions: FloatArray, half_width: float) -> Projection:
-        """Return noise form, bias vectors and ellipsoid form of the rows of `directions`."""
+        """Return how well combinations c, the rows of `directions`, are known.
+
+        The noise form c' G^-1 c - lambda |G^-1 c|^2, the bias vectors lambda h G^-1 c (their 1-norm bounds the bias),
+        and the ellipsoid form c' G^-1 c.
+        """
         solved = self.solve(directions.T)
         ellipsoid = directions @ solved
         return Projection(ellipsoid - self.penalty * solved.T @ solved, self.penalty * half_width * solved.T, ellipsoid)

@@ -95,6 +95,10 @@ class ActionSpace(ABC):
         """Return Pr[l in a] for a uniform action a, in closed form."""
 
     @abstractmethod
+    def uniform_joint_marginals(self) -> FloatArray:
+        """Return Pr[l and l' both in a] for a uniform action a, in closed form, shape (k, k)."""
+
+    @abstractmethod
     def _all(self) -> BoolArray:
         """Return every action; the caller has checked that there are not too many."""
 
@@ -160,6 +164,9 @@ class ExplicitSets(ActionSpace):
 
     def uniform_marginals(self) -> FloatArray:
         return np.asarray(self._indicators.mean(axis=0))
+
+    def uniform_joint_marginals(self) -> FloatArray:
+        return np.asarray(self._indicators.T @ self._indicators / len(self.sets))
 
     def _all(self) -> BoolArray:
         return self.sets
@@ -238,6 +245,13 @@ class UpTo(ActionSpace):
         containing = sum(math.comb(self.n_coalitions - 1, s - 1) for s in range(1, self.most + 1))
         return np.full(self.n_coalitions, containing / self.size)
 
+    def uniform_joint_marginals(self) -> FloatArray:
+        k = self.n_coalitions
+        containing = sum(math.comb(k - 2, s - 2) for s in range(2, self.most + 1)) if k > 1 else 0
+        both = np.full((k, k), containing / self.size)
+        np.fill_diagonal(both, self.uniform_marginals())
+        return both
+
     def _all(self) -> BoolArray:
         rows = np.zeros((self.size, self.n_coalitions), dtype=bool)
         sets = (
@@ -262,19 +276,19 @@ class UpTo(ActionSpace):
         return words.get(self.most, f"up-to:{self.most}") + (OR_NONE if self.may_stay_out else "")
 
 
-def _named(names: Iterable[str] | int, what: str) -> tuple[str, ...]:
+def as_names(names: Iterable[str] | int, what: str) -> tuple[str, ...]:
     """Return names, checked unless they are a tuple: those have been before, and there may be many agents to come."""
     return names if isinstance(names, tuple) else checks.names(names, what)
 
 
 def exactly_one(coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> UpTo:
     """Return the space of every single coalition, of their names or number: the classical partition setting."""
-    return UpTo(len(_named(coalitions, "coalitions")), 1, may_stay_out)
+    return UpTo(len(as_names(coalitions, "coalitions")), 1, may_stay_out)
 
 
 def any_subset(coalitions: Iterable[str] | int, *, may_stay_out: bool = False) -> UpTo:
     """Return the space of every non-empty set of coalitions, of their names or number."""
-    k = len(_named(coalitions, "coalitions"))
+    k = len(as_names(coalitions, "coalitions"))
     return UpTo(k, k, may_stay_out)
 
 
@@ -282,7 +296,9 @@ def explicit(
     sets: Iterable[Iterable[Any]], coalitions: Iterable[str] | int, *, may_stay_out: bool = False
 ) -> ExplicitSets:
     """Return the space of the listed sets of coalition names, with the empty set on request."""
-    coalitions = _named(coalitions, "coalitions")
+    coalitions = as_names(coalitions, "coalitions")
+    if isinstance(sets, (str, Mapping)) or not isinstance(sets, Iterable):
+        raise InputError(f"actions: expected a list of lists of coalition names, got {checks.shown(sets)}")
     rows = [action_of(chosen, coalitions, "actions") for chosen in sets]
     if may_stay_out and not any(not row.any() for row in rows):
         rows.append(np.zeros(len(coalitions), dtype=bool))
@@ -296,7 +312,7 @@ def parse(description: Any, coalitions: Iterable[str] | int, *, may_stay_out: bo
 
     A word may end in "-or-none", which like `may_stay_out` adds the right to join nothing.
     """
-    coalitions = _named(coalitions, "coalitions")
+    coalitions = as_names(coalitions, "coalitions")
     k = len(coalitions)
     if isinstance(description, str):
         word = description.removesuffix(OR_NONE)
@@ -324,6 +340,8 @@ class ActionSpaces:
     """Each distinct space with the agents that have it."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.spaces, tuple) or not all(isinstance(space, ActionSpace) for space in self.spaces):
+            raise InputError(f"actions: expected a tuple of action spaces, got {checks.shown(self.spaces)}")
         if not self.spaces:
             raise InputError("actions: there are no agents")
         if len({space.n_coalitions for space in self.spaces}) > 1:
@@ -348,8 +366,8 @@ class ActionSpaces:
         *,
         may_stay_out: bool = False,
     ) -> Self:
-        """Read the contract's `actions`: one description for all, or an object agent -> description."""
-        agents, coalitions = _named(agents, "agents"), _named(coalitions, "coalitions")
+        """Read `actions` as `log.json` has them: one description for all, or an object agent -> description."""
+        agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
         if isinstance(description, ActionSpace):
             return cls.shared(description, len(agents))
         if not isinstance(description, Mapping):
@@ -443,7 +461,7 @@ class ActionSpaces:
             yield np.stack([sets[digits[:, agent]] for agent, sets in enumerate(listed)], axis=1)
 
     def to_json(self, agents: Sequence[str], coalitions: Sequence[str]) -> Any:
-        """Return the contract's `actions`: one description if shared, else agent -> description."""
+        """Return `actions` as `log.json` has them: one description if shared, else agent -> description."""
         if self.is_shared:
             return self.spaces[0].to_json(coalitions)
         return {agent: space.to_json(coalitions) for agent, space in zip(agents, self.spaces, strict=True)}

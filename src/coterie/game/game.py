@@ -82,6 +82,8 @@ class Game:
         agents: checks.Names = None,
         coalitions: checks.Names = None,
     ) -> None:
+        if symmetric is not None:
+            checks.boolean(symmetric, "symmetric")
         named = None if coalitions is None else checks.names(coalitions, "coalitions")
         self.utilities = _utilities(means, size_scale, size_shift, size_table, named)
         self.agents = checks.names(agents, "agents", self.utilities.n_agents)

@@ -19,7 +19,7 @@ from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.files import naming, parse_csv, parse_json, read_text
-from coterie.game.actions import ActionSpaces, action_of, names_in
+from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 """How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
@@ -89,6 +89,10 @@ class Strategy:
         coalitions: checks.Names,
         kept_within: float = 0.0,
     ) -> Self:
+        if not _are_pairs(supports):
+            raise InputError(
+                f"strategy: expected a pair (sets, probabilities) for every agent, got {checks.shown(supports)}"
+            )
         named = checks.names(agents, "agents", len(supports))
         blocks, shares = [], []
         for name, (listed, weights) in zip(named, supports, strict=True):
@@ -114,6 +118,8 @@ class Strategy:
     @classmethod
     def uniform(cls, spaces: ActionSpaces, agents: checks.Names = None, coalitions: checks.Names = None) -> Self:
         """Return the strategy in which everybody is uniform over her actions, which must be few enough to list."""
+        if not isinstance(spaces, ActionSpaces):
+            raise InputError(f"actions: expected ActionSpaces, got {checks.shown(spaces)}")
         listed = [(sets := space.enumerate(), np.full(len(sets), 1 / len(sets))) for space in spaces.spaces]
         return cls.mixed(listed, agents, coalitions)
 
@@ -168,7 +174,7 @@ class Strategy:
 
     def sample(self, rng: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
-        rng = checks.generator(rng, "rng")
+        rng, count = checks.generator(rng, "rng"), checks.whole(count, "count", 0)
         drawn = np.empty((count, self.n_agents, self.n_coalitions), dtype=bool)
         for i in range(self.n_agents):
             rows = np.flatnonzero(self.owner == i)
@@ -195,6 +201,7 @@ class Strategy:
     @classmethod
     def from_json(cls, data: Any, agents: Sequence[str], coalitions: Sequence[str]) -> Self:
         """Read a result file's content or its `strategy` part; every agent must have an action."""
+        agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
         if isinstance(data, Mapping) and isinstance(data.get("strategy"), Mapping):
             data = data["strategy"]
         if not isinstance(data, Mapping) or not isinstance(data.get("actions"), Mapping):
@@ -256,6 +263,11 @@ class Strategy:
         return ", ".join(named[:SHOWN_MEMBERS]) + (f", ... ({len(there)})" if len(there) > SHOWN_MEMBERS else "")
 
 
+def _are_pairs(supports: Any) -> bool:
+    listed = supports if isinstance(supports, (list, tuple)) else [None]
+    return all(isinstance(one, (list, tuple)) and len(one) == 2 for one in listed)
+
+
 StrategyLike = Strategy | Mapping[str, Any] | npt.ArrayLike | str | os.PathLike[str]
 """What stands for a strategy wherever one is taken."""
 
@@ -273,8 +285,9 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
     whose
         Whose names these are, for the refusal.
     """
+    agents, coalitions = as_names(agents, "agents"), as_names(coalitions, "coalitions")
     if isinstance(value, Strategy):
-        if (value.agents, value.coalitions) != (tuple(agents), tuple(coalitions)):
+        if (value.agents, value.coalitions) != (agents, coalitions):
             raise InputError(f"the strategy's agents and coalitions are not {whose}, or not in its order")
         return value
     if isinstance(value, (str, os.PathLike)):

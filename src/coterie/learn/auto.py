@@ -17,7 +17,7 @@ what one colleague may be worth, the less it matters by how much.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.given import CertificateName
 from coterie.certificates.holdout import Sealed, fixed
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
@@ -34,7 +35,9 @@ from coterie.estimate.guess import Guess, choose_guess
 from coterie.game.dynamics import settle
 from coterie.game.game import STABLE_WITHIN, Game
 from coterie.game.strategy import Strategy
+from coterie.learn.assemble import Judged
 from coterie.learn.expected import gaps, possible_games
+from coterie.learn.result import Candidate
 from coterie.solve.control import Control
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, needed_paper_evidence
 from coterie.solve.solution import Solution, Status
@@ -53,24 +56,19 @@ SETTLED, CERTIFIED = 32, 8
 GUESSED = 1_000_000
 """Guesses and possible games are made for up to so many cells of the table of means."""
 
-Method = Literal["auto", "holdout", "paired", "paper"]
+Method = Literal["auto", CertificateName]
+"""Which certificate is wanted; "auto" is the one that serves best."""
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Judged):
     """A strategy, its certificate, and how both came about."""
 
-    strategy: Strategy
-    certificate: Certificate
-    certificates: dict[str, float | None]
-    """Each method alone at delta for this strategy, None where it would not be valid."""
     solution: Solution
-    evidence: Evidence
-    """What the whole log proves."""
     guess: str
     """The kind of guess that the search used: "raw" means, or how they were shrunk."""
-    candidates: list[dict[str, Any]]
-    """What was certified on the way: method, certificate, and the gap to expect, None where that did not matter."""
+    candidates: tuple[Candidate, ...]
+    """What was certified on the way."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ class _Task:
             stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
             expects = [fixed(expected, strategy, self.spaces, delta / CANDIDATES).gap for strategy in stable]
             candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
-        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, searcher.form)
+        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, form=searcher.form)
 
         def alone(index: int) -> Callable[[], float]:
             return lambda: sealed.again(self.delta)[index].gap
@@ -293,7 +291,7 @@ class _Task:
 
         best = found[min(range(len(found)), key=score)]
         by_paper = self._paper(best.strategy, self.delta)
-        alone = {
+        alone: dict[str, float | None] = {
             "paper": None if by_paper is None else by_paper.gap,
             "paired": self._paired(best.strategy, self.delta).gap,
             "holdout": None if best.alone is None else best.alone(),
@@ -302,13 +300,14 @@ class _Task:
             best.strategy,
             replace(best.certificate, delta=self.delta),
             alone,
-            self._reported(best),
             self.whole,
+            self.spaces,
+            self._reported(best),
             best.guess,
-            [
-                {"method": one.certificate.method, "gap": one.certificate.gap, "expected_gap": loss}
+            tuple(
+                Candidate(one.certificate.method, one.certificate.gap, loss)
                 for one, loss in zip(found, expected, strict=True)
-            ],
+            ),
         )
 
     def _reported(self, best: _Found) -> Solution:

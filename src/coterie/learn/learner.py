@@ -2,27 +2,36 @@
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
+from os import PathLike
 from typing import Any, Self
 
+import numpy as np
+
 from coterie import checks
+from coterie.certificates.certificate import Certificate
+from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
-from coterie.learn.assemble import learnt
-from coterie.learn.auto import recommend
-from coterie.learn.explain import Explanation, explain
-from coterie.log.log import Log, read_log
+from coterie.game.game import STABLE_WITHIN
+from coterie.game.strategy import Strategy
+from coterie.learn.assemble import assembled
+from coterie.learn.auto import Method, Recommendation, recommend
+from coterie.learn.explain import explain
+from coterie.learn.explanation import Explanation
+from coterie.learn.result import Result, Search
+from coterie.learn.warnings import NO_STABLE_PROFILE
+from coterie.log.log import Log
 from coterie.solve.control import Control, Progress
-from coterie.statistics.setting import NOISE_CHOICES, SIZES, NoiseChoice, Sizes
+from coterie.solve.search import Kind, SolverName
+from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
-CHOICES = {
-    "strategy": ("pure", "mixed"),
-    "certificate": ("auto", "holdout", "paired", "paper"),
-    "solver": ("auto", "pure", "mixed", "exact", "polymatrix", "paper"),
-    "sizes": SIZES,
-    "noise": NOISE_CHOICES,
-}
+CHOICES = {"strategy": Kind, "certificate": Method, "solver": SolverName, "sizes": Sizes, "noise": NoiseChoice}
+"""The parameters that are one of several words."""
+
+LogLike = Log | Statistics | str | PathLike[str]
+"""What stands for a log: itself, its statistics, or the folder or file that it is in."""
 
 
 class StableLearner:
@@ -40,7 +49,7 @@ class StableLearner:
         "ignore", or "aware": mean utilities may depend on coalition size.
     noise
         "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto":
-        "samples" if the samples that learn show dependence, else "pairs"; `result_.data["noise"]` says which.
+        "samples" if the samples that learn show dependence, else "pairs"; `result_.data.noise` says which.
     solver
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
     target_gap
@@ -48,7 +57,8 @@ class StableLearner:
     time_limit
         In seconds, for the searches; reading, certifying and testing assumptions come on top.
     random_state
-        The seed of the split and of the search: the same seed gives the same result.
+        The seed of the split and of the search: the same number gives the same result. None, or a NumPy Generator,
+        draws a number, which the result records.
     progress
         Called now and then with a `coterie.solve.Progress`.
 
@@ -56,21 +66,28 @@ class StableLearner:
     ----------
     strategy_, certificate_, result_, statistics_, coverage_
         What `fit` found: the strategy, its certificate, everything that a result file holds, the sums
-        that the log was reduced to, and how well the log covers what the certificate depends on.
+        that the log was reduced to, and how well the log covers what the certificate depends on (None where that
+        would take too long to work out).
     """
+
+    statistics_: Statistics
+    strategy_: Strategy
+    certificate_: Certificate
+    result_: Result
+    coverage_: Coverage | None
 
     def __init__(
         self,
         *,
-        strategy: str = "pure",
-        certificate: str = "auto",
+        strategy: Kind = "pure",
+        certificate: Method = "auto",
         delta: float = 0.01,
         sizes: Sizes = "ignore",
         noise: NoiseChoice = "auto",
-        solver: str = "auto",
+        solver: SolverName = "auto",
         target_gap: float | None = None,
         time_limit: float | None = None,
-        random_state: int = 0,
+        random_state: checks.Seed = 0,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.strategy = strategy
@@ -123,11 +140,12 @@ class StableLearner:
 
     # --- Learning -----------------------------------------------------------------------------------
 
-    def fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
-        """Learn from a log, from saved statistics of one, or from the folder or file that a log is in."""
-        return self._learn(self._statistics(log), frozenset())
+    def fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
+        """Learn from a log, from statistics of one, or from the folder or file that a log is in."""
+        seed = self._checked_seed()
+        return self._learn(self._statistics(log, seed), frozenset(), seed)
 
-    def partial_fit(self, log: Log | Statistics | str | Path, y: None = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
 
         The samples that certify stay held out from all learning, so every certificate holds on its own
@@ -136,63 +154,57 @@ class StableLearner:
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
-        more = self._statistics(log, like=self.statistics_)
+        seed = self._checked_seed()
+        if self.random_state is None or isinstance(self.random_state, np.random.Generator):
+            seed = self.statistics_.setting.seed  # a later log must be divided as the earlier ones were
+        more = self._statistics(log, seed, like=self.statistics_)
         if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
-        return self._learn(self.statistics_ + more, self._seen | {more.log_identity})
+        return self._learn(self.statistics_ + more, self._seen | {more.log_identity}, seed)
 
     def merge(self, other: "StableLearner") -> Self:
         """Add what another learner has seen, and learn from both; they must not have seen the same log."""
-        more = self._statistics(other.statistics_)
-        theirs = other._seen  # noqa: SLF001  (of this class too)
+        if not isinstance(other, StableLearner):
+            raise InputError(f"merge: expected a StableLearner, got {checks.shown(other)}")
+        seed = self._checked_seed()
+        more, theirs = self._statistics(other.statistics_, seed), other._seen  # noqa: SLF001  (of this class too)
         if not self.__sklearn_is_fitted__():
-            return self._learn(more, theirs)
+            return self._learn(more, theirs, seed)
         if self._seen & theirs:
             raise InputError("both learners have seen the same log; its samples must not count twice")
-        return self._learn(self.statistics_ + more, self._seen | theirs)
-
-    def _statistics(self, log: Any, like: Statistics | None = None) -> Statistics:
-        """Return the statistics of whatever was given; what was taken to be independent before still is."""
-        self._check()
-        if isinstance(log, (str, Path)):
-            log = read_log(log)
-        if isinstance(log, Statistics):
-            for name in ("sizes", "noise"):
-                made, wanted = getattr(log.setting, name), getattr(self, name)
-                if wanted not in {made, "auto"}:
-                    raise InputError(f"these statistics were made with {name}={made!r}, the learner wants {wanted!r}")
-            return log
-        if not isinstance(log, Log):
-            raise InputError(f"expected a Log, its Statistics or a path, got {type(log).__name__}")
-        paper = "paper" in {self.certificate, self.solver}
-        made = Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=self.random_state, paper=paper)
-        if like is None or made.setting.noise == like.setting.noise:
-            return made
-        noise = like.setting.noise
-        return Statistics.for_learning(log, sizes=self.sizes, noise=noise, seed=self.random_state, paper=paper)
+        return self._learn(self.statistics_ + more, self._seen | theirs, seed)
 
     def explain(self, agent: str) -> Explanation:
         """Return why an agent is where she is."""
         return explain(self.result_, agent)
 
-    def _check(self) -> None:
-        for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                raise InputError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
-        checks.probability(self.delta, "delta")
-        checks.whole(self.random_state, said("random_state"), 0)
-        if self.target_gap is not None and checks.number(self.target_gap, "target gap") < 0:
-            raise InputError(f"target gap: expected a number from 0 up, got {self.target_gap}")
+    def _checked_seed(self) -> int:
+        """Return the seed, after a look at all parameters."""
+        for name, choices in CHOICES.items():
+            checks.one_of(getattr(self, name), choices, said(name))
+        checks.probability(self.delta, said("delta"))
+        if self.target_gap is not None:
+            checks.number(self.target_gap, said("target_gap"), at_least=0)
+        if self.progress is not None and not callable(self.progress):
+            raise InputError(f"progress: expected a function, got {checks.shown(self.progress)}")
+        return checks.seed(self.random_state, said("random_state"))
 
-    def _learn(self, statistics: Statistics, seen: frozenset[Any]) -> Self:
-        control = Control(self.random_state, self.time_limit, self.progress)
+    def _statistics(self, log: Any, seed: int, like: Statistics | None = None) -> Statistics:
+        """Return the statistics of whatever was given; what was taken to be independent before still is."""
+        paper = "paper" in {self.certificate, self.solver}
+        made = Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=seed, paper=paper)
+        if like is None or made.setting.noise == like.setting.noise:
+            return made
+        return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
+
+    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
         found = recommend(
             statistics,
             self.delta,
-            control,
-            strategy=self.strategy,  # type: ignore[arg-type]
-            certificate=self.certificate,  # type: ignore[arg-type]
-            solver=self.solver,  # type: ignore[arg-type]
+            Control(seed, self.time_limit, self.progress),
+            strategy=self.strategy,
+            certificate=self.certificate,
+            solver=self.solver,
             target_gap=self.target_gap,
         )
         # The logs added so far, and their sum, which somebody may hand in as one log.
@@ -200,9 +212,22 @@ class StableLearner:
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate
-        self.result_ = learnt(found, statistics, self.random_state)
+        self.result_ = self._result(found, statistics, seed)
         self.coverage_ = self.result_.coverage
         return self
+
+    def _result(self, found: Recommendation, statistics: Statistics, seed: int) -> Result:
+        how = found.solution
+        solver = Search(
+            how.method, how.status, how.starts, how.sweeps, how.seconds, how.objective, how.value, how.bound, how.note,
+            found.guess,
+        )  # fmt: skip
+        asked = {name: value for name, value in self.get_params().items() if name != "progress"}
+        result = assembled(found, statistics, solver, {**asked, "random_state": seed})
+        estimate, warnings = result.estimate, result.warnings
+        if found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
+            warnings += (f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}",)
+        return replace(result, warnings=warnings, candidates=found.candidates, seed=seed)
 
 
 _FITTED = ("statistics", "strategy", "certificate", "result", "coverage")

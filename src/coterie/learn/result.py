@@ -1,20 +1,106 @@
 """What `learn` and `certify` find: the contract's result file, and the same in Python."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Self
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any, Literal
 
 from coterie import checks
-from coterie.certificates.certificate import Certificate, Doubt, Witness
+from coterie.certificates.certificate import Certificate, Witness
+from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
-from coterie.files import read_json, to_json, whole_file
+from coterie.files import naming, read_json, record, to_json, typed, whole_file
 from coterie.game.strategy import Strategy
+from coterie.learn.explanation import Explanation, Room
+from coterie.learn.warnings import TOO_FEW
+from coterie.log.schema import Feedback
+from coterie.solve.solution import Status
+from coterie.statistics.setting import Noise, Sizes
+from coterie.words import percent
 
 FORMAT = "coterie.result/1"
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """What the strategy is worth if the estimates are the truth."""
+
+    gap: float
+    potential: float | None
+    """None where the estimated game has none."""
+    utility: Mapping[str, float]
+    """Agent -> her utility."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the strategy was looked for; "given" where it was not."""
+
+    method: str
+    status: Literal["given", Status]
+    starts: int
+    sweeps: int
+    seconds: float
+    objective: str | None = None
+    """What was minimised; None where nothing was."""
+    value: float | None = None
+    """The objective at the strategy."""
+    bound: float | None = None
+    """A proven lower bound on the objective at every strategy that was admitted, where there is one."""
+    note: str = ""
+    """What a reader should know about the search, in one sentence."""
+    guess: str = "raw"
+    """The kind of guess that the search used: "raw" means, or how they were shrunk."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `solver` part of a result file."""
+        if self.objective is None:
+            return {name: getattr(self, name) for name in ("method", "status", "starts", "sweeps", "seconds")}
+        first = ("method", "objective", "value", "bound")
+        return {**{name: getattr(self, name) for name in first}, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Data:
+    """The log that was learnt from, and how it was read."""
+
+    feedback: Feedback
+    symmetric: bool
+    sizes: Sizes
+    noise: Noise
+    utility_range: tuple[float, float] | None
+    rows: int
+    sha256: str
+    """Of the statistics."""
+    neutral: float = 0.0
+    sigma: float | None = None
+    actions: Any = "observed"
+    pool_coalitions: bool = False
+    log_sha256: str | None = None
+    """Of what was observed, however its samples were divided."""
+    samples: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `data` part of a result file, which has the samples elsewhere."""
+        names = (
+            *("feedback", "symmetric", "sizes", "noise", "utility_range", "neutral", "sigma", "actions"),
+            *("pool_coalitions", "rows", "sha256", "log_sha256"),
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A strategy that was certified on the way."""
+
+    method: str
+    gap: float
+    """Its certificate."""
+    expected_gap: float | None
+    """The gap to expect, None where that did not matter."""
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """A recommended (or given) strategy with its certificate and everything a reader may ask about it."""
 
@@ -22,16 +108,56 @@ class Result:
     certificate: Certificate
     certificates: Mapping[str, float | None]
     """Each method alone at delta for this strategy; None where it would not be valid."""
-    estimate: Mapping[str, Any]
-    """The estimated gap, potential and utilities."""
-    coverage: Mapping[str, Any]
-    solver: Mapping[str, Any]
-    data: Mapping[str, Any]
+    estimate: Estimate
+    coverage: Coverage | None
+    """None where it would take too long to work out."""
+    solver: Search
+    data: Data
     warnings: tuple[str, ...] = ()
+    range_gap: float | None = None
+    """What the range of utilities says without any data."""
+    gain_intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Agent -> what her best alternative changes, at least and at most."""
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
+    """Agent -> why she is where she is."""
+    candidates: tuple[Candidate, ...] = ()
+    """What `learn` certified on the way."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked: the parameters of the learner, or of `certify`, as plain values."""
     version: str = ""
     seed: int | None = None
-    extras: Mapping[str, Any] = field(default_factory=dict)
-    """Further parts of the file: explanations, candidates, what to collect."""
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the certificate says no more than the range of utilities does."""
+        return TOO_FEW in self.warnings
+
+    def sentence(self) -> str:
+        """Return the certificate in one plain sentence."""
+        found = self.certificate
+        if found.gap == float("inf"):
+            return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
+        sure = f"With {percent(1 - found.delta)} confidence, nobody can gain "
+        if found.worst is None:
+            return sure + "by moving: nobody has a choice."
+        amount = "by moving" if found.gap == 0 else f"more than {found.gap:.3g} by moving"
+        return f"{sure}{amount}; the tightest case is {found.worst.agent} {self._moving(found.worst)}."
+
+    def _moving(self, witness: Witness) -> str:
+        """Word a deviation as a move."""
+        now = set(self.strategy.actions[witness.agent]) if self.strategy.is_pure else set()
+        to = [name for name in witness.deviation if name not in now]
+        kept = bool(now & set(witness.deviation))
+        if not to:
+            left = [name for name in self.strategy.coalitions if name in now and name not in witness.deviation]
+            return f"leaving {' and '.join(left)}" if left else "staying out"
+        return f"{'also ' if kept and now <= set(witness.deviation) else ''}moving to {' and '.join(to)}"
+
+    def __repr__(self) -> str:
+        nothing = "There are too few data to certify anything. " if self.says_nothing else ""
+        return f"{nothing}{self.sentence()}\n{self.strategy!r}"
+
+    # --- The file -----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of `result.json`."""
@@ -40,6 +166,8 @@ class Result:
             agent: dict(zip(strategy.coalitions, row.tolist(), strict=True))
             for agent, row in zip(strategy.agents, strategy.marginals, strict=True)
         }
+        coverage = {"samples": self.data.samples, **dict.fromkeys(_COVERAGE)}
+        rooms = {agent: [asdict(room) for room in one.rooms] for agent, one in self.explanations.items()}
         return {
             "format": FORMAT,
             "version": self.version,
@@ -51,80 +179,72 @@ class Result:
             **({} if strategy.is_pure else {"marginals": marginals}),
             "certificate": self.certificate.to_json(),
             "certificates": dict(self.certificates),
-            "estimate": dict(self.estimate),
-            "coverage": dict(self.coverage),
-            "solver": dict(self.solver),
-            "data": dict(self.data),
+            "estimate": asdict(self.estimate),
+            "coverage": coverage if self.coverage is None else self.coverage.to_json(),
+            "solver": self.solver.to_json(),
+            "data": self.data.to_json(),
             "warnings": list(self.warnings),
-            **self.extras,
+            "range_gap": self.range_gap,
+            "gain_intervals": {agent: list(interval) for agent, interval in self.gain_intervals.items()},
+            "explanations": rooms,
+            **({"candidates": [asdict(one) for one in self.candidates]} if self.candidates else {}),
+            "parameters": dict(self.parameters),
         }
 
-    def save(self, path: str | Path) -> None:
+    @classmethod
+    def from_json(cls, data: Any) -> "Result":
+        """Read what `to_json` returned, or the content of a result file, also of one that others wrote."""
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            given = data.get("format") if isinstance(data, Mapping) else type(data).__name__
+            raise InputError(f'the format is {given!r}, expected "{FORMAT}"')
+        for name, kind in _NEEDED.items():
+            if not isinstance(data.get(name), kind):
+                raise InputError(f"is not a complete result file: {name} is {checks.shown(data.get(name))}")
+        agents, coalitions = (checks.names(data[name], name) for name in ("agents", "coalitions"))
+        certificate: Certificate = record(Certificate, data["certificate"], "certificate")
+        intervals = typed(Mapping[str, tuple[float, float]], data.get("gain_intervals", {}), "gain_intervals")
+        explained = typed(Mapping[str, tuple[Room, ...]], data.get("explanations", {}), "explanations")
+        least = {agent: low for agent, (low, _) in intervals.items()}
+        coverage = data["coverage"]
+        parts = {
+            "strategy": Strategy.from_json(data["strategy"], agents, coalitions),
+            "certificate": certificate,
+            "coverage": None if coverage.get("c_size") is None else Coverage.from_json(coverage),
+            "data": {**data["data"], "samples": coverage.get("samples")},
+            "explanations": {
+                agent: Explanation.of(agent, rooms, certificate.alternatives.get(agent), least.get(agent))
+                for agent, rooms in explained.items()
+            },
+        }
+        found: Result = record(cls, {**data, **parts})
+        return found
+
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the result file, whole or not at all."""
-        with whole_file(Path(path)) as temporary:
+        with whole_file(path) as temporary:
             temporary.write_text(to_json(self.to_json()), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | PathLike[str]) -> "Result":
         """Read a result file."""
-        place = Path(path)
-        data = read_json(place)
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
-            raise InputError(f'{place}: the format is {found!r}, expected "{FORMAT}"')
-        try:
-            return cls._from_json(data)
-        except InputError as problem:
-            raise InputError(f"{place}: {problem}") from None
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise InputError(f"{place}: is not a complete result file ({problem!r})") from None
-
-    @classmethod
-    def _from_json(cls, data: Mapping[str, Any]) -> Self:
-        agents = checks.names(data["agents"], "agents", len(data["agents"]))
-        coalitions = checks.names(data["coalitions"], "coalitions", len(data["coalitions"]))
-        known = {
-            "format", "version", "seed", "agents", "coalitions", "strategy", "coalition_members", "marginals",
-            "certificate", "certificates", "estimate", "coverage", "solver", "data", "warnings",
-        }  # fmt: skip
-        return cls(
-            Strategy.from_json(data["strategy"], agents, coalitions),
-            _certificate(data["certificate"]),
-            {name: None if value is None else float(value) for name, value in data["certificates"].items()},
-            data["estimate"],
-            data["coverage"],
-            data["solver"],
-            data["data"],
-            tuple(data["warnings"]),
-            data["version"],
-            data["seed"],
-            {
-                key: float(value) if key == "range_gap" else value  # infinity is a string in the file
-                for key, value in data.items()
-                if key not in known
-            },
-        )
+        content = read_json(path)
+        with naming(path):
+            return cls.from_json(content)
 
 
-def _certificate(data: Mapping[str, Any]) -> Certificate:
-    worst = data["worst"]
-    return Certificate(
-        data["method"],
-        float(data["delta"]),
-        float(data["gap"]),
-        {agent: float(value) for agent, value in data["per_agent"].items()},
-        None if worst is None else witness_from_json(worst),
-        {name: witness_from_json(witness) for name, witness in data.get("alternatives", {}).items()},
-        tuple(data["assumes"]),
-        bool(data.get("is_exact", True)),
-    )
+_NEEDED: dict[str, type] = {
+    **dict.fromkeys(("agents", "coalitions"), list),
+    **dict.fromkeys(("strategy", "certificate", "certificates", "estimate", "coverage", "solver", "data"), Mapping),
+}
+
+_COVERAGE = ("pairs_unseen", "assumption_1", "c_size", "assumption_2", "c_act", "c_pair")
+"""What the contract's `coverage` holds, besides samples."""
 
 
-def witness_from_json(data: Mapping[str, Any]) -> Witness:
-    """Read what `Witness.to_json` returned."""
-    doubts = tuple(
-        Doubt(doubt["partner"], doubt["coalition"], float(doubt["error"])) for doubt in data.get("doubts", ())
-    )
-    return Witness(
-        data["agent"], tuple(data["deviation"]), float(data["estimated_gain"]), float(data["uncertainty"]), doubts
-    )
+def as_result(value: Any) -> Result:
+    """Return a result that was given itself, or by its file."""
+    if isinstance(value, Result):
+        return value
+    if isinstance(value, (str, PathLike)):
+        return Result.load(value)
+    raise InputError(f"result: expected a Result or the path of a result file, got {checks.shown(value)}")

@@ -9,6 +9,16 @@ from coterie.game.strategy import Strategy
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
+TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
+
+NO_STABLE_PROFILE = (
+    "no pure profile that is stable by the estimates was recommended, and there may be none; a mixed strategy may do "
+    "better"
+)
+
+SAYS_NOTHING = 0.9
+"""A certificate above this share of what the range alone says is as good as none."""
+
 
 def cautions(statistics: Statistics, strategy: Strategy, *, in_a_hurry: bool = False) -> list[str]:
     """Return one sentence per warning; in a hurry, without the test for sizes, which may take seconds."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from os import PathLike
 from typing import Any, Unpack
 
 from coterie import checks
-from coterie.files import as_path
+from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.log import choices, queries, schema
 from coterie.log.checking import Checked, check, match_columns, refuse_unknown_columns
@@ -146,7 +146,7 @@ class Log:
 
 
 @takes_options
-def read_log(path: str | Path, **options: Unpack[LogOptions]) -> Log:
+def read_log(path: str | PathLike[str], **options: Unpack[LogOptions]) -> Log:
     """Return the log in a folder or file, checked in full; what is wrong with it is refused at once.
 
     An option that is None says nothing: `log.json` decides, or else the default.
@@ -159,10 +159,19 @@ def read_log(path: str | Path, **options: Unpack[LogOptions]) -> Log:
         that its session can read.
     """
     call = call_options(options)
-    as_path(path, "the folder or file that a log is in")
+    checks.path(path, "log", "the folder or file that a log is in")
     engine = make_engine(call)
     sources, file = engine.find_log(str(path))
     return _open(sources, str(path), call, file, engine)
+
+
+def as_log(value: Any) -> Log:
+    """Return a log that was given itself, or by the folder or file that it is in."""
+    if isinstance(value, Log):
+        return value
+    if isinstance(value, (str, PathLike)):
+        return read_log(value)
+    raise InputError(f"log: expected a Log, its Statistics, or the path of one, got {checks.shown(value)}")
 
 
 def _open(sources: list[Source], place: str | None, call: Options, file: Options, engine: Engine) -> Log:

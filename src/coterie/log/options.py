@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
-import numpy as np
-
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
@@ -90,15 +88,9 @@ def _positive(value: Any, what: str) -> float:
     return result
 
 
-def _flag(value: Any, what: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{what}: expected true or false, got {checks.shown(value)}")
-    return bool(value)
-
-
 def _wish(value: Any, what: str) -> bool | None:
     """Return True, or None for False: not to wish for something is to say nothing."""
-    return _flag(value, what) or None
+    return checks.boolean(value, what) or None
 
 
 def _range(value: Any, what: str) -> tuple[float, float]:
@@ -112,23 +104,14 @@ def _range(value: Any, what: str) -> tuple[float, float]:
 
 def _one_of(choices: Any) -> Check:
     """Return the check of a `Literal`."""
-    words = get_args(choices)
-
-    def check(value: Any, what: str) -> str:
-        if not isinstance(value, str) or value not in words:
-            listed = " or ".join(f'"{word}"' for word in words)
-            raise InputError(f"{what}: expected {listed}, got {checks.shown(value)}")
-        return str(value)
-
-    return check
+    return lambda value, what: checks.one_of(value, choices, what)
 
 
 def _names(value: Any, what: str) -> tuple[str, ...] | None:
-    if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
-        value = tuple(value)
-        if not all(isinstance(name, (str, Integral)) and not isinstance(name, bool) for name in value):
-            raise InputError(f"{what}: expected a list of names, got {checks.shown(value)}")
-    return checks.names(value, what) or None
+    listed = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)) else None
+    if listed is None or not all(isinstance(name, (str, Integral)) and not isinstance(name, bool) for name in listed):
+        raise InputError(f"{what}: expected a list of names, got {checks.shown(value if listed is None else listed)}")
+    return checks.names(listed, what) or None
 
 
 def _how_many_or_names(value: Any, what: str) -> int | tuple[str, ...] | None:
@@ -226,7 +209,7 @@ class LogOptions(TypedDict, total=False):
     symmetric: Annotated[
         bool | None,
         Option(
-            _flag,
+            checks.boolean,
             "Whether both agents of a pair get the same.",
             Word(flag="--asymmetric", means=False, help="Agents value each other differently."),
             default=True,
@@ -246,7 +229,7 @@ class LogOptions(TypedDict, total=False):
     pool_coalitions: Annotated[
         bool | None,
         Option(
-            _flag,
+            checks.boolean,
             "Coalitions are interchangeable: their labels mean nothing.",
             Word(flag="--pool-coalitions"),
             default=False,
@@ -278,7 +261,12 @@ class LogOptions(TypedDict, total=False):
     ]
     may_stay_out: Annotated[
         bool | None,
-        Option(_flag, "Agents may also join nothing, which is worth 0.", Word(flag="--may-stay-out"), default=False),
+        Option(
+            checks.boolean,
+            "Agents may also join nothing, which is worth 0.",
+            Word(flag="--may-stay-out"),
+            default=False,
+        ),
     ]
     feedback: Annotated[
         Feedback | None,

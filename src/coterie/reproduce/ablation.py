@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.gains import GainBound, LinearBound, SurrogateBound, worst_deviations
+from coterie.certificates.gains import GainBound, LinearBound, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
+from coterie.certificates.paper import SurrogateBound
 from coterie.estimate.confidence import hoeffding
 from coterie.game.strategy import Strategy
 from coterie.learn.auto import recommend
@@ -88,7 +89,7 @@ def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[
     for name, form in (("pure search", "box"), ("union form", "best")):
         objective = PairedObjective(plain, spaces, delta, **names, form=form)  # type: ignore[arg-type]
         found = pure(objective, Control(seed))
-        value = paired(plain, found.strategy, spaces, delta, form)  # type: ignore[arg-type]
+        value = paired(plain, found.strategy, spaces, delta, form=form)  # type: ignore[arg-type]
         yield name, Outcome(value.gap, found.strategy, found.sweeps)
 
     for name, width in (("held out", "hoeffding"), ("variance", "both")):

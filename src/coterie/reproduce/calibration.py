@@ -267,7 +267,11 @@ def _certificates(
     if method == "paper":
         ridge = paper_ridge(statistics.whole)  # type: ignore[arg-type]
         for delta in DELTAS:
-            yield PAPER, delta, *_smallest((paper_totals(ridge, s, spaces, delta, setting.samples), s) for s in pure)
+            yield (
+                PAPER,
+                delta,
+                *_smallest((paper_totals(TotalEvidence(ridge), s, spaces, delta, setting.samples), s) for s in pure),
+            )
         return
     suffix = " joint" if method == "joint" else ""
     learnt, held = (setting.evidence(part, game, method) for part in statistics.parts)
@@ -277,15 +281,15 @@ def _certificates(
 
     def held_out(profiles: Learn, delta: float, form: Form = "both") -> Certified:
         # A copy, since a part that has certified is sealed for good.
-        strategy, found = hold_out(learnt, replace(held), profiles, spaces, delta, form)  # type: ignore[type-var]
+        strategy, found = hold_out(learnt, replace(held), profiles, spaces, delta, form=form)  # type: ignore[type-var]
         return found, strategy
 
     for delta in DELTAS:
         # The profile is the one that certifies best: the luckiest choice that data allow.
         found, best = _smallest((paired(full, s, spaces, delta), s) for s in pure)
         yield f"paired{suffix}", delta, found, best
-        yield f"paired box{suffix}", delta, paired(full, best, spaces, delta, "box"), best
-        yield f"paired union{suffix}", delta, paired(full, best, spaces, delta, "union"), best
+        yield f"paired box{suffix}", delta, paired(full, best, spaces, delta, form="box"), best
+        yield f"paired union{suffix}", delta, paired(full, best, spaces, delta, form="union"), best
         yield f"paired mixed{suffix}", delta, *_smallest((paired(full, s, spaces, delta), s) for s in mixed)
         if pairs is not None and setting.unknowns is None:
             yield PAPER, delta, *_smallest((paper(pairs, s, spaces, delta), s) for s in pure)

@@ -4,24 +4,9 @@ x has an entry for each coalition l and partner j, 1 if both the agent and j are
 bandit log: coalitions first, then partners without the agent herself. All are exact.
 """
 
-import math
-
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.game.actions import ActionSpace, UpTo
-
-
-def uniform_joint_marginals(space: ActionSpace) -> FloatArray:
-    """Return Pr[l and l' both in a] for a uniform action a, in closed form, shape (k, k)."""
-    if not isinstance(space, UpTo):
-        sets = space.enumerate() * 1.0
-        return np.asarray(sets.T @ sets / len(sets))
-    k = space.n_coalitions
-    containing = sum(math.comb(k - 2, s - 2) for s in range(2, space.most + 1)) if k > 1 else 0
-    both = np.full((k, k), containing / space.size)
-    np.fill_diagonal(both, space.uniform_marginals())
-    return both
 
 
 def of_independent(joint_marginals: FloatArray, agent: int) -> FloatArray:

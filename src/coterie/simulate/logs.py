@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,13 @@ from coterie.game.game import Game
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
+from coterie.log import schema
 from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, Noise, UtilityModel, utility_model
 from coterie.simulate.policies import Policy, exploration_policy
 from coterie.simulate.writing import FORMATS, TableFormat, names_column, table_writer
 from coterie.statistics.in_memory import Batch
 
-Feedback = Literal["semi-bandit", "bandit"]
+Feedback = schema.Feedback
 """What a log shows: the utility of every pair, or only every agent's total."""
 
 FEEDBACKS: tuple[str, ...] = get_args(Feedback)

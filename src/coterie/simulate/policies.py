@@ -100,7 +100,7 @@ class Independent(ProductPolicy):
 
     @property
     def joint_marginals(self) -> FloatArray:
-        return np.array([coincidence.uniform_joint_marginals(space) for space in self.spaces.spaces])
+        return np.array([space.uniform_joint_marginals() for space in self.spaces.spaces])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class FirstExplores(ProductPolicy):
     @property
     def joint_marginals(self) -> FloatArray:
         both = self._second[:, :, None] * self._second[:, None, :] * 1.0
-        both[0] = coincidence.uniform_joint_marginals(self.spaces.spaces[0])
+        both[0] = self.spaces.spaces[0].uniform_joint_marginals()
         return np.asarray(both)
 
 
@@ -249,7 +249,7 @@ class Deviations(OneMoves):
     @property
     def moves(self) -> tuple[FloatArray, FloatArray]:
         share = np.array([space.size / self._count for space in self.spaces.spaces])
-        both = np.array([coincidence.uniform_joint_marginals(space) for space in self.spaces.spaces])
+        both = np.array([space.uniform_joint_marginals() for space in self.spaces.spaces])
         stayed = self.profile[:, :, None] * self.profile[:, None, :] * self.unmoved
         return share - self.unmoved, np.asarray(share[:, None, None] * both - stayed)
 

@@ -13,7 +13,9 @@ from typing import Literal
 
 import numpy as np
 
+from coterie import checks
 from coterie.errors import InputError
+from coterie.words import said
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Control:
     Parameters
     ----------
     seed
-        A number or a Generator. With the same seed and no time limit a search repeats exactly.
+        A number, a Generator, or None. With the same seed and no time limit a search repeats exactly.
     time_limit
         In seconds, from the making of this object.
     progress
@@ -50,14 +52,14 @@ class Control:
 
     def __init__(
         self,
-        seed: int | np.random.Generator = 0,
+        seed: checks.Seed = 0,
         time_limit: float | None = None,
         progress: Callable[[Progress], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        if time_limit is not None and not time_limit > 0:
-            raise InputError(f"time limit: expected a positive number of seconds, got {time_limit!r}")
-        self.rng = np.random.default_rng(seed)
+        if time_limit is not None and time_limit != np.inf and checks.number(time_limit, said("time_limit")) <= 0:
+            raise InputError(f"{said('time_limit')}: expected a positive number of seconds, got {time_limit!r}")
+        self.rng = checks.generator(seed)
         self.time_limit = time_limit
         self.ended: Literal["time", "interrupted"] | None = None
         self._progress, self._stop = progress, stop

@@ -19,9 +19,9 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, D, Evidence
-from coterie.certificates.gains import ENUMERATED, GainBound, SurrogateBound, is_enumerated
+from coterie.certificates.gains import ENUMERATED, GainBound, is_enumerated
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paper import ExpectedNorms, paper_rooms, paper_totals
+from coterie.certificates.paper import ExpectedNorms, SurrogateBound, paper_rooms, paper_totals
 from coterie.certificates.total_evidence import TotalBatches, TotalEvidence
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.confidence import paper_radius
@@ -218,7 +218,7 @@ class _TotalSurrogate(_Surrogate):
         self.batches = TotalBatches(TotalEvidence(ridge))
 
     def value(self, strategy: Strategy) -> float:
-        return paper_totals(self.ridge, strategy, self.game.actions, self.delta, self.n_samples).gap
+        return paper_totals(self.batches.evidence, strategy, self.game.actions, self.delta, self.n_samples).gap
 
     def response(self, strategy: Strategy, agent: int) -> BoolArray:
         design = TotalEvidence(self.ridge).design(strategy)

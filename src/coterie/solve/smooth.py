@@ -18,10 +18,10 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound, LinearBound, RootBound, SmallerOf, SurrogateBound, worst_deviations
+from coterie.certificates.gains import GainBound, LinearBound, RootBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import PairedForm, box_bound, share_of
-from coterie.certificates.paper import paper_rooms
+from coterie.certificates.paper import SurrogateBound, paper_rooms
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.estimate.ridge import Projection
@@ -181,7 +181,7 @@ class SmoothEllipsoid(SmoothObjective):
         for i in range(n):
             square[i] = self.unknowns.form(self._weights(p, i), self._units[i].ellipsoid)
             square[i] *= self.evidence.estimate.radius(i, self.delta) ** 2
-        ellipsoid = RootBound(p, rooms, rooms, square, 0.5)
+        ellipsoid = RootBound.ellipsoid(p, rooms, square)
         return SmallerOf((self.evidence.range_bound(self.unknowns.at(p)), ellipsoid))
 
     def tangents(self, p: FloatArray, agents: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:

@@ -23,7 +23,7 @@ from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, Division, checked_shares
-from coterie.statistics.setting import NOISE_CHOICES, SIZES, Noise, NoiseChoice, Setting, Sizes
+from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
 from coterie.statistics.total_statistics import TotalStatistics
@@ -49,10 +49,8 @@ def reduce_log(
     clues: bool,
 ) -> Statistics:
     """Return the statistics of a log, see `Statistics.of`."""
-    for name, given, known in (("sizes", sizes, SIZES), ("noise", noise, NOISE_CHOICES)):
-        if given not in known:
-            expected = " or ".join(f'"{one}"' for one in known)
-            raise InputError(f"{name}: expected {expected}, got {given!r}")
+    checks.one_of(sizes, Sizes, said("sizes"))
+    checks.one_of(noise, NoiseChoice, said("noise"))
     if sizes == "aware" and not log.has_memberships:
         raise InputError(
             f"{said(sizes='aware')} needs a table memberships; sizes inferred from pairs could be too small"

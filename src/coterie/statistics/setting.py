@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, UpTo
 from coterie.log.choices import is_observed, sorted_sets
 from coterie.log.options import fixed_range
+from coterie.log.schema import Feedback
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.words import in_order
 
@@ -23,16 +24,12 @@ Noise = Literal["pairs", "samples"]
 NoiseChoice = Literal["auto", "pairs", "samples"]
 """The same, or "auto": pairs, unless the samples that learn show that theirs move together."""
 
-SIZES: tuple[str, ...] = get_args(Sizes)
-NOISES: tuple[str, ...] = get_args(Noise)
-NOISE_CHOICES: tuple[str, ...] = get_args(NoiseChoice)
-
 
 @dataclass(frozen=True)
 class Setting:
     """The log that statistics come from, as far as they depend on it."""
 
-    feedback: str
+    feedback: Feedback
     agents: tuple[str, ...]
     coalitions: tuple[str, ...]
     symmetric: bool

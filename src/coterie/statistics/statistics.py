@@ -10,21 +10,21 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
 import numpy as np
 
+from coterie import checks
 from coterie.errors import InputError
 from coterie.files import whole_file
+from coterie.log.log import Log, as_log
 from coterie.statistics.clues import NO_CLUES, Clues, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes
 from coterie.statistics.total_statistics import TotalStatistics
-
-if TYPE_CHECKING:
-    from coterie.log.log import Log
+from coterie.words import said
 
 FORMAT = "coterie.statistics/4"
 OLDER = ("coterie.statistics/3", "coterie.statistics/2")
@@ -51,7 +51,7 @@ class Statistics:
     @classmethod
     def of(
         cls,
-        log: "Log",
+        log: Log | str | PathLike[str],
         *,
         sizes: Sizes = "ignore",
         noise: NoiseChoice = "pairs",
@@ -66,7 +66,7 @@ class Statistics:
         Parameters
         ----------
         log
-            Past outcomes, as `coterie.read_log` returns them.
+            Past outcomes, as `coterie.read_log` returns them, or the folder or file that they are in.
         sizes
             "ignore", or "aware": every coalition size has its own unknowns (needs memberships).
         noise
@@ -88,13 +88,20 @@ class Statistics:
         from coterie.statistics.reduce import reduce_log  # here, since it makes statistics
 
         return reduce_log(
-            log, sizes=sizes, noise=noise, parts=parts, seed=seed, unweighted=unweighted, joint=joint, clues=clues
+            as_log(log),
+            sizes=sizes,
+            noise=noise,
+            parts=parts,
+            seed=seed,
+            unweighted=unweighted,
+            joint=joint,
+            clues=clues,
         )
 
     @classmethod
     def for_learning(
         cls,
-        log: "Log",
+        log: "Log | str | PathLike[str] | Statistics",
         *,
         sizes: Sizes = "ignore",
         noise: NoiseChoice = "auto",
@@ -105,8 +112,18 @@ class Statistics:
         """Return the statistics of a log in the parts that learners use, with what sharpens bandit estimates.
 
         The sums of the joint estimator, and those of the paper's, are made where they are affordable; the
-        latter in any case if it is the `paper`'s certificate that is wanted.
+        latter in any case if it is the `paper`'s certificate that is wanted. Statistics that were made before
+        are taken as they are, if sizes and noise are what is wanted now.
         """
+        if isinstance(log, Statistics):
+            wanted = {"sizes": sizes, "noise": noise}
+            for name, want in wanted.items():
+                if want not in {made := getattr(log.setting, name), "auto"}:
+                    raise InputError(
+                        f"these statistics were made with {said(**{name: made})}, wanted is {said(**{name: want})}"
+                    )
+            return log
+        log = as_log(log)
         if len(log.agents) < 2:
             raise InputError("the log has one agent only: there is nobody to form coalitions with")
         if paper and noise == "auto":
@@ -117,6 +134,25 @@ class Statistics:
         few = k * (n - 1) <= UNWEIGHTED_FEATURES
         unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
         return cls.of(log, sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
+
+    @classmethod
+    def for_coverage(
+        cls, log: Log | str | PathLike[str], *, sizes: Sizes = "ignore", noise: NoiseChoice = "pairs"
+    ) -> "Statistics":
+        """Return the statistics of a log in one part, with what tells how well it covers a profile, and no clues."""
+        log = as_log(log)
+        unweighted = log.feedback == "bandit"
+        return cls.of(log, sizes=sizes, noise=noise, parts=(1.0,), unweighted=unweighted, clues=False)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents of the log."""
+        return self.setting.agents
+
+    @property
+    def coalitions(self) -> tuple[str, ...]:
+        """The coalitions of the log."""
+        return self.setting.coalitions
 
     @cached_property
     def whole(self) -> PartStatistics:
@@ -197,21 +233,22 @@ class Statistics:
         """Return the arrays of all parts under the names that they have in a file."""
         return dict(_named("", self.parts))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write everything to one file, which appears whole or not at all."""
         arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size))
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
         header |= {"sha256": _digest(header, arrays)}
         content = arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
-        with whole_file(Path(path)) as temporary, temporary.open("wb") as file:
+        with whole_file(path) as temporary, temporary.open("wb") as file:
             np.savez(file, **content)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Statistics":
+    def load(cls, path: str | PathLike[str]) -> "Statistics":
         """Read a file that `save` wrote, refusing anything else and anything damaged."""
+        place = checks.path(path, "statistics")
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
+            with place.open("rb") as file, np.load(file, allow_pickle=False) as content:
                 header = json.loads(content["header"].tobytes())
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:

@@ -1,0 +1,150 @@
+"""What `learn`, `certify` and `demo` print of a result, and how they hand it over."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
+from coterie.errors import InputError
+from coterie.words import counted, percent, said, signed
+
+if TYPE_CHECKING:
+    from coterie.learn.result import Result
+
+NAMED = 12
+"""How many members of a coalition are listed."""
+
+
+def refuse_unwritable(out: Path | None) -> None:
+    """Refuse an output file that could not be written, before any work is done."""
+    if out is not None and (out.is_dir() or not out.resolve().parent.is_dir()):
+        raise InputError(f"{said(out=out)}: {'is a folder' if out.is_dir() else 'there is no such folder'}")
+
+
+def deliver(
+    result: "Result",
+    *,
+    target_gap: float | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    timed: bool = True,
+) -> int:
+    """Write and print a result; return the exit code."""
+    if out is not None:
+        result.save(out)
+    if as_json:
+        show_json(result.to_json())
+    elif not quiet:
+        for line in _lines(result, target_gap, timed=timed):
+            results.print(printable(line))
+    if result.solver.status == "interrupted":
+        return 130
+    return 3 if target_gap is not None and not result.certificate.gap <= target_gap else 0
+
+
+def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
+    yield from _verdict(result, target_gap, timed=timed)
+    yield ""
+    yield from _people(result)
+    if result.strategy.is_pure:
+        yield ""
+        yield from _teams(result)
+    if result.warnings:
+        yield from ("", "Warnings")
+        for warning in result.warnings:
+            yield from wrapped(warning, "  - ", "    ")
+    yield from _help_wanted(result)
+
+
+def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
+    if result.says_nothing:
+        yield "There are too few data to certify anything."
+        gap, sure = result.estimate.gap, result.sentence()
+        yield from wrapped(
+            f"If the averages in the log were the truth, nobody could gain more than {gap:.3g} by moving. "
+            f"What is sure: {sure[0].lower()}{sure[1:]}", "", "",
+        )  # fmt: skip
+    else:
+        yield from wrapped(result.sentence(), "", "")
+    about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
+    how = result.solver
+    if how.status != "given":
+        ended = "stopped by the time limit" if how.status == "time" else how.status
+        about += f", {how.method} search {ended}" + (f", {_seconds(how.seconds)}" if timed else "")
+    yield f"({about})"
+    if how.guess != "raw":
+        yield from wrapped(f"(searched with {_searched_with(how.guess)})", "", "")
+    if target_gap is not None:
+        reached = result.certificate.gap <= target_gap
+        yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 0.05 else "under 0.1 s"
+
+
+EFFECTS = {
+    "mean": "the overall mean",
+    "coalition": "coalitions' averages",
+    "agents": "the effects of coalitions and agents",
+    "agents in coalitions": "the effects of coalitions, agents and agents in coalitions",
+    "pairs": "the effects of coalitions, agents and pairs",
+}
+"""What each level of `coterie.estimate.guess` shrinks means towards."""
+
+
+def _searched_with(guess: str) -> str:
+    """Word the name of a guess."""
+    level = guess.partition(",")[0]
+    if level == "ridge":
+        return "ridge estimates"
+    return f"means shrunk towards {EFFECTS.get(level, 'a table of low rank')}: {guess}"
+
+
+def _people(result: "Result") -> Iterator[str]:
+    strategy, intervals = result.strategy, result.gain_intervals
+    rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
+    for agent in strategy.agents:
+        goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
+        other = result.certificate.alternatives.get(agent)
+        last = ["-", "", "", ""]
+        if other is not None:
+            least = signed(intervals[agent][0]) if agent in intervals else ""
+            last = [_shown(other.deviation), signed(other.estimated_gain), least, signed(other.bound)]
+        rows.append([short(agent), goes, signed(result.estimate.utility[agent]), *last])
+    yield "Who goes where"
+    yield from aligned(rows, left=(0, 1, 3))
+
+
+def _shown(coalitions: Sequence[str]) -> str:
+    return ", ".join(short(name) for name in coalitions) or "nothing"
+
+
+def _mixture(options: Sequence[dict[str, Any]]) -> str:
+    chances = [(round(option["probability"], 3), option["coalitions"]) for option in options]
+    listed = sorted((one for one in chances if one[0] > 0), key=lambda one: -one[0])
+    if not listed:
+        return f"{counted(len(options), 'set')}, each under 0.1 %"
+    return "; ".join(f"{_shown(coalitions)} {percent(chance)}" for chance, coalitions in listed)
+
+
+def _teams(result: "Result") -> Iterator[str]:
+    yield "Coalitions"
+    for name, members in result.strategy.members().items():
+        listed = ", ".join(short(member) for member in members[:NAMED])
+        more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
+        yield from wrapped(f"{short(name)} ({len(members)}): {listed}{more}" if members else f"{short(name)}: nobody")
+
+
+def _help_wanted(result: "Result") -> Iterator[str]:
+    """Yield what data would help, from the pairs that the tightest case hangs on."""
+    worst = result.certificate.worst
+    if result.certificate.gap == 0 or worst is None or not worst.doubts:
+        return
+    yield from ("", "What would help most")
+    for doubt in worst.doubts[:3]:
+        yield from wrapped(
+            f"more outcomes of {worst.agent} with {doubt.partner} in {doubt.coalition} "
+            f"(uncertain by about {doubt.error:.2g})", "  - ", "    ",
+        )  # fmt: skip

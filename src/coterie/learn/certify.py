@@ -1,0 +1,95 @@
+"""How stable a given strategy surely is, such as today's teams."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from coterie import checks
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.given import CertificateName, certificates_of
+from coterie.certificates.paper import NO_PAPER
+from coterie.certificates.widened import widened
+from coterie.errors import InputError
+from coterie.files import naming
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
+from coterie.learn.assemble import Judged, assembled
+from coterie.learn.result import Result, Search
+from coterie.log.log import Log, as_log
+from coterie.statistics.setting import NoiseChoice, Sizes
+from coterie.statistics.statistics import Statistics
+from coterie.words import said
+
+GIVEN = Search("given", "given", 0, 0, 0.0)
+
+
+def certify(
+    log: Log | str | PathLike[str] | Statistics,
+    strategy: StrategyLike | Result,
+    *,
+    certificate: CertificateName = "paired",
+    fresh: bool = False,
+    delta: float = 0.01,
+    sizes: Sizes = "ignore",
+    noise: NoiseChoice = "auto",
+) -> Result:
+    """Return how stable a given strategy surely is, such as today's teams.
+
+    Parameters
+    ----------
+    log
+        Past outcomes, the folder or file that they are in, or their statistics; the whole log certifies.
+    strategy
+        Over the log's agents and coalitions: a `Strategy`, a dictionary agent -> coalitions, a matrix of 0 and 1, the
+        path of a CSV or result file, or a `Result`. A set that its agent could not choose is taken as one of her
+        actions.
+    certificate
+        "paired", "paper", or "holdout", which needs `fresh`.
+    fresh
+        Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
+        that was learnt from this very log.
+    delta, sizes, noise
+        As for `StableLearner`.
+    """
+    parameters = {"certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise}
+    checks.one_of(certificate, CertificateName, said("certificate"))
+    checks.boolean(fresh, said("fresh"))
+    checks.probability(delta, said("delta"))
+    if certificate == "holdout" and not fresh:
+        raise InputError(
+            "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
+            f"{said(fresh=True)}"
+        )
+    source = log if isinstance(log, Statistics) else as_log(log)
+    given, learnt_from = _given(strategy, source.agents, source.coalitions)
+    paper = certificate == "paper"
+    statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
+    if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
+        raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
+    evidence, declared = evidence_from(statistics.whole), statistics.setting.actions
+    spaces, notes = widened(declared, given)
+    found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
+    chosen = found[certificate]
+    if chosen is None:
+        raise InputError(NO_PAPER)
+    if fresh:
+        notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
+        if certificate != "holdout":
+            notes.append(
+                f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
+            )
+    alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
+    return assembled(Judged(given, chosen, alone, evidence, spaces), statistics, GIVEN, parameters, notes)
+
+
+def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
+    """Return the strategy, and the hash of the log that it was learnt from, where it is or comes from a result."""
+    if isinstance(strategy, Result):
+        return as_strategy(strategy.strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
+    if isinstance(strategy, (str, PathLike)):
+        content = read_strategy_content(strategy)
+        with naming(strategy):
+            given = Strategy.from_json(content, agents, coalitions)
+    else:
+        content, given = strategy, as_strategy(strategy, agents, coalitions, "the log's")
+    data = content.get("data") if isinstance(content, Mapping) else None
+    return given, data.get("log_sha256") if isinstance(data, Mapping) else None

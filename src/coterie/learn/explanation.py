@@ -1,0 +1,77 @@
+"""Why an agent is where she is, in numbers and in sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coterie.certificates.certificate import Witness
+from coterie.words import signed
+
+
+@dataclass(frozen=True)
+class Partner:
+    """Somebody who would share a coalition with the agent."""
+
+    name: str
+    value: float
+    """What the partner adds to the coalition's value: the estimated mean, times the chance of being there."""
+    observed: int | None
+    """How often the two were observed there; None where that is not known, as in bandit logs."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a coalition is worth to the agent, given what the others do."""
+
+    coalition: str
+    joined: float
+    """The chance that she is there: 1 or 0 under a pure strategy."""
+    value: float
+    lower: float
+    upper: float
+    """With probability 1 - delta, all agents' values of all coalitions lie between `lower` and `upper`."""
+    partners: tuple[Partner, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that speaks for and against one agent's coalitions."""
+
+    agent: str
+    value: float
+    """Her estimated utility."""
+    rooms: tuple[Room, ...]
+    """The coalitions she is in first, then the others, the most valuable first."""
+    alternative: Witness | None
+    """The move that comes closest to paying off; None where she has no choice."""
+    least: float | None = None
+    """What that move changes at least, with probability 1 - delta for all agents at once; None where not known."""
+
+    @classmethod
+    def of(cls, agent: str, rooms: Sequence[Room], alternative: Witness | None, least: float | None) -> "Explanation":
+        """Return an agent's explanation: her value is what her rooms add up to."""
+        return cls(agent, sum(room.joined * room.value for room in rooms), tuple(rooms), alternative, least)
+
+    def __str__(self) -> str:
+        """Say it in sentences."""
+        return "\n".join([self._verdict(), *(self._line(room) for room in self.rooms)])
+
+    def __repr__(self) -> str:
+        home = " and ".join(room.coalition for room in self.rooms if room.joined) or "no coalition"
+        return f"Explanation({self.agent} in {home}: {signed(self.value)}, alternative {self.alternative})"
+
+    def _verdict(self) -> str:
+        said = f"{self.agent} is expected to get {signed(self.value)}."
+        if self.alternative is None:
+            return f"{said} She has no other choice."
+        to = " and ".join(self.alternative.deviation) or "no coalition"
+        move, most = signed(self.alternative.estimated_gain), signed(self.alternative.bound)
+        least = "" if self.least is None else f"{signed(self.least)} at least and "
+        return f"{said} Her best alternative, {to}, would change that by about {move}, by {least}{most} at most."
+
+    def _line(self, room: Room) -> str:
+        where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
+        made_by = ", ".join(f"{partner.name} {signed(partner.value)}" for partner in room.partners)
+        return (
+            f"  {where} {room.coalition}: worth {signed(room.value)} "
+            f"(surely {signed(room.lower)} to {signed(room.upper)})" + (f"; {made_by}" if made_by else "; nobody there")
+        )
