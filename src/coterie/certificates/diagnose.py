@@ -41,7 +41,15 @@ class Check:
 
 def checks_of(statistics: Statistics) -> tuple[Check, ...]:
     """Return what every test says of the log that statistics come from."""
-    return (sizes_check(statistics), independence_check(statistics))
+    return (sizes_check(statistics), independence_check(statistics), adaptivity_check(statistics))
+
+
+def adaptivity_check(statistics: Statistics) -> Check:
+    """Say that nothing tests whether who met whom depended on earlier utilities; certificates may do without it."""
+    if statistics.setting.adaptive:
+        return Check("adaptive", "not tested", "who met whom may have depended on earlier utilities, as was said")
+    text = f"whether who met whom depended on earlier utilities is not tested; if so, use {said(adaptive=True)}"
+    return Check("adaptive", "not tested", text)
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,11 @@ class Evidence(ABC):
     def allows_dependence(self) -> bool:
         """Whether pairs of one sample may depend on each other."""
 
+    @property
+    @abstractmethod
+    def allows_adaptivity(self) -> bool:
+        """Whether who met whom may have depended on earlier utilities: then only uniform bounds hold."""
+
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
         if self.names is not None and self.names != (strategy.agents, strategy.coalitions):
@@ -140,16 +145,18 @@ class Evidence(ABC):
 
     def assumptions(self) -> list[str]:
         """Return what this evidence takes for granted, in words for the result file."""
-        independent = "given the logged actions, all pair utilities are independent"
+        given = "given what was before and the logged actions" if self.allows_adaptivity else "given the logged actions"
+        independent = f"{given}, all pair utilities are independent"
         if self.allows_dependence:
-            independent = "given the logged actions, samples are independent; pairs of one sample need not be"
+            independent = f"{given}, samples are independent; pairs of one sample need not be"
         bounds = self.bounds
         limits = f"every pair utility lies between {bounds.low:g} and {bounds.high:g}"
         if bounds.sigma is not None:
             limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
                 limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
-        return [self.unknowns.meaning, independent, "logged actions did not depend on earlier utilities", limits]
+        actions = [] if self.allows_adaptivity else ["logged actions did not depend on earlier utilities"]
+        return [self.unknowns.meaning, independent, *actions, limits]
 
 
 def times(amount: FloatArray, limit: float) -> FloatArray:

@@ -133,6 +133,8 @@ def directed_shares(
     return tuple(np.split(-np.log(shares), np.cumsum([space.size for space in spaces.spaces])[:-1]))
 
 
+NOT_ADAPTIVE = "holdout needs actions that did not depend on earlier utilities; for an adaptive log there is paired"
+
 USED_ALREADY = "this part of the log was used for certifying already; a second look would not be held out"
 
 _OPENED: WeakSet[Evidence] = WeakSet()

@@ -159,7 +159,8 @@ class ExpectedNorms:
 
 
 NO_PAPER = (
-    "the paper's certificate is defined for bounded utilities (no sigma) and independent pairs (not samples), "
+    "the paper's certificate is defined for bounded utilities (no sigma), independent pairs (not samples) and actions "
+    "that did not depend on earlier utilities (not adaptive), "
     "and for bandit logs with sizes ignored and coalitions told apart (statistics made with unweighted=True)"
 )
 
@@ -171,7 +172,7 @@ def paper_evidence(part: PartStatistics, *, as_printed: bool = False) -> Evidenc
     prove nothing: the paper has figures of such games.
     """
     setting = part.setting
-    if not as_printed and (setting.sigma is not None or setting.noise != "pairs"):
+    if not as_printed and (setting.sigma is not None or setting.noise != "pairs" or setting.adaptive):
         return None
     if isinstance(part, PairStatistics):
         return evidence_from(part)

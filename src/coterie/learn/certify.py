@@ -7,6 +7,7 @@ from typing import Any
 from coterie import checks
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
+from coterie.certificates.holdout import NOT_ADAPTIVE
 from coterie.certificates.paper import NO_PAPER
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
@@ -70,10 +71,10 @@ def certify(
     found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
     if chosen is None:
-        raise InputError(NO_PAPER)
+        raise InputError(NO_PAPER if certificate == "paper" else NOT_ADAPTIVE)
     if fresh:
         notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
-        if certificate != "holdout":
+        if certificate != "holdout" and found["holdout"] is not None:
             notes.append(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )

@@ -64,7 +64,7 @@ def reduce_log(
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
-        seed, log.declared_agents, log.declared_coalitions,
+        seed, log.declared_agents, log.declared_coalitions, log.adaptive,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)

@@ -49,6 +49,8 @@ class Setting:
     declared_agents: tuple[str, ...] = ()
     """Agents that were declared; they come first, in that order."""
     declared_coalitions: tuple[str, ...] = ()
+    adaptive: bool = False
+    """Whether who met whom may have depended on earlier utilities."""
 
     @property
     def n_agents(self) -> int:
@@ -69,6 +71,12 @@ class Setting:
     def n_sizes(self) -> int:
         """How many sizes of a coalition, from 2 up, each pair has its own unknown for."""
         return max(self.n_agents - 1, 1) if self.sizes == "aware" else 1
+
+    @property
+    def n_pairs(self) -> int:
+        """How many unknowns there are for pairs, seen or not."""
+        ordered = self.n_tables * self.n_agents * (self.n_agents - 1) * self.n_sizes
+        return ordered // 2 if self.symmetric else ordered
 
     @property
     def block(self) -> int:
