@@ -1,12 +1,19 @@
 """What is taken to be independent: decided by the samples that learn, told by the result."""
 
+from hashlib import md5
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
 import coterie
+from coterie import Strategy
 from coterie.certificates.diagnose import independence_check
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.holdout import fixed
 from coterie.simulate import Simulation
 from coterie.statistics.dependence import FALSE_ALARMS, SampleExcess, sample_excess
+from coterie.statistics.in_memory import Batch
 from coterie.statistics.parts import PARTS, Division
 from coterie.statistics.statistics import Statistics
 from made_tables import frames_of
@@ -24,19 +31,27 @@ def log_of(tables, **options):
 
 def learns(samples, seed=0):
     """Whether each sample is in a part that learns, from the definition of its hash."""
-    from hashlib import md5
-
     limit = Division.by_shares(PARTS, seed).ends[1]
     return np.array([int(md5(f"{seed}:{name}".encode()).hexdigest(), 16) < limit for name in samples])
 
 
-def opposite_rooms(tables, seed):
-    """Replace utilities by noise that one room has with one sign and the other with the opposite one."""
-    pairs = tables["pairs"].copy()
+MEANS = -0.05, 0.05
+
+
+def antithetic(seed, samples=400, n=12, against=0.99):
+    """Everybody is in both rooms, and one room has a good day when the other has a bad one.
+
+    The two cancel in a sample's sum so far that its variance is that of independent pairs.
+    """
     rng = np.random.default_rng(seed)
-    sign = rng.choice([-1.0, 1.0], pairs["sample"].astype(int).max() + 1)[pairs["sample"].astype(int)]
-    pairs["utility"] = 0.3 * sign * np.where(pairs["coalition"] == "c0", 1, -1) + rng.uniform(-0.5, 0.5, len(pairs))
-    return {**tables, "pairs": pairs}
+    joined = np.ones((samples, n, 2), dtype=bool)
+    i, j = np.triu_indices(n, 1)
+    sample, pair, coalition = np.nonzero(joined[:, i] & joined[:, j])
+    day, other = rng.normal(size=(2, samples))
+    days = np.stack([day, -against * day + np.sqrt(1 - against**2) * other], axis=1)
+    good = days < [NormalDist().inv_cdf((1 + mean) / 2) for mean in MEANS]
+    utility = np.where(good[sample, coalition], 1.0, -1.0)
+    return Batch(1, joined, sample, coalition, i[pair], j[pair], utility, symmetric=True)
 
 
 @pytest.mark.parametrize("noise", ["pairs", "samples"])
@@ -64,12 +79,23 @@ def test_the_samples_that_certify_do_not_decide():
         assert 'use noise="samples"' in found.text if expected == "pairs" else "certificates are those of" in found.text
 
 
-def test_noise_that_cancels_between_rooms_is_found():
-    """The totals of samples show nothing, rooms do."""
-    log = log_of(opposite_rooms(tables_of(3), 3))
-    excess = sample_excess(log)
-    assert excess.room_total / excess.room_squares**0.5 > 5
-    assert Statistics.for_learning(log).setting.noise == "samples"
+def test_noise_that_cancels_between_rooms():
+    """Taken for independent, pairs make certificates false far more often than delta; auto sees it, and they hold."""
+    n, delta, logs = 12, 0.01, 30
+    agents, coalitions = tuple(f"p{i}" for i in range(n)), ("c0", "c1")
+    strategy = Strategy.pure([[i < n // 2, i >= n // 2] for i in range(n)], agents, coalitions)
+    gap = (n // 2) * MEANS[1] - (n // 2 - 1) * MEANS[0]  # of those in c0, who alone may move
+    may = {agent: [["c0"], ["c1"]] if i < n // 2 else [["c1"]] for i, agent in enumerate(agents)}
+    wrong, found = {"pairs": 0, "samples": 0}, 0
+    for seed in range(logs):
+        log = log_of(frames_of(antithetic(seed, n=n)), actions=may)
+        found += Statistics.for_learning(log).setting.noise == "samples"
+        for noise in wrong:
+            evidence = evidence_from(Statistics.of(log, noise=noise, parts=(1.0,), clues=False).whole)
+            wrong[noise] += fixed(evidence, strategy, log.actions, delta).gap < gap
+    assert wrong["pairs"] > 5 * delta * logs
+    assert wrong["samples"] <= delta * logs
+    assert found == logs
 
 
 def test_excesses_add_and_are_kept():

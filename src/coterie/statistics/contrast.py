@@ -99,7 +99,8 @@ def size_contrasts(log: Log, by_size: Sequence[PairStatistics]) -> tuple[SizeCon
             symmetric=setting.symmetric, pooled=setting.pool_coalitions,
         )
     )  # fmt: skip
-    return added(SizeContrast(**row) for row in found.to_pylist())
+    columns = ("room", "half", "total", "squares")
+    return added(SizeContrast(*(row[name] for name in columns)) for row in found.to_pylist())
 
 
 def _weights(suggests: PairStatistics, tests: PairStatistics, half: int) -> pa.Table:

@@ -92,10 +92,7 @@ def contrasts(pairs: str, which: str, sized_by: str, weights: str, *, symmetric:
         f"FROM ({rows}) AS r JOIN {weights} w ON r.half = w.half AND r.room = w.room AND r.one = w.one "
         "AND r.two = w.two AND r.size = w.size GROUP BY r.half, r.room, r.sample"
     )
-    return (
-        "SELECT room AS coalition, half, sum(t) AS total, sum(t * t) AS squares "
-        f"FROM ({samples}) AS s GROUP BY room, half"
-    )
+    return f"SELECT room, half, sum(t) AS total, sum(t * t) AS squares FROM ({samples}) AS s GROUP BY room, half"
 
 
 def first_parts(pairs: str, which: str, parts: int) -> str:
