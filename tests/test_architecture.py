@@ -19,6 +19,7 @@ ROOMS = [
     "log",
     "statistics",
     "estimate",
+    "assumptions",
     "certificates",
     "solve",
     "coverage",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie import Strategy
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import fixed
 from coterie.certificates.pair_evidence import PairEvidence
@@ -186,3 +187,18 @@ def test_strategies_may_be_given_in_several_forms(tmp_path, certify):
     assert certify(evidence, teams, source.game.actions, 0.1).gap == expected.gap
     with pytest.raises(InputError, match="strategy"):
         certify(evidence, object(), source.game.actions, 0.1)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_bounds_for_dependent_pairs_are_never_below_those_for_independent_ones(tmp_path, pooled):
+    """So which of the two is used may be decided by the utilities that certify (`noise="auto"`)."""
+    _, _, path = written(tmp_path)
+    options = {"pool_coalitions": True, "actions": "any"} if pooled else {}
+    log = coterie.read_log(path, **options)
+    calm, loud = (evidence_from(Statistics.of(log, noise=noise).whole) for noise in ("pairs", "samples"))
+    for sets in log.actions.sample(np.random.default_rng(0), 20):
+        strategy = Strategy.pure(sets, log.agents, log.coalitions)
+        for certify in (paired, fixed):
+            ours, theirs = (certify(one, strategy, log.actions, 0.1) for one in (loud, calm))
+            for agent, witness in theirs.alternatives.items():
+                assert ours.alternatives[agent].bound >= witness.bound - 1e-12

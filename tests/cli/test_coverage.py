@@ -183,3 +183,22 @@ def test_a_set_outside_the_actions_is_added_with_a_warning(run, log):
     code, _, messages = run("coverage", log, "--strategy", teams)
     assert code == 0
     assert "ada is in a set that is not among her actions (x, y): added" in messages
+
+
+def test_samples_that_move_together(run, tmp_path):
+    """They count in what is certified, by themselves or when told; plans take pairs to be independent, and say so."""
+    folder = tmp_path / "days"
+    assert (
+        run("simulate", "--agents", 4, "--coalitions", 2, "--samples", 300, "--noise", "samples", "--out", folder)[0]
+        == 0
+    )
+    teams = tmp_path / "teams.csv"
+    teams.write_text("agent,coalition\np1,c1\np2,c1\np3,c2\np4,c2\n", encoding="utf-8")
+    found = {}
+    for noise in ("auto", "pairs", "samples"):
+        _, shown, messages = run(
+            "coverage", folder, "--strategy", teams, "--collect", 5, "--noise", noise, "--actions", "any", "--json"
+        )
+        found[noise] = json.loads(shown)["certificate"]
+        assert ("not in what is planned" in said(messages)) == (noise != "pairs")
+    assert found["auto"] == found["samples"] > found["pairs"]

@@ -120,7 +120,7 @@ def test_what_was_asked_is_recorded(log):
     again = StableLearner(**found.parameters).fit(log).result_
     assert replace(again, solver=found.solver) == found
     given = coterie.certify(log, found.strategy, delta=0.2, fresh=True)
-    wanted = {"certificate": "paired", "fresh": True, "delta": 0.2, "sizes": "ignore", "noise": "pairs"}
+    wanted = {"certificate": "paired", "fresh": True, "delta": 0.2, "sizes": "ignore", "noise": "auto"}
     assert given.parameters == wanted
     assert given.seed is None
 

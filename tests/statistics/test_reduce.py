@@ -175,7 +175,7 @@ def test_options_that_make_no_sense(tables):
         Statistics.of(log, sizes="aware")
     with pytest.raises(InputError, match='expected "ignore" or "aware"'):
         Statistics.of(log, sizes="maybe")
-    with pytest.raises(InputError, match='expected "pairs" or "samples"'):
+    with pytest.raises(InputError, match='expected "auto", "pairs" or "samples"'):
         Statistics.of(log, noise="loud")
     with pytest.raises(InputError, match="for bandit logs"):
         Statistics.of(log, joint=True)

@@ -1,7 +1,6 @@
 """How stable is this profile, surely? Certificates, each with its witness."""
 
 from coterie.certificates.certificate import Certificate, Doubt, Witness
-from coterie.certificates.diagnose import Check, checks_of, size_dependence, within_sample_dependence
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import Sealed, fixed, hold_out
@@ -10,18 +9,14 @@ from coterie.certificates.paper import paper, paper_totals
 
 __all__ = [
     "Certificate",
-    "Check",
     "Doubt",
     "Evidence",
     "Sealed",
     "Witness",
-    "checks_of",
     "evidence_from",
     "fixed",
     "hold_out",
     "paired",
     "paper",
     "paper_totals",
-    "size_dependence",
-    "within_sample_dependence",
 ]

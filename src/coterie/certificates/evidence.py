@@ -101,6 +101,11 @@ class Evidence(ABC):
             raise InputError(f"strategy: expected a Strategy, as evidence has no names here, got {checks.shown(given)}")
         return given
 
+    @property
+    @abstractmethod
+    def allows_adaptivity(self) -> bool:
+        """Whether who met whom may have depended on earlier utilities: then only uniform bounds hold."""
+
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
         if self.names is not None and self.names != (strategy.agents, strategy.coalitions):
@@ -174,9 +179,10 @@ class Evidence(ABC):
 
     def assumptions(self) -> list[str]:
         """Return what this evidence takes for granted, in words for the result file."""
-        independent = "given the logged actions, all pair utilities are independent"
+        given = "given what was before and the logged actions" if self.allows_adaptivity else "given the logged actions"
+        independent = f"{given}, all pair utilities are independent"
         if self.allows_dependence:
-            independent = "given the logged actions, samples are independent; pairs of one sample need not be"
+            independent = f"{given}, samples are independent; pairs of one sample need not be"
         bounds = self.bounds
         limits = f"every pair utility lies between {bounds.low:g} and {bounds.high:g}"
         if bounds.sigma is not None:
@@ -186,10 +192,11 @@ class Evidence(ABC):
         missing = "outcomes that were not recorded would have been like those that were"
         if self.covers_missing:
             missing = "outcomes that were not recorded are anything within the range"
+        actions = [] if self.allows_adaptivity else ["logged actions did not depend on earlier utilities"]
         return [
             self.unknowns.meaning,
             independent,
-            "logged actions did not depend on earlier utilities",
+            *actions,
             limits,
             "mean utilities are the same in every sample",
             missing,

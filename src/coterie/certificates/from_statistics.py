@@ -25,7 +25,8 @@ def evidence_from(
     setting = part.setting
     names = (setting.agents, setting.coalitions)
     if isinstance(part, PairStatistics):
-        return PairEvidence(pair_estimate(part, unknowns), method, names)
+        return PairEvidence(pair_estimate(part, unknowns), "adaptive" if setting.adaptive else method, names)
     estimate = agent_ridge(part) if part.joint is None else joint_ridge(part)
     declared = unknowns_of(by_size=setting.sizes == "aware", pooled=setting.pool_coalitions)
-    return TotalEvidence(estimate, declared, setting.noise == "samples", names=names)
+    dependent = setting.noise == "samples"
+    return TotalEvidence(estimate, declared, dependent, names=names, allows_adaptivity=setting.adaptive)

@@ -32,5 +32,5 @@ def certificates_of(
     return {
         "paper": paper_from(part, strategy, spaces, delta),
         "paired": paired(evidence, strategy, spaces, delta, declared=declared),
-        "holdout": fixed(evidence, strategy, spaces, delta) if fresh else None,
+        "holdout": fixed(evidence, strategy, spaces, delta) if fresh and not evidence.allows_adaptivity else None,
     }

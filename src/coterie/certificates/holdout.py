@@ -91,6 +91,8 @@ def one_event(delta: float) -> float:
     return -math.log(delta)
 
 
+NOT_ADAPTIVE = "holdout needs actions that did not depend on earlier utilities; for an adaptive log there is paired"
+
 USED_ALREADY = "this part of the log was used for certifying already; a second look would not be held out"
 
 _OPENED: WeakSet[Evidence] = WeakSet()

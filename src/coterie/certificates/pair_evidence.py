@@ -50,6 +50,15 @@ class PairEvidence(Evidence):
     def covers_missing(self) -> bool:
         return self.estimate.moments.unrecorded is not None
 
+    @property
+    def allows_adaptivity(self) -> bool:
+        return self.method == "adaptive"
+
+    @property
+    def as_independent(self) -> "PairEvidence":
+        """The same means, with pairs of one sample taken to be independent."""
+        return replace(self, estimate=replace(self.estimate, noise=None))
+
     def rooms(self, design: Design) -> FloatArray:
         return design.linear(self.values)
 
@@ -82,9 +91,17 @@ class PairEvidence(Evidence):
         )
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
-        """Put the sum inside the root: each gain is one combination of independent estimates."""
+        """Put the sum inside the root: each gain is one combination of independent estimates.
+
+        Where pairs may depend on each other there is one width, and "both" spends half of the share on it all the
+        same. It is then never below the smaller one for independent pairs, since alpha' H alpha >= sum c^2 / N (the
+        diagonal of H holds the counts, and nothing in it is negative): which of the two is used may depend on the data.
+        Where counts depend on utilities, a combination with weights 1 / N is not fixed, and there is no such bound.
+        """
+        if self.allows_adaptivity:
+            return self.range_bound(design)
         if self.estimate.noise is not None:
-            return self._dependent_bound(design, log_term)
+            return self._dependent_bound(design, plus(log_term, 2) if form == "both" else log_term)
         if not self.knows_variance:
             form = "hoeffding"
         if form == "both":
@@ -247,7 +264,7 @@ class DependentBatches:
 
     def __init__(self, evidence: PairEvidence) -> None:
         self.evidence = evidence
-        self.independent = replace(evidence, estimate=replace(evidence.estimate, noise=None))
+        self.independent = evidence.as_independent
 
     @cached_property
     def _matrices(self) -> list[FloatArray]:
@@ -269,7 +286,9 @@ class DependentBatches:
         return self.evidence.uniform_bound(design, delta)
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
-        del form
+        if self.evidence.allows_adaptivity:
+            return self.range_bound(design)
+        log_term = plus(log_term, 2) if form == "both" else log_term
         base, rows = rows_of(design)
         parts = self.independent.direction_bound(design, 1.0, "hoeffding")
         assert isinstance(parts, RootBound)

@@ -163,7 +163,8 @@ def no_paper() -> str:
     """Word where there is no certificate of the paper's."""
     return (
         f"the paper's certificate is defined for bounded utilities (no {said('sigma')}) and independent pairs (not "
-        f"{said(noise='samples')}), without meetings at their worst, and for bandit logs with sizes ignored and "
+        f"{said(noise='samples')}), actions that did not depend on earlier utilities (not "
+        f"{said(adaptive=True)}), without meetings at their worst, and for bandit logs with sizes ignored and "
         "coalitions told apart, whose statistics hold sums without weights"
     )
 
@@ -175,7 +176,8 @@ def paper_evidence(part: PartStatistics, *, as_printed: bool = False) -> Evidenc
     prove nothing: the paper has figures of such games.
     """
     setting = part.setting
-    if not as_printed and (setting.sigma is not None or setting.noise != "pairs" or setting.missing == "worst"):
+    beyond = setting.sigma is not None or setting.noise != "pairs" or setting.missing == "worst" or setting.adaptive
+    if beyond and not as_printed:
         return None
     if isinstance(part, PairStatistics):
         return evidence_from(part)

@@ -30,6 +30,8 @@ class TotalEvidence(Evidence):
     means: LinearEstimate | None = None
     """Where the estimated means come from, for previews; the estimate itself by default."""
     names: Names | None = None
+    allows_adaptivity: bool = False
+    """The ellipsoid holds also where actions depend on earlier utilities, and nothing else does."""
 
     @property
     def bounds(self) -> Bounds:
@@ -70,7 +72,8 @@ class TotalEvidence(Evidence):
     def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form  # totals have no variance-aware form
         # Where nothing bounds the means, nothing bounds the bias of a ridge estimate.
-        return self.root_bound(design, log_term) if self.is_bounded else self.range_bound(design)
+        holds = self.is_bounded and not self.allows_adaptivity
+        return self.root_bound(design, log_term) if holds else self.range_bound(design)
 
     @property
     def is_bounded(self) -> bool:
@@ -143,6 +146,8 @@ class TotalBatches:
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form
+        if self.evidence.allows_adaptivity:
+            return self.range_bound(design)
         base, rows = rows_of(design)
         rooms = self.rooms(base)[rows]
         scale = self.estimate.bounds.half_range**2

@@ -10,7 +10,7 @@ from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver, refuse_unwritable
 from coterie.log import Log
-from coterie.statistics.setting import Noise, Sizes
+from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import said
 
 
@@ -28,7 +28,10 @@ def command(
     ] = False,
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
-    noise: Annotated[Noise, typer.Option(help="samples: the pairs of one sample may depend on each other.")] = "pairs",
+    noise: Annotated[
+        NoiseChoice,
+        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+    ] = "auto",
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,

@@ -18,7 +18,7 @@ from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.log import Log
 from coterie.statistics import Statistics
-from coterie.statistics.setting import Sizes
+from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import counted, said
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ def command(
     delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
     seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
+    noise: Annotated[
+        NoiseChoice,
+        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+    ] = "auto",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
@@ -74,11 +78,13 @@ def command(
     spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
     for note in [*log.notes, *notes]:
         warn(note)
-    statistics = Statistics.for_coverage(log, sizes=sizes)
+    aims = given is not None and (collect is not None or target_gap is not None)
+    # Nothing but certificates depends on the noise.
+    statistics = Statistics.for_coverage(log, sizes=sizes, noise=noise if aims else "pairs")
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None
-    if given is not None and (collect is not None or target_gap is not None):
+    if given is not None and aims:
         aim = _aim(statistics, given, spaces, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
     if json:
         content: dict[str, Any] = {
@@ -158,6 +164,9 @@ def _aim(
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
     declared = statistics.setting.actions
     certificate = paired(evidence, strategy, spaces, delta, declared=declared).gap
+    if isinstance(evidence, PairEvidence) and evidence.allows_dependence:
+        warn("the pairs of a sample may depend on each other: that counts in what is certified, not in what is planned")
+        evidence = evidence.as_independent
     options: Any = {"fresh": fresh, "declared": declared}
     needed, plan = None, None
     if isinstance(evidence, PairEvidence):

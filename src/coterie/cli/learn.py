@@ -13,7 +13,7 @@ from coterie.cli.result_text import deliver, refuse_unwritable
 from coterie.learn.auto import Method
 from coterie.log import Log
 from coterie.solve.search import Kind, SolverName
-from coterie.statistics.setting import Noise, Sizes
+from coterie.statistics.setting import NoiseChoice, Sizes
 
 if TYPE_CHECKING:
     from coterie.solve.control import Progress
@@ -29,7 +29,10 @@ def command(
     ] = "auto",
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
-    noise: Annotated[Noise, typer.Option(help="samples: the pairs of one sample may depend on each other.")] = "pairs",
+    noise: Annotated[
+        NoiseChoice,
+        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+    ] = "auto",
     solver: Annotated[SolverName, typer.Option(help="How to search; auto chooses by the size of the game.")] = "auto",
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")

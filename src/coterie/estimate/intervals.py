@@ -10,7 +10,7 @@ from coterie.errors import InputError
 from coterie.estimate import confidence
 from coterie.statistics.setting import Setting
 
-Method = Literal["best", "hoeffding", "kl", "bernstein", "sub-gaussian"]
+Method = Literal["best", "hoeffding", "kl", "bernstein", "sub-gaussian", "adaptive"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +150,10 @@ def distinct_pairs(count: FloatArray, *, symmetric: bool) -> int:
 def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "best") -> tuple[FloatArray, FloatArray]:
     """Return (lower, upper) that hold for all unknowns together with probability 1 - delta.
 
-    "best" is the narrower of KL and empirical Bernstein at delta / 2 each. Nothing is wider than
-    [low, high], and an unknown never observed gets exactly that.
+    "adaptive" holds although counts depend on utilities, if `moments.events` counts unseen unknowns too. "best" is the
+    narrower of KL and empirical Bernstein at delta / 2 each; where values of one sample may depend on
+    each other, Hoeffding at delta / 2, which is never narrower: which of the two is used may then depend on the data.
+    Nothing is wider than [low, high], and an unknown never observed gets exactly that.
 
     With unrecorded values, the interval of the mean of all N + U values holds its expectation, whatever decided which
     are recorded. Its ends grow with that mean, so the lower end with all U values at `low` is no higher, the upper
@@ -162,9 +164,14 @@ def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "
         _, upper = intervals(moments.with_all(bounds, bounds.high), bounds, delta, method)
         return lower, upper
     count, mean, events = moments.effective, moments.mean, moments.events
+    if method == "adaptive":
+        return _within(bounds, count, *_adaptive(moments, bounds, delta))
     if bounds.sigma is not None:
         method = "sub-gaussian"
-    elif moments.repeats is not None or (moments.variance is None and method in {"best", "bernstein"}):
+    elif moments.repeats is not None:
+        delta = delta / 2 if method == "best" else delta
+        method = "hoeffding"
+    elif moments.variance is None and method in {"best", "bernstein"}:
         method = "hoeffding"
     if method in {"hoeffding", "sub-gaussian"}:
         width = confidence.hoeffding(count, bounds.half_range, events, delta)
@@ -185,8 +192,28 @@ def intervals(moments: Moments, bounds: Bounds, delta: float, method: Method = "
         lower, upper = np.maximum(by_kl[0], by_variance[0]), np.minimum(by_kl[1], by_variance[1])
     else:
         raise InputError(f"intervals: unknown method {method!r}")
+    return _within(bounds, count, lower, upper)
+
+
+def _within(bounds: Bounds, count: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return intervals within the range, which is all that is known of what was never observed."""
     unseen = count == 0
     return (
         np.where(unseen, bounds.low, np.maximum(lower, bounds.low)),
         np.where(unseen, bounds.high, np.minimum(upper, bounds.high)),
     )
+
+
+def _adaptive(moments: Moments, bounds: Bounds, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Return time-uniform intervals, see `confidence.kl_mixture_interval` and `confidence.normal_mixture`."""
+    count, mean = moments.count, moments.mean
+    if bounds.sigma is None and moments.repeats is None:
+        seen = count > 0
+        lower, upper = np.full(mean.shape, bounds.low), np.full(mean.shape, bounds.high)
+        lower[seen], upper[seen] = confidence.kl_mixture_interval(
+            mean[seen], count[seen], bounds.low, bounds.high, moments.events, delta
+        )
+        return lower, upper
+    squares = count if moments.repeats is None else moments.repeats
+    width = confidence.normal_mixture(count, squares, bounds.half_range, moments.events, delta)
+    return mean - width, mean + width

@@ -103,6 +103,8 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     count = _table(part, part.count.astype(np.float64))
     noise = _noise(part)
     if unknowns is not None:
+        if setting.adaptive:
+            raise InputError(f"{said(adaptive=True)} is not available for anonymous sizes or a known factor")
         if noise is not None:
             raise InputError(f"{said(noise='samples')} is not available for anonymous sizes or a known factor")
         if part.met is not None:
@@ -111,9 +113,15 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
         squares = _table(part, part.variance * (part.count - 1) + part.count * part.mean**2)
         return PairEstimate.from_sums(unknowns, count, total, squares, bounds, symmetric=setting.symmetric)
     repeats = _table(part, part.repeats.astype(np.float64)) if pooled and noise is not None else None
+    if pooled and setting.adaptive and repeats is None:
+        repeats = (
+            count  # independent values; the same width as for dependent ones, so that one is never below the other
+        )
     # Every utility is rounded by at most half a step, which moves a standard deviation by less than a step.
     variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
-    moments = Moments(count, _table(part, part.mean), _table(part, variance), len(part.count), repeats)
+    # Which unknowns are observed may depend on utilities: then all that could be are paid for.
+    events = setting.n_pairs if setting.adaptive else len(part.count)
+    moments = Moments(count, _table(part, part.mean), _table(part, variance), events, repeats)
     if part.met is not None:
         moments = _with_unrecorded(moments, setting, part.met)
     return PairEstimate(unknowns_of(by_size=aware, pooled=pooled), moments, bounds, n, k, noise, setting.symmetric)
@@ -128,8 +136,9 @@ def _with_unrecorded(moments: Moments, setting: Setting, met: Sums) -> Moments:
     """
     count = _spread(setting, met.keys, met.values[:, 0].astype(np.float64))
     repeats = None if moments.repeats is None else _spread(setting, met.keys, met.values[:, 1].astype(np.float64))
+    events = setting.n_pairs if setting.adaptive else len(met.keys)
     share = np.divide(count - moments.count, count, out=np.zeros_like(count), where=count > 0)
-    return Moments(count, moments.mean, moments.variance, len(met.keys), repeats, share)
+    return Moments(count, moments.mean, moments.variance, events, repeats, share)
 
 
 def _table(part: PairStatistics, values: FloatArray) -> FloatArray:

@@ -27,7 +27,7 @@ from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName
-from coterie.certificates.holdout import Sealed, fixed
+from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed, fixed
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
@@ -121,9 +121,13 @@ def recommend(
         raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
     control = control or Control()
     setting = statistics.setting
+    if certificate == "holdout" and setting.adaptive:
+        raise InputError(NOT_ADAPTIVE)
+    if setting.noise == "samples" and form == "both":
+        form = "hoeffding"  # the samples that certify did not decide on the noise, so the width need not pay for that
     names = (setting.agents, setting.coalitions)
     task = _Task(statistics, delta, control, Searcher(setting.actions, names, strategy, solver, form, control))
-    holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1
+    holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not setting.adaptive
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []
     if certificate == "auto" and strategy == "pure" and solver == "auto":

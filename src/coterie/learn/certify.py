@@ -7,6 +7,7 @@ from typing import Any
 from coterie import checks
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
+from coterie.certificates.holdout import NOT_ADAPTIVE
 from coterie.certificates.paper import no_paper
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
@@ -15,7 +16,7 @@ from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_stra
 from coterie.learn.assemble import Judged, assembled
 from coterie.learn.result import Result, Search
 from coterie.log.log import Log, as_log
-from coterie.statistics.setting import Noise, Sizes
+from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
@@ -30,7 +31,7 @@ def certify(
     fresh: bool = False,
     delta: float = 0.01,
     sizes: Sizes = "ignore",
-    noise: Noise = "pairs",
+    noise: NoiseChoice = "auto",
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
 
@@ -70,10 +71,10 @@ def certify(
     found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
     if chosen is None:
-        raise InputError(no_paper())
+        raise InputError(no_paper() if certificate == "paper" else NOT_ADAPTIVE)
     if fresh:
         notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
-        if certificate != "holdout":
+        if certificate != "holdout" and found["holdout"] is not None:
             notes.append(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )

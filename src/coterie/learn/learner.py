@@ -23,11 +23,11 @@ from coterie.learn.warnings import NO_STABLE_PROFILE
 from coterie.log.log import Log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
-from coterie.statistics.setting import Noise, Sizes
+from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
-CHOICES = {"strategy": Kind, "certificate": Method, "solver": SolverName, "sizes": Sizes, "noise": Noise}
+CHOICES = {"strategy": Kind, "certificate": Method, "solver": SolverName, "sizes": Sizes, "noise": NoiseChoice}
 """The parameters that are one of several words."""
 
 LogLike = Log | Statistics | str | PathLike[str]
@@ -48,7 +48,8 @@ class StableLearner:
     sizes
         "ignore", or "aware": mean utilities may depend on coalition size.
     noise
-        "pairs": all pair utilities are independent. "samples": those of one sample need not be.
+        "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto":
+        "samples" if the samples that learn show dependence, else "pairs"; `result_.data.noise` says which.
     solver
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
     target_gap
@@ -82,7 +83,7 @@ class StableLearner:
         certificate: Method = "auto",
         delta: float = 0.01,
         sizes: Sizes = "ignore",
-        noise: Noise = "pairs",
+        noise: NoiseChoice = "auto",
         solver: SolverName = "auto",
         target_gap: float | None = None,
         time_limit: float | None = None,
@@ -154,7 +155,7 @@ class StableLearner:
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
         seed = self._seed_as_in(self.statistics_)
-        more = self._statistics(log, seed)
+        more = self._statistics(log, seed, like=self.statistics_)
         if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
         return self._learn(self.statistics_ + more, self._seen | {more.log_identity}, seed)
@@ -193,10 +194,13 @@ class StableLearner:
         drawn = self.random_state is None or isinstance(self.random_state, np.random.Generator)
         return earlier.setting.seed if drawn else seed
 
-    def _statistics(self, log: Any, seed: int) -> Statistics:
-        """Return the statistics of whatever was given."""
+    def _statistics(self, log: Any, seed: int, like: Statistics | None = None) -> Statistics:
+        """Return the statistics of whatever was given; what was taken to be independent before still is."""
         paper = "paper" in {self.certificate, self.solver}
-        return Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=seed, paper=paper)
+        made = Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=seed, paper=paper)
+        if like is None or made.setting.noise == like.setting.noise:
+            return made
+        return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
 
     def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
         found = recommend(

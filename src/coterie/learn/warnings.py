@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from coterie.certificates.diagnose import checks_of, size_dependence, within_sample_dependence
+from coterie.assumptions.all_checks import checks_of
+from coterie.assumptions.sample_dependence import independence_check
 from coterie.game.strategy import Strategy
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -22,29 +23,14 @@ SAYS_NOTHING = 0.9
 
 def cautions(statistics: Statistics, strategy: Strategy, *, in_a_hurry: bool = False) -> list[str]:
     """Return one sentence per warning; in a hurry, without the tests that may take seconds."""
+    checks = (independence_check(statistics),) if in_a_hurry else checks_of(statistics)
     return [
         *statistics.clues.notes,
-        *([] if in_a_hurry else _size_dependence(statistics)),
-        *_sample_dependence(statistics),
-        *([] if in_a_hurry else _broken(statistics)),
+        *(check.text for check in checks if check.verdict == "broken"),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
     ]
-
-
-def _size_dependence(statistics: Statistics) -> list[str]:
-    by_size = statistics.clues.by_size
-    return size_dependence(by_size).warnings() if by_size and statistics.n_samples > 1 else []
-
-
-def _broken(statistics: Statistics) -> list[str]:
-    return [check.text for check in checks_of(statistics) if check.verdict == "broken"]
-
-
-def _sample_dependence(statistics: Statistics) -> list[str]:
-    warning = within_sample_dependence(statistics.clues.excess)
-    return [] if warning is None else [warning]
 
 
 def _one_sign(statistics: Statistics) -> Iterator[str]:

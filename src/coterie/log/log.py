@@ -102,6 +102,11 @@ class Log:
         return bool(self.options["pool_coalitions"])
 
     @property
+    def adaptive(self) -> bool:
+        """Whether who met whom may have depended on earlier utilities."""
+        return bool(self.options["adaptive"])
+
+    @property
     def declared_agents(self) -> tuple[str, ...]:
         """The agents that were declared; they come first, in that order."""
         return tuple(self.options["agents"])

@@ -298,6 +298,15 @@ class LogOptions(TypedDict, total=False):
             default="ignore",
         ),
     ]
+    adaptive: Annotated[
+        bool | None,
+        Option(
+            checks.boolean,
+            "Who met whom may have depended on earlier utilities: wider certificates hold all the same.",
+            Word(flag="--adaptive"),
+            default=False,
+        ),
+    ]
     feedback: Annotated[
         Feedback | None,
         Option(

@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
+from coterie.assumptions.sample_dependence import within_sample_dependence
+from coterie.assumptions.size_dependence import size_dependence
 from coterie.certificates.certificate import Certificate
-from coterie.certificates.diagnose import size_dependence, within_sample_dependence
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import ENUMERATED

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from coterie.statistics.contrast import SizeContrast, added
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
 from coterie.statistics.drift import NO_DRIFT, Drift
 from coterie.statistics.fresh import NO_HASHES, UNCHECKED, Hashes, united
@@ -30,8 +31,12 @@ class Clues:
     """The smallest and the largest utility."""
     by_size: tuple[PairStatistics, ...] = ()
     """The log by coalition size in two halves, whatever its parts; given memberships, and where `can_test_sizes`."""
+    contrasts: tuple[SizeContrast, ...] = ()
+    """Between sizes, sample by sample; of each log on its own, where logs were added."""
     excess: SampleExcess = NO_EXCESS
     """How far pairs of one sample move together, where they are taken to be independent."""
+    decisive: SampleExcess | None = None
+    """How far they do in the samples that learn, where that decided what is taken to be independent."""
     drift: Drift = NO_DRIFT
     """How earlier samples differ from later ones."""
     samples: Hashes = field(default_factory=lambda: NO_HASHES)
@@ -70,7 +75,9 @@ class Clues:
             tuple(dict.fromkeys(self.notes + other.notes + (() if complete else (UNCHECKED,)))),
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
+            added(self.contrasts + other.contrasts),
             self.excess + other.excess,
+            _both(self.decisive, other.decisive),
             self.drift + other.drift,
             united(self.samples, other.samples),
             _merged_unrecorded(self.unrecorded, other.unrecorded),
@@ -81,8 +88,16 @@ class Clues:
     def to_json(self) -> dict[str, Any]:
         """Return all but arrays as plain values."""
         extent = None if self.extent is None else list(self.extent)
-        plain = {"excess": asdict(self.excess), "drift": asdict(self.drift), "agreed": self.agreed}
-        return {"notes": list(self.notes), "extent": extent, **plain}
+        decisive = None if self.decisive is None else asdict(self.decisive)
+        return {
+            "notes": list(self.notes),
+            "extent": extent,
+            "contrasts": [asdict(one) for one in self.contrasts],
+            "excess": asdict(self.excess),
+            "decisive": decisive,
+            "drift": asdict(self.drift),
+            "agreed": self.agreed,
+        }
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays that are kept beside the sums by size and by order."""
@@ -101,13 +116,20 @@ class Clues:
     ) -> "Clues":
         """Read what `to_json` and `arrays` returned; files that are older lack some of it."""
         extent = None if data["extent"] is None else (data["extent"][0], data["extent"][1])
+        decisive = data.get("decisive")
         return cls(
-            tuple(data["notes"]), extent, by_size, SampleExcess(**data["excess"]), Drift.from_json(data.get("drift")),
+            tuple(data["notes"]),
+            extent,
+            by_size,
+            tuple(SizeContrast(**one) for one in data.get("contrasts", ())),
+            SampleExcess(**data["excess"]),
+            None if decisive is None else SampleExcess(**decisive),
+            Drift.from_json(data.get("drift")),
             arrays.get("sample_hashes", NO_HASHES),
             Sums(arrays["unrecorded_keys"], arrays["unrecorded_values"]) if "unrecorded_keys" in arrays else None,
             by_order,
             data.get("agreed", 0),
-        )  # fmt: skip
+        )
 
 
 NO_CLUES = Clues()
@@ -142,6 +164,11 @@ def _merged_by_order(
         return ours.merged(theirs, ordered)
     one = ours or theirs
     return None if one is None else one.relabelled(ordered)
+
+
+def _both(ours: SampleExcess | None, theirs: SampleExcess | None) -> SampleExcess | None:
+    """Return what decided for two logs; one that was reduced like the other has nothing to add."""
+    return ours + theirs if ours is not None and theirs is not None else ours or theirs
 
 
 def _merged_by_size(

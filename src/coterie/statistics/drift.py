@@ -9,7 +9,7 @@ and c' after, the weights
 
 add up to 0, so the sum of w x has mean 0 if means do not change, and is positive where they change as suggested. The
 terms are added up by sample, y = sum of w (x - mean in the other fold), since samples are independent even where the
-pairs of one are not. `coterie.certificates.diagnose` has the test.
+pairs of one are not. `coterie.assumptions.drift` has the test.
 """
 
 from collections.abc import Mapping

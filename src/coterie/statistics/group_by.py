@@ -97,24 +97,66 @@ def most_terms(members: str) -> str:
     return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"
 
 
-def excesses(pairs: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
-    """Return count, sum and sum of squares of the samples' excesses, see `coterie.statistics.dependence`."""
+def contrasts(pairs: str, which: str, sized_by: str, weights: str, *, symmetric: bool, pooled: bool) -> str:
+    """Return the sums of `coterie.statistics.contrast` for each coalition (together, if pooled) and half."""
+    first, second = ordered(symmetric=symmetric)
+    room = "'(pooled)'" if pooled else "p.coalition"
+    rows = (
+        f"SELECT {which} AS half, p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
+        f"z.size AS size, utility FROM {_sized(pairs, sized_by)}"
+    )
+    samples = (
+        "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t "
+        f"FROM ({rows}) AS r JOIN {weights} w ON r.half = w.half AND r.room = w.room AND r.one = w.one "
+        "AND r.two = w.two AND r.size = w.size GROUP BY r.half, r.room, r.sample"
+    )
+    return f"SELECT room, half, sum(t) AS total, sum(t * t) AS squares FROM ({samples}) AS s GROUP BY room, half"
+
+
+def first_parts(pairs: str, which: str, parts: int) -> str:
+    """Return the pairs of samples that are in the first so many parts."""
+    return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"
+
+
+def excesses(pairs: str, sized_by: str | None, least: int, *, symmetric: bool, pooled: bool) -> str:
+    """Return how many samples have two pairs, and the sums and sums of squares of their two excesses.
+
+    A pair that met less than `least` times at some size is compared with its mean over sizes, if that is of as many.
+    See `coterie.statistics.dependence`.
+    """
     first, second = ordered(symmetric=symmetric)
     room = "''" if pooled else "p.coalition"
     cells = (
-        f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
+        f"SELECT p.sample AS sample, p.coalition AS place, {room} AS room, {first} AS one, {second} AS two, "
         f"{'z.size' if sized_by else '0'} AS size, utility FROM {_sized(pairs, sized_by)}"
     )
-    means = f"SELECT room, one, two, size, avg(utility) AS mean FROM ({cells}) AS c GROUP BY room, one, two, size"
+    by_size = (
+        "SELECT room, one, two, size, count(*) AS seen, sum(utility) AS total "
+        f"FROM ({cells}) AS c GROUP BY room, one, two, size"
+    )
+    wider = "PARTITION BY room, one, two"
+    means = (
+        f"SELECT room, one, two, size, CASE WHEN seen >= {least} THEN total / seen "
+        f"WHEN sum(seen) OVER ({wider}) >= {least} THEN sum(total) OVER ({wider}) / sum(seen) OVER ({wider}) END "
+        f"AS mean FROM ({by_size}) AS b"
+    )
     differences = (
-        f"SELECT c.sample AS sample, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
-        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size"
+        f"SELECT c.sample AS sample, c.place AS place, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
+        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size WHERE m.mean IS NOT NULL"
+    )
+    rooms = (
+        "SELECT sample, count(*) AS pairs, sum(e) AS shift, sum(e * e) AS spread "
+        f"FROM ({differences}) AS d GROUP BY sample, place"
     )
     excess = (
-        f"SELECT (sum(e) * sum(e) - sum(e * e)) / count(*) AS y FROM ({differences}) AS d "
-        "GROUP BY sample HAVING count(*) > 1"
+        "SELECT (sum(shift) * sum(shift) - sum(spread)) / sum(pairs) AS y, "
+        f"(sum(shift * shift) - sum(spread)) / sum(pairs) AS z FROM ({rooms}) AS r "
+        "GROUP BY sample HAVING sum(pairs) > 1"
     )
-    return f"SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares FROM ({excess}) AS s"
+    return (
+        "SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares, sum(z) AS room_total, "
+        f"sum(z * z) AS room_squares FROM ({excess}) AS s"
+    )
 
 
 SHARED = 20.0

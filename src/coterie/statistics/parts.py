@@ -56,6 +56,11 @@ class Division:
         total = sum(Fraction(share) for share in shares)
         return cls(tuple(int(reached / total * 2**128) for reached in accumulate(map(Fraction, shares))), seed)
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of the hashes in each part."""
+        return tuple((end - start) / 2**128 for start, end in zip((0, *self.ends), self.ends, strict=False))
+
     def refined(self, other: "Division") -> "Division":
         """Return the division whose parts lie each in one part of this and in one of another with the same seed."""
         return Division(tuple(sorted({*self.ends, *other.ends})), self.seed)

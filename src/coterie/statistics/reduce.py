@@ -18,13 +18,14 @@ from coterie.log.log import Log
 from coterie.statistics import group_by
 from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
 from coterie.statistics.clues import Clues, by_order_setting, by_size_setting, can_test_sizes
-from coterie.statistics.dependence import NO_EXCESS, sample_excess
+from coterie.statistics.contrast import size_contrasts
+from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.fresh import sample_hashes
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, Division, checked_shares
-from coterie.statistics.setting import Noise, Setting, Sizes
+from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
 from coterie.statistics.total_statistics import TotalStatistics
@@ -42,7 +43,7 @@ def reduce_log(
     log: Log,
     *,
     sizes: Sizes,
-    noise: Noise,
+    noise: NoiseChoice,
     parts: Sequence[float],
     seed: int,
     unweighted: bool,
@@ -51,7 +52,7 @@ def reduce_log(
 ) -> Statistics:
     """Return the statistics of a log, see `Statistics.of`."""
     checks.one_of(sizes, Sizes, said("sizes"))
-    checks.one_of(noise, Noise, said("noise"))
+    checks.one_of(noise, NoiseChoice, said("noise"))
     if sizes == "aware" and not log.has_memberships:
         raise InputError(
             f"{said(sizes='aware')} needs a table memberships; sizes inferred from pairs could be too small"
@@ -60,10 +61,12 @@ def reduce_log(
         raise InputError(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
         )
+    shares, seed = checked_shares(parts), checks.whole(seed, "seed", 0)
+    chosen, decisive = _chosen_noise(log, noise, Division.by_shares(shares, seed))
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
-        log.pool_coalitions, log.action_description, log.action_sets, sizes, noise, checked_shares(parts),
-        checks.whole(seed, "seed", 0), log.declared_agents, log.declared_coalitions, log.options["missing"],
+        log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
+        seed, log.declared_agents, log.declared_coalitions, log.options["missing"], log.adaptive,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)
@@ -78,16 +81,36 @@ def reduce_log(
         reduced, by_order = reduce_pairs(task)
     if not clues:
         return Statistics(setting, reduced)
-    excess = sample_excess(log) if log.feedback == "semi-bandit" and noise == "pairs" else NO_EXCESS
+    contrasts = size_contrasts(log, by_size) if by_size else ()
+    excess = NO_EXCESS
+    if log.feedback == "semi-bandit" and chosen == "pairs":
+        excess = decisive if decisive is not None and len(shares) == 1 else sample_excess(log)
     if log.options["symmetrize"]:  # averages have no order
         by_order = None
     drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
     unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
     kept = Clues(
-        log.notes, log.checked.extent, by_size, excess, drift, sample_hashes(log), unrecorded, by_order,
-        log.checked.agreed,
+        log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, sample_hashes(log), unrecorded,
+        by_order, log.checked.agreed,
     )  # fmt: skip
     return Statistics(setting, reduced, kept)
+
+
+def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noise, SampleExcess | None]:
+    """Return what is taken to be independent, and what decided that where nobody said it.
+
+    The samples that learn decide, so the choice is as good as fixed for those that certify. Where all samples
+    certify, what learnt included (`paired`, and a log that is not divided), choosing costs nothing either: a bound
+    for dependent pairs is never below the one for independent pairs (`PairEvidence.direction_bound`). So if pairs
+    are independent, whatever was chosen fails only where the latter does, and if they are not, "samples" fails
+    as rarely as it promises. What is not covered is a dependence that the test has missed.
+    """
+    if noise != "auto":
+        return noise, None
+    if log.feedback == "bandit":
+        return "pairs", NO_EXCESS
+    decisive = sample_excess(log, division)
+    return ("pairs" if decisive.alarm() is None else "samples"), decisive
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,9 @@ Sizes = Literal["ignore", "aware"]
 Noise = Literal["pairs", "samples"]
 """What is taken to be independent: all pairs, or only those of different samples."""
 
+NoiseChoice = Literal["auto", "pairs", "samples"]
+"""The same, or "auto": pairs, unless the samples that learn show that theirs move together."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -48,6 +51,8 @@ class Setting:
     declared_coalitions: tuple[str, ...] = ()
     missing: Missing = "ignore"
     """Whether meetings without a row are left out, or counted at their worst."""
+    adaptive: bool = False
+    """Whether who met whom may have depended on earlier utilities."""
 
     @property
     def n_agents(self) -> int:
@@ -68,6 +73,12 @@ class Setting:
     def n_sizes(self) -> int:
         """How many sizes of a coalition, from 2 up, each pair has its own unknown for."""
         return max(self.n_agents - 1, 1) if self.sizes == "aware" else 1
+
+    @property
+    def n_pairs(self) -> int:
+        """How many unknowns there are for pairs, seen or not."""
+        ordered = self.n_tables * self.n_agents * (self.n_agents - 1) * self.n_sizes
+        return ordered // 2 if self.symmetric else ordered
 
     @property
     def block(self) -> int:

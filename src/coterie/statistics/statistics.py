@@ -22,7 +22,7 @@ from coterie.log.log import Log, as_log
 from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
-from coterie.statistics.setting import Noise, Setting, Sizes
+from coterie.statistics.setting import NoiseChoice, Setting, Sizes
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.words import said
 
@@ -54,7 +54,7 @@ class Statistics:
         log: Log | str | PathLike[str],
         *,
         sizes: Sizes = "ignore",
-        noise: Noise = "pairs",
+        noise: NoiseChoice = "pairs",
         parts: Sequence[float] = HALVES,
         seed: int = 0,
         unweighted: bool = False,
@@ -72,6 +72,7 @@ class Statistics:
         noise
             "pairs": pairs of one sample are independent. "samples": only samples are, so counts of
             what occurred together are kept too (bandit logs: weights 1/c^2 instead of 1/c).
+            "auto": "samples" if the samples that learn show dependence, else "pairs"; `setting.noise` says which.
         parts
             The share of the samples in each part; by default half to learn, half to certify.
         seed
@@ -103,7 +104,7 @@ class Statistics:
         log: "Log | str | PathLike[str] | Statistics",
         *,
         sizes: Sizes = "ignore",
-        noise: Noise = "pairs",
+        noise: NoiseChoice = "auto",
         seed: int = 0,
         paper: bool = False,
         parts: Sequence[float] = PARTS,
@@ -117,7 +118,7 @@ class Statistics:
         if isinstance(log, Statistics):
             wanted = {"sizes": sizes, "noise": noise}
             for name, want in wanted.items():
-                if (made := getattr(log.setting, name)) != want:
+                if want not in {made := getattr(log.setting, name), "auto"}:
                     raise InputError(
                         f"these statistics were made with {said(**{name: made})}, wanted is {said(**{name: want})}"
                     )
@@ -125,18 +126,23 @@ class Statistics:
         log = as_log(log)
         if len(log.agents) < 2:
             raise InputError("the log has one agent only: there is nobody to form coalitions with")
+        if paper and noise == "auto":
+            noise = "pairs"  # the paper's certificate is defined for no other
         bandit, plain = log.feedback == "bandit", sizes == "ignore"
         n, k = len(log.agents), 1 if log.pool_coalitions else len(log.coalitions)
-        joint = bandit and log.symmetric and plain and noise == "pairs" and k * n * (n - 1) // 2 <= JOINT_EDGES
+        joint = bandit and log.symmetric and plain and noise != "samples" and k * n * (n - 1) // 2 <= JOINT_EDGES
         few = k * (n - 1) <= UNWEIGHTED_FEATURES
         unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
         return cls.of(log, sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
 
     @classmethod
-    def for_coverage(cls, log: Log | str | PathLike[str], *, sizes: Sizes = "ignore") -> "Statistics":
+    def for_coverage(
+        cls, log: Log | str | PathLike[str], *, sizes: Sizes = "ignore", noise: NoiseChoice = "pairs"
+    ) -> "Statistics":
         """Return the statistics of a log in one part, with what tells how well it covers a profile, and no clues."""
         log = as_log(log)
-        return cls.of(log, sizes=sizes, parts=(1.0,), unweighted=log.feedback == "bandit", clues=False)
+        unweighted = log.feedback == "bandit"
+        return cls.of(log, sizes=sizes, noise=noise, parts=(1.0,), unweighted=unweighted, clues=False)
 
     @property
     def agents(self) -> tuple[str, ...]:

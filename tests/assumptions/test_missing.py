@@ -8,14 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 import coterie
+from coterie.assumptions.all_checks import checks_of
+from coterie.assumptions.missing import missing_check
 from coterie.certificates import evidence_from, fixed, paired
-from coterie.certificates.diagnose import FALSE_ALARMS, checks_of, missing_outcomes
 from coterie.cli.app import app
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds, Moments, intervals
 from coterie.game.actions import ActionSpaces
 from coterie.log.inspection import inspect_log
 from coterie.statistics.clues import Clues
+from coterie.statistics.dependence import FALSE_ALARMS
 from coterie.statistics.in_memory import reduced
 from coterie.statistics.statistics import Statistics
 from coterie.sums import Sums
@@ -237,7 +239,7 @@ def test_learners_warn_like_inspect(tables):
 
 def test_totals_warn_too(tables):
     statistics = Statistics.of(log_of(tables(98, n=4, k=2), ("memberships", "totals")))
-    found = missing_outcomes(statistics)
+    found = missing_check(statistics)
     assert found.verdict == "broken"
     assert "times a member has no total" in found.text
     assert "missing" not in found.text
@@ -254,7 +256,7 @@ def checked(met, missing):
     part = replace(part, entries=Sums(keys, np.stack([rated, rated, rated, 0 * rated], axis=1)))
     some = np.asarray(missing) > 0
     unrecorded = Sums(keys[some], np.asarray(missing)[some, None])
-    return missing_outcomes(Statistics(setting, (part,), Clues(unrecorded=unrecorded)))
+    return missing_check(Statistics(setting, (part,), Clues(unrecorded=unrecorded)))
 
 
 def test_few_and_even_is_no_objection():

@@ -1,0 +1,47 @@
+"""Tests of whether the pairs of one sample move together."""
+
+from coterie.assumptions.check import WITHOUT_CLUES, Check
+from coterie.statistics.dependence import FALSE_ALARMS, LEAST_SAMPLES, SampleExcess
+from coterie.statistics.statistics import Statistics
+from coterie.words import counted, said
+
+
+def independence_check(statistics: Statistics) -> Check:
+    """Test whether the pairs of one sample move together, or say what follows from the test that was made already."""
+    setting, clues = statistics.setting, statistics.clues
+    if setting.noise == "samples":
+        score = None if clues.decisive is None else clues.decisive.alarm()
+        if score is None:
+            return Check("independence", "not assumed", "pairs of one sample may depend on each other, as was said")
+        return Check(
+            "independence",
+            "broken",
+            f"utilities of one sample move {_together(score)} (score {score:.1f}), so they are not taken to be "
+            f"independent: certificates are those of {said(noise='samples')}, which are wider",
+        )
+    if setting.feedback == "bandit":
+        return Check("independence", "not tested", "totals do not show whether the pairs of a sample move together")
+    if clues.extent is None:
+        return Check("independence", "not tested", WITHOUT_CLUES)
+    if not clues.excess.is_enough:
+        text = f"fewer than {counted(LEAST_SAMPLES, 'sample')} with two pairs do not show whether pairs move together"
+        return Check("independence", "not tested", text)
+    warning = within_sample_dependence(clues.excess)
+    if warning is None:
+        return Check("independence", "no objection", "pairs of one sample do not seem to move together")
+    return Check("independence", "broken", warning)
+
+
+def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) -> str | None:
+    """Return a warning if the pairs of a sample move together (or against each other), else None.
+
+    See `SampleExcess.alarm` for the test; with fewer than 30 samples it is silent.
+    """
+    score = excess.alarm(alpha)
+    if score is None:
+        return None
+    return f"utilities of one sample move {_together(score)} (score {score:.1f}): use {said(noise='samples')}"
+
+
+def _together(score: float) -> str:
+    return "together" if score > 0 else "against each other"

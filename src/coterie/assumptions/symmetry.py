@@ -1,0 +1,133 @@
+"""Tests of whether both agents of a pair get the same."""
+
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
+from coterie.assumptions.check import Check
+from coterie.estimate import confidence
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.ridge import agent_ridge
+from coterie.statistics.dependence import FALSE_ALARMS
+from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import Statistics
+from coterie.statistics.total_statistics import TotalStatistics
+from coterie.words import counted, said
+
+RIDGE_STEPS = 2e11
+"""What two agents get from each other is compared in bandit logs that take up to so many steps to solve."""
+
+
+def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
+    """Test whether both agents of a pair get the same, as statistics of symmetric logs take it.
+
+    Where a log shows what both got in the same meeting, it was compared when the log was read
+    (`coterie.log.checking`). Here the means of the two sides are compared, whichever meetings they come from.
+    """
+    clues = statistics.clues
+    if not statistics.setting.symmetric:
+        return Check("symmetry", "not assumed", "two agents may get different things from each other, as was said")
+    if isinstance(statistics.whole, TotalStatistics):
+        found = _total_symmetry(statistics.whole, alpha)
+    elif clues.by_order is None:
+        found = _untested("it is not kept whose utility the log lists")
+    else:
+        found = _pair_symmetry(clues.by_order, alpha)
+    if found.verdict == "not tested" and clues.agreed:
+        seen = f"both agents of a pair showed what they got {counted(clues.agreed, 'time')}, and it was the same"
+        return Check("symmetry", "no objection", seen)
+    return found
+
+
+def _pair_symmetry(by_order: PairStatistics, alpha: float) -> Check:
+    """Compare the mean of the rows that list i as the agent with that of the rows that list j, for each pair.
+
+    If both get the same, the difference of the two means has mean 0, and Hoeffding's bound for it (1 event) or
+    Bernstein's (2 events) fails with probability at most alpha / 6P each, on 2 sides of P pairs x coalitions: false
+    alarms have probability at most alpha. No pair is compared with another, so the pairs of a sample may move together.
+    """
+    bounds = Bounds.of(by_order.setting)
+    sides = _both_orders(by_order)
+    if not sides.size:
+        return _untested("no pair is listed now with the one and now with the other as its agent")
+    log_term = confidence.log_events(6 * sides.shape[1], alpha)
+    count, mean, r = by_order.count[sides].astype(np.float64), by_order.mean[sides], bounds.half_range
+    width = confidence.direction_hoeffding(r**2 * (1 / count).sum(axis=0), log_term)
+    if bounds.sigma is None:
+        rounded = (np.sqrt(by_order.variance[sides]) + 2 * bounds.rounding) ** 2
+        variance = (np.where(count >= 2, rounded, r**2) / count).sum(axis=0)
+        largest = (1 / np.maximum(count - 1, 1)).max(axis=0)
+        width = np.minimum(width, confidence.direction_bernstein(variance, largest, r, log_term))
+    return _compared(by_order.setting, by_order.entries.keys[sides[0], :3], mean, width + 2 * bounds.rounding)
+
+
+def _both_orders(by_order: PairStatistics) -> IntArray:
+    """Return the entries of pairs in both orders, shape (2, P): with the lower agent first, and the other way round."""
+    n, (table, agent, partner) = by_order.setting.n_agents, by_order.entries.keys.T[:3]
+    ahead, behind = np.flatnonzero(agent < partner), np.flatnonzero(agent > partner)
+    ours = (table[ahead] * n + agent[ahead]) * n + partner[ahead]
+    theirs = (table[behind] * n + partner[behind]) * n + agent[behind]
+    _, first, second = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    return np.stack([ahead[first], behind[second]])
+
+
+def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
+    """Compare what i's totals say of d_ij with what j's say of d_ji, for each pair and coalition (and size).
+
+    Both are ridge estimates (`coterie.estimate.ridge`), off by a bias of at most b and by noise of variance proxy
+    s^2. If both get the same, the difference is off by at most b_i + b_j and by noise of proxy (s_i + s_j)^2, however
+    the two depend on each other; on 2 sides of E unknowns that fails with probability at most alpha.
+    """
+    setting, n = part.setting, part.setting.n_agents
+    if n * float(setting.n_features) ** 3 > RIDGE_STEPS:
+        return _untested("there are too many unknowns to estimate them from each agent's totals alone")
+    ridge = agent_ridge(part)
+    if not np.isfinite(ridge.bounds.half_width):
+        return _untested("nothing bounds what is estimated from totals without a range of utilities")
+    own, full = (setting.n_tables, n - 1, setting.n_sizes), (n, setting.n_tables, n, setting.n_sizes)
+    value, root, bias, seen = (np.zeros(full) for _ in range(4))
+    for agent in range(n):
+        others, known = np.arange(n) != agent, ridge.project(agent, np.eye(setting.n_features))
+        value[agent][:, others] = ridge.theta(agent).reshape(own) + ridge.bounds.middle
+        root[agent][:, others] = np.sqrt(np.maximum(np.diag(known.noise), 0.0)).reshape(own)
+        bias[agent][:, others] = np.abs(known.bias).sum(axis=1).reshape(own)
+        seen[agent][:, others] = (np.diag(ridge.gram[agent]) > 0).reshape(own)
+    met = np.argwhere(seen * seen.transpose(2, 1, 0, 3))
+    i, table, j, size = met[met[:, 0] < met[:, 2]].T
+    if not len(i):
+        return _untested("no two agents who met have totals both")
+    sides = ((i, table, j, size), (j, table, i, size))
+    noise, off = (array[sides[0]] + array[sides[1]] for array in (root, bias))
+    width = off + confidence.direction_hoeffding(
+        (ridge.bounds.half_range * noise) ** 2, confidence.log_events(2 * len(i), alpha)
+    )
+    return _compared(setting, np.stack([table, i, j], axis=1), np.stack([value[side] for side in sides]), width)
+
+
+def _compared(setting: Setting, keys: IntArray, means: FloatArray, width: FloatArray) -> Check:
+    """Return the verdict on what the two of each pair get, shape (2, P), where chance explains differences of a width.
+
+    `keys` are the coalition and the two agents of each.
+    """
+    bounds, apart = Bounds.of(setting), np.abs(means[0] - means[1])
+    worst = int(np.argmax(apart / width))
+    if apart[worst] <= width[worst]:
+        if width.min() >= bounds.high - bounds.low:
+            return _untested("nobody was seen often enough to tell what one of a pair gets from what the other does")
+        compared = counted(len(keys), "comparison")
+        return Check(
+            "symmetry", "no objection", f"both agents of a pair seem to get the same, as far as {compared} tell"
+        )
+    table, one, other = keys[worst].tolist()
+    room = "" if setting.pool_coalitions else f" in coalition {setting.coalitions[table]}"
+    one, other = setting.agents[one], setting.agents[other]
+    return Check(
+        "symmetry",
+        "broken",
+        f"{one} and {other} do not get the same from each other{room}: {one} seems to get {means[0, worst]:.3g}, "
+        f"{other} {means[1, worst]:.3g}, and chance explains {width[worst]:.2g}: use {said(symmetric=False)}",
+    )
+
+
+def _untested(reason: str) -> Check:
+    return Check("symmetry", "not tested", f"whether both agents of a pair get the same was not tested: {reason}")

@@ -1,0 +1,131 @@
+"""What is taken to be independent: decided by the samples that learn, told by the result."""
+
+from hashlib import md5
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie import Strategy
+from coterie.assumptions.sample_dependence import independence_check
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.holdout import fixed
+from coterie.simulate import Simulation
+from coterie.statistics.dependence import FALSE_ALARMS, SampleExcess, sample_excess
+from coterie.statistics.in_memory import Batch
+from coterie.statistics.parts import PARTS, Division
+from coterie.statistics.statistics import Statistics
+from made_tables import frames_of
+
+
+def tables_of(seed, *, noise="pairs", samples=600, **options):
+    source = Simulation.draw(5, 2, np.random.default_rng(seed), actions_per_agent=3, noise=noise, **options)
+    (batch,) = source.batches(samples)
+    return frames_of(batch)
+
+
+def log_of(tables, **options):
+    return coterie.Log.from_frames(**tables, threads=1, **options)
+
+
+def learns(samples, seed=0):
+    """Whether each sample is in a part that learns, from the definition of its hash."""
+    limit = Division.by_shares(PARTS, seed).ends[1]
+    return np.array([int(md5(f"{seed}:{name}".encode()).hexdigest(), 16) < limit for name in samples])
+
+
+MEANS = -0.05, 0.05
+
+
+def antithetic(seed, samples=400, n=12, against=0.99):
+    """Everybody is in both rooms, and one room has a good day when the other has a bad one.
+
+    The two cancel in a sample's sum so far that its variance is that of independent pairs.
+    """
+    rng = np.random.default_rng(seed)
+    joined = np.ones((samples, n, 2), dtype=bool)
+    i, j = np.triu_indices(n, 1)
+    sample, pair, coalition = np.nonzero(joined[:, i] & joined[:, j])
+    day, other = rng.normal(size=(2, samples))
+    days = np.stack([day, -against * day + np.sqrt(1 - against**2) * other], axis=1)
+    good = days < [NormalDist().inv_cdf((1 + mean) / 2) for mean in MEANS]
+    utility = np.where(good[sample, coalition], 1.0, -1.0)
+    return Batch(1, joined, sample, coalition, i[pair], j[pair], utility, symmetric=True)
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+def test_auto_is_what_the_log_shows(noise):
+    log = log_of(tables_of(1, noise=noise))
+    made, wanted = (Statistics.for_learning(log, noise=choice) for choice in ("auto", noise))
+    assert made.setting.noise == noise
+    assert made.sha256 == wanted.sha256
+    assert made.clues.decisive.samples < sample_excess(log).samples
+    assert Statistics.of(log, noise="auto", parts=(1.0,), clues=False).setting.noise == noise
+
+
+def test_the_samples_that_certify_do_not_decide():
+    """Dependence in the certifying samples alone changes nothing but the warning; the other way round it decides."""
+    calm, loud = tables_of(2), tables_of(2, noise="samples")
+    who_learns = learns(calm["pairs"]["sample"])
+    for inside, outside, expected in ((calm, loud, "pairs"), (loud, calm, "samples")):
+        utility = np.where(who_learns, inside["pairs"]["utility"], outside["pairs"]["utility"])
+        made = Statistics.for_learning(log_of({**calm, "pairs": calm["pairs"].assign(utility=utility)}))
+        alone = Statistics.for_learning(log_of(inside))
+        assert made.setting.noise == expected
+        assert made.clues.decisive == alone.clues.decisive
+        found = independence_check(made)
+        assert found.verdict == "broken"
+        assert 'use noise="samples"' in found.text if expected == "pairs" else "certificates are those of" in found.text
+
+
+def test_noise_that_cancels_between_rooms():
+    """Taken for independent, pairs make certificates false far more often than delta; auto sees it, and they hold."""
+    n, delta, logs = 12, 0.01, 30
+    agents, coalitions = tuple(f"p{i}" for i in range(n)), ("c0", "c1")
+    strategy = Strategy.pure([[i < n // 2, i >= n // 2] for i in range(n)], agents, coalitions)
+    gap = (n // 2) * MEANS[1] - (n // 2 - 1) * MEANS[0]  # of those in c0, who alone may move
+    may = {agent: [["c0"], ["c1"]] if i < n // 2 else [["c1"]] for i, agent in enumerate(agents)}
+    wrong, found = {"pairs": 0, "samples": 0}, 0
+    for seed in range(logs):
+        log = log_of(frames_of(antithetic(seed, n=n)), actions=may)
+        found += Statistics.for_learning(log).setting.noise == "samples"
+        for noise in wrong:
+            evidence = evidence_from(Statistics.of(log, noise=noise, parts=(1.0,), clues=False).whole)
+            wrong[noise] += fixed(evidence, strategy, log.actions, delta).gap < gap
+    assert wrong["pairs"] > 5 * delta * logs
+    assert wrong["samples"] <= delta * logs
+    assert found == logs
+
+
+def test_excesses_add_and_are_kept():
+    one, two = SampleExcess(40, 1.0, 2.0, 3.0, 4.0), SampleExcess(50, 1.0, 2.0, 30.0, 4.0)
+    assert one + two == SampleExcess(90, 2.0, 4.0, 33.0, 8.0)
+    assert one.alarm() is None
+    assert two.alarm() == 15.0
+    assert SampleExcess(29, 9.0, 1.0).alarm() is None
+
+
+@pytest.mark.slow
+def test_false_alarms_of_both_excesses_together():
+    alarms = sum(sample_excess(log_of(tables_of(seed, samples=200))).alarm() is not None for seed in range(150))
+    assert alarms <= 150 * FALSE_ALARMS + 4 * np.sqrt(150 * FALSE_ALARMS)
+
+
+def test_too_few_samples_are_said_to_be():
+    made = Statistics.for_learning(log_of(tables_of(4, samples=20)))
+    assert made.setting.noise == "pairs"
+    found = independence_check(made)
+    assert (found.verdict, "fewer than 30 samples" in found.text) == ("not tested", True)
+
+
+def test_results_say_which_was_used():
+    learner = coterie.StableLearner().fit(log_of(tables_of(5, noise="samples")))
+    assert learner.result_.data.noise == "samples"
+    assert any("certificates are those of" in text for text in learner.result_.warnings)
+    assert any("pairs of one sample need not be" in text for text in learner.certificate_.assumes)
+    learner.partial_fit(log_of({name: t.assign(sample="b" + t["sample"]) for name, t in tables_of(6).items()}))
+    assert learner.result_.data.noise == "samples"
+    by_paper = coterie.StableLearner(certificate="paper").fit(log_of(tables_of(5, noise="samples")))
+    assert by_paper.result_.data.noise == "pairs"
+    assert any('use noise="samples"' in text for text in by_paper.result_.warnings)
