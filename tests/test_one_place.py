@@ -46,8 +46,8 @@ def paired_everywhere(evidence, spaces, profile, mixed):
 def held_out_everywhere(evidence, spaces, profile):
     names = (profile.agents, profile.coalitions)
     return [
-        fixed(evidence, profile, spaces, DELTA).gap,
-        max(HoldoutObjective(evidence, spaces, DELTA, *names).value(profile.sets), 0.0),
+        fixed(evidence, profile, spaces, DELTA, form="bernstein").gap,
+        max(HoldoutObjective(evidence, spaces, DELTA, *names, form="bernstein").value(profile.sets), 0.0),
     ]
 
 

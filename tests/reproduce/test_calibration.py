@@ -5,15 +5,12 @@ The short form of `benchmarks/calibration.py`: few logs per setting, n = 3 only.
 
 from collections import Counter
 
-import numpy as np
 import pytest
 from scipy.stats import binom
 
-import coterie
 from coterie.certificates import gains
 from coterie.certificates.paired import paired
 from coterie.reproduce import calibration
-from coterie.statistics.dependence import sample_excess
 
 LOGS = 40
 SETTINGS = {setting.key: setting for setting in calibration.settings() if setting.n == 3}
@@ -59,16 +56,6 @@ def test_the_oracle_is_used_where_it_should_be(monkeypatch):
     evidence, game = setting.evidence(statistics.whole, source.game), source.game
     found = paired(evidence, game.uniform(), game.actions, 0.1)
     assert not found.is_exact
-
-
-def test_the_excess_in_memory_is_that_of_a_log_on_disk(tmp_path):
-    setting = SETTINGS["shared noise, ignored 3"]
-    source = setting.simulation(np.random.default_rng([5, setting.n, setting.samples]))
-    source.write_log(tmp_path / "log", setting.samples, feedback=setting.feedback)
-    expected = sample_excess(coterie.read_log(tmp_path / "log"))
-    found = calibration.excess(calibration.drawn(setting, 5).batch)
-    assert found.samples == expected.samples
-    assert (found.total, found.squares) == pytest.approx((expected.total, expected.squares), rel=1e-9)
 
 
 def test_every_way_to_fit_totals_where_it_applies():

@@ -94,7 +94,7 @@ def test_noise_that_cancels_between_rooms():
             evidence = evidence_from(Statistics.of(log, noise=noise, parts=(1.0,), clues=False).whole)
             wrong[noise] += fixed(evidence, strategy, log.actions, delta).gap < gap
     assert wrong["pairs"] > 5 * delta * logs
-    assert wrong["samples"] <= delta * logs
+    assert wrong["samples"] <= 2  # more has probability 0.003 at delta = 0.01
     assert found == logs
 
 

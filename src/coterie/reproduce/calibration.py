@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.assumptions.sample_dependence import within_sample_dependence
-from coterie.assumptions.size_dependence import size_dependence
+from coterie.assumptions.sample_dependence import independence_check
+from coterie.assumptions.size_dependence import size_check
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
@@ -29,13 +29,12 @@ from coterie.estimate.unknowns import Anonymous, KnownFactor, Unknowns
 from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets, any_subset
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
+from coterie.log.log import Log
 from coterie.simulate import hostile
 from coterie.simulate.growing import Reading, setting_of
 from coterie.simulate.logs import Feedback, Simulation, draw_sets, numbered
 from coterie.simulate.policies import Policy, PolicyName, UniformOver, exploration_policy
-from coterie.statistics.dependence import SampleExcess
 from coterie.statistics.in_memory import Batch, reduced
-from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Noise, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.total_statistics import TotalStatistics
@@ -303,24 +302,12 @@ def _certificates(
 
 def warns(setting: Setting, seed: int) -> bool:
     """Return whether the test of the assumption that fails in this setting warns of it, on the log that `run` draws."""
-    source, batch, rng = drawn(setting, seed)
-    if setting.shared_noise:
-        return within_sample_dependence(excess(batch)) is not None
-    halves = setting.statistics(source, batch, rng.random(setting.samples) < 0.5, sizes="aware").parts
-    return bool(size_dependence([part for part in halves if isinstance(part, PairStatistics)]).coalitions)
-
-
-def excess(batch: Batch) -> SampleExcess:
-    """Return what `coterie.statistics.dependence.sample_excess` finds in a log on disk."""
-    size = batch.joined.sum(axis=1)[batch.sample, batch.coalition]
-    _, n, k = batch.joined.shape
-    cell = np.ravel_multi_index((batch.coalition, batch.agent, batch.partner, size), (k, n, n, n + 1))
-    count, total = np.bincount(cell), np.bincount(cell, batch.utility)
-    e = batch.utility - (total / np.maximum(count, 1))[cell]
-    pairs = np.bincount(batch.sample)
-    products = np.bincount(batch.sample, e) ** 2 - np.bincount(batch.sample, e**2)
-    each = products[pairs > 1] / pairs[pairs > 1]
-    return SampleExcess(len(each), float(each.sum()), float((each**2).sum()))
+    source, batch, _ = drawn(setting, seed)
+    tables = source.tables(batch)
+    log = Log.from_frames(memberships=tables["memberships"], pairs=tables["pairs"], threads=1)
+    statistics = Statistics.of(log, parts=(1.0,))
+    check = independence_check(statistics) if setting.shared_noise else size_check(statistics)
+    return check.verdict == "broken"
 
 
 def settings() -> Iterator[Setting]:
