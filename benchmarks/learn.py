@@ -23,8 +23,7 @@ import coterie
 from coterie import Strategy
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
-from coterie.certificates.paper import paper_evidence, paper_from
-from coterie.estimate.confidence import paper_bonus, paper_radius
+from coterie.certificates.paper import paper_bonus, paper_evidence, paper_from, paper_radius
 from coterie.game.dynamics import settle
 from coterie.learn.auto import recommend
 from coterie.simulate import Simulation

@@ -7,6 +7,7 @@ import pytest
 
 import coterie
 from coterie.certificates import evidence_from, fixed, paired
+from coterie.certificates.gains import Shape
 from coterie.certificates.widened import widened
 from coterie.collect.outlook import Outlook
 from coterie.simulate import Simulation
@@ -55,7 +56,7 @@ CHANGES = {
     "certificates.paired.share_of": lambda delta, _: delta / 1000,
     "estimate.confidence.empirical_bernstein": lambda count, *_: np.full_like(count, 0.001),
     "estimate.confidence.kl_interval": lambda mean, *_: (mean - 0.002, mean + 0.002),
-    "estimate.confidence.direction_bernstein": lambda variance, *_: 0.001 * np.sqrt(variance),
+    "certificates.widths.bernstein_shape": lambda *_: Shape(root=0.001),
     "estimate.confidence.log_events": lambda *_: 40.0,
 }
 """Function -> another one in its place: narrower or wider, so that every certificate changes."""
@@ -102,7 +103,7 @@ def test_forms_and_deltas_are_checked(known, form):
             certify(evidence, profile, spaces, 2)
 
 
-@pytest.mark.parametrize("function", [None, "estimate.confidence.direction_bernstein"])
+@pytest.mark.parametrize("function", [None, "certificates.widths.bernstein_shape"])
 def test_every_place_prints_the_same_held_out_certificate(known, function, monkeypatch):
     evidence, spaces, profile, _ = known
     before = held_out_everywhere(evidence, spaces, profile)

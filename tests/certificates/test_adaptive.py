@@ -12,6 +12,7 @@ from coterie.assumptions.all_checks import adaptivity_check
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
+from coterie.certificates.widths import hoeffding_shape
 from coterie.estimate import confidence
 from coterie.simulate import Simulation
 from coterie.simulate.growing import Reading, setting_of
@@ -37,7 +38,7 @@ def stopped(seed, delta):
     rng = np.random.default_rng(seed)
     utility = np.where(rng.random(MOST) < (1 + MEAN) / 2, 1.0, -1.0)
     count = np.arange(1, MOST + 1)
-    bound = np.cumsum(utility) / count + confidence.direction_hoeffding(1 / count, -np.log(delta))
+    bound = np.cumsum(utility) / count + hoeffding_shape(-np.log(delta)).width(1 / count)
     low = np.flatnonzero((bound < MEAN) & (count >= 10))
     met = int(low[0]) + 1 if len(low) else MOST
     joined = np.zeros((MOST, 2, 2), dtype=bool)

@@ -10,7 +10,7 @@ from coterie.certificates import gains as gain_bounds
 from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, worst_deviations
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paper import SurrogateBound
-from coterie.estimate import confidence
+from coterie.certificates.widths import bernstein_shape, hoeffding_shape
 from coterie.game.actions import ExplicitSets
 from coterie.reproduce.calibration import Setting, candidates
 from coterie.simulate.hostile import signs
@@ -35,12 +35,13 @@ def all_bounds(rng, p, upper, lower):
     largest = rng.uniform(0, 0.1, (n, k))
     yield LinearBound(p, upper, lower)
     yield SurrogateBound(p, upper, lower)
-    yield RootBound(p, upper, lower, diagonal, 3.0)
-    yield RootBound(p, upper, lower, diagonal, 3.0, largest=largest, half_range=0.7)
-    yield RootBound(p, upper, lower, full, 3.0)
-    yield RootBound(p, upper, lower, np.abs(full), 3.0, absolute=True)
-    yield RootBound(p, upper, lower, full, 3.0, bias=rng.normal(size=(n, k, 5)))
-    yield SmallerOf((LinearBound(p, upper, lower), RootBound(p, upper, lower, diagonal, 0.1)))
+    by_range = hoeffding_shape(3.0)
+    yield RootBound(p, upper, lower, diagonal, by_range)
+    yield RootBound(p, upper, lower, diagonal, bernstein_shape(0.7, 3.0), largest=largest)
+    yield RootBound(p, upper, lower, full, by_range)
+    yield RootBound(p, upper, lower, np.abs(full), by_range, absolute=True)
+    yield RootBound(p, upper, lower, full, by_range, bias=rng.normal(size=(n, k, 5)))
+    yield SmallerOf((LinearBound(p, upper, lower), RootBound(p, upper, lower, diagonal, hoeffding_shape(0.1))))
 
 
 def direct(bound, p, i, action):
@@ -56,12 +57,13 @@ def direct(bound, p, i, action):
     size = np.abs(x) if bound.absolute else x
     matrix = np.diag(bound.square[i]) if bound.square.ndim == 2 else bound.square[i]
     form = max(size @ matrix @ size, 0.0)
+    log_term = bound.shape.root**2 / 2
     if bound.largest is None:
-        value += np.sqrt(2 * bound.log_term * form)
-    elif x.any():
-        value += confidence.direction_bernstein(
-            np.array(form), np.array((np.abs(x) * bound.largest[i]).max()), bound.half_range, bound.log_term
-        )
+        value += np.sqrt(2 * log_term * form)
+    else:
+        r, m = 0.7, (np.abs(x) * bound.largest[i]).max()
+        u = r * m * np.sqrt(2 * log_term)
+        value += np.sqrt(2 * log_term) * (u + np.sqrt(form + u**2)) + 2 * r * log_term * m / 3
     return value + (0.0 if bound.bias is None else np.abs(x @ bound.bias[i]).sum())
 
 
@@ -103,7 +105,7 @@ def test_the_relaxation_is_tight_to_a_few_per_cent():
         space = UpTo(8, 8)
         x = space.enumerate()[None].astype(float) - p[:, None]
         for largest in (None, np.full((4, 8), 0.01)):
-            bound = RootBound(p, upper, lower, rng.uniform(0, 0.5, (4, 8)), 4.0, largest=largest)
+            bound = RootBound(p, upper, lower, rng.uniform(0, 0.5, (4, 8)), bernstein_shape(1.0, 4.0), largest=largest)
             exact = bound.at(x, np.arange(4)).max(axis=1)
             excess.append(bound.relaxed(space, np.arange(4))[0] / exact - 1)
     assert np.mean(excess) < 0.02
@@ -168,7 +170,7 @@ def test_worst_deviations_through_the_oracle_are_never_below_enumeration(seed, k
 
 def test_not_a_number_is_never_stable():
     p = np.array([[1.0, 0.0]])
-    bound = RootBound(p, np.full((1, 2), np.nan), np.zeros((1, 2)), np.zeros((1, 2)), 1.0)
+    bound = RootBound(p, np.full((1, 2), np.nan), np.zeros((1, 2)), np.zeros((1, 2)), hoeffding_shape(1.0))
     assert worst_deviations(bound, ActionSpaces.shared(UpTo(2, 1), 1)).value.tolist() == [np.inf]
 
 
@@ -192,7 +194,7 @@ def test_the_oracle_can_certify_stability():
     p[:, :3] = 1.0
     rooms = np.where(p > 0, 1.0, -1.0)
     for largest in (None, np.full((2, 200), 1e-4)):
-        bound = RootBound(p, rooms, rooms, np.full((2, 200), 1e-3), 5.0, largest=largest)
+        bound = RootBound(p, rooms, rooms, np.full((2, 200), 1e-3), bernstein_shape(1.0, 5.0), largest=largest)
         value, action = bound.relaxed(UpTo(200, 200), np.arange(2))
         assert value.tolist() == [0.0, 0.0]
         np.testing.assert_array_equal(action, p > 0)

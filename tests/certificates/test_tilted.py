@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from coterie import ActionSpaces, Game, Strategy, exactly_one
 from coterie.certificates.holdout import fixed
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.estimate.confidence import tilted_costs
+from coterie.certificates.tilted import tilted_costs
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import SizeFree

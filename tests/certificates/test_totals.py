@@ -14,9 +14,10 @@ from coterie import ActionSpaces, Strategy, any_subset
 from coterie.certificates import gains as gain_bounds
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
-from coterie.certificates.paper import paper_totals
+from coterie.certificates.paper import paper_radius, paper_totals
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.estimate.confidence import paper_radius
+from coterie.certificates.widths import bias_form, noise_form
+from coterie.certificates.widths import totals as totals_width
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import AgentRidge, JointRidge
 from random_games import random_space, random_strategy
@@ -85,8 +86,10 @@ def test_projections_are_their_formulas(seed):
         np.testing.assert_allclose(ridge.theta(i), inverse @ ridge.moment[i], atol=1e-8)
         c = rng.normal(size=(2, 4))
         found = ridge.project(i, c)
-        np.testing.assert_allclose(found.noise, c @ inverse @ (g - 0.03 * np.eye(4)) @ inverse @ c.T, atol=1e-8)
-        np.testing.assert_allclose(found.bias, 0.03 * c @ inverse, atol=1e-8)
+        np.testing.assert_allclose(
+            noise_form(found, 0.03), c @ inverse @ (g - 0.03 * np.eye(4)) @ inverse @ c.T, atol=1e-8
+        )
+        np.testing.assert_allclose(bias_form(found, ridge), 0.03 * c @ inverse, atol=1e-8)
         np.testing.assert_allclose(found.ellipsoid, c @ inverse @ c.T, atol=1e-8)
         volume = math.log(np.linalg.det(g / 0.03))
         radius = math.sqrt(0.03 * 4) + math.sqrt(2 * math.log(N / 0.1) + volume)
@@ -105,8 +108,8 @@ def test_noise_and_bias_bound_the_error_of_every_log(seed):
     v = ridge.projections + 0.03 * np.eye(6)
     noiseless = np.linalg.solve(v, ridge.projections @ means)
     found = ridge.project(0, direction)
-    assert abs(spread @ (noiseless - means)) <= np.abs(found.bias).sum() + 1e-9
-    assert found.noise[0, 0] >= -1e-12
+    assert abs(spread @ (noiseless - means)) <= np.abs(bias_form(found, ridge)).sum() + 1e-9
+    assert noise_form(found, 0.03)[0, 0] >= -1e-12
     np.testing.assert_allclose(ridge.theta(0), np.linalg.solve(v, ridge.moment)[ridge.edges[0]], atol=1e-8)
     assert ridge.radius(0, 0.1) > 0
 
@@ -205,7 +208,7 @@ def test_a_preview_shows_no_certifying_total():
         design = held.design(strategy)
         assert not np.any(ahead.estimate.moment)
         np.testing.assert_array_equal(ahead.rooms(design), learning.rooms(design))
-        np.testing.assert_array_equal(ahead.root_bound(design, 1.0).square, held.root_bound(design, 1.0).square)
+        np.testing.assert_array_equal(totals_width(ahead, design, 1.0).square, totals_width(held, design, 1.0).square)
 
 
 def test_without_bounds_on_means_nothing_is_certified():

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coterie.certificates.paper import paper_bonus
+from coterie.certificates.widths import bernstein_shape, hoeffding_shape
 from coterie.errors import InputError
 from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds, Moments, intervals
@@ -47,7 +49,7 @@ def test_kl_is_never_wider_than_hoeffding(mean, count, delta, events):
 
 
 def test_the_paper_s_bonus_is_as_printed():
-    bonus = confidence.paper_bonus(np.array([0.0, 1.0, 4.0]), 5, 3, 0.1)
+    bonus = paper_bonus(np.array([0.0, 1.0, 4.0]), 5, 3, 0.1)
     np.testing.assert_allclose(bonus, np.sqrt(2 * np.log(4 * 6 * 3 / 0.1) / np.array([1, 1, 4])))
 
 
@@ -86,11 +88,9 @@ def test_directions_cover(name, counts):
     variances = np.stack([values.var(axis=1, ddof=1) for values in draws], axis=1)
     number = np.array(counts, dtype=float)
     error = (means - MEANS[name]) @ coefficients
-    by_range = confidence.direction_hoeffding((coefficients**2 / number).sum(), log_term)
+    by_range = hoeffding_shape(log_term).width((coefficients**2 / number).sum())
     largest = np.abs(coefficients / (number - 1)).max()
-    by_variance = confidence.direction_bernstein(
-        variances @ (coefficients**2 / number), largest, 1.0, log_term + np.log(2)
-    )
+    by_variance = bernstein_shape(1.0, log_term + np.log(2)).width(variances @ (coefficients**2 / number), largest)
     slack = 4 * np.sqrt(0.05 * 0.95 / runs)
     assert (error > by_range).mean() <= 0.05 + slack
     assert (error > by_variance).mean() <= 0.05 + slack

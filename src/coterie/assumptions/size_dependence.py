@@ -7,8 +7,8 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.assumptions.check import WITHOUT_CLUES, Check
+from coterie.certificates.widths import hoeffding_shape
 from coterie.errors import InputError
-from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds
 from coterie.statistics.clues import can_test_sizes
 from coterie.statistics.contrast import SizeContrast, suggested_weights, tested_names
@@ -101,5 +101,5 @@ def _strength_of_sums(suggests: PairStatistics, tests: PairStatistics, bounds: B
     contrast = np.bincount(table, weight * tests.count * (tests.mean - mean), minlength=tables).astype(np.float64)
     together = tests.size * (tests.size - 1) / (2 if tests.setting.symmetric else 1)
     squares = np.bincount(table, weight**2 * tests.count * together, minlength=tables).astype(np.float64)
-    width = confidence.direction_hoeffding(bounds.half_range**2 * squares, log_term)
+    width = hoeffding_shape(log_term).width(bounds.half_range**2 * squares)
     return np.asarray(np.divide(contrast, width, out=np.zeros(tables), where=width > 0))

@@ -4,6 +4,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import Check
+from coterie.certificates.widths import bernstein_shape, bias_form, hoeffding_shape, noise_form
 from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import agent_ridge
@@ -52,12 +53,12 @@ def _pair_symmetry(by_order: PairStatistics, alpha: float) -> Check:
         return _untested("no pair is listed now with the one and now with the other as its agent")
     log_term = confidence.log_events(6 * sides.shape[1], alpha)
     count, mean, r = by_order.count[sides].astype(np.float64), by_order.mean[sides], bounds.half_range
-    width = confidence.direction_hoeffding(r**2 * (1 / count).sum(axis=0), log_term)
+    width = hoeffding_shape(log_term).width(r**2 * (1 / count).sum(axis=0))
     if bounds.sigma is None:
         rounded = (np.sqrt(by_order.variance[sides]) + 2 * bounds.rounding) ** 2
         variance = (np.where(count >= 2, rounded, r**2) / count).sum(axis=0)
         largest = (1 / np.maximum(count - 1, 1)).max(axis=0)
-        width = np.minimum(width, confidence.direction_bernstein(variance, largest, r, log_term))
+        width = np.minimum(width, bernstein_shape(r, log_term).width(variance, largest))
     return _compared(by_order.setting, by_order.entries.keys[sides[0], :3], mean, width + 2 * bounds.rounding)
 
 
@@ -89,8 +90,9 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
     for agent in range(n):
         others, known = np.arange(n) != agent, ridge.project(agent, np.eye(setting.n_features))
         value[agent][:, others] = ridge.theta(agent).reshape(own) + ridge.bounds.middle
-        root[agent][:, others] = np.sqrt(np.maximum(np.diag(known.noise), 0.0)).reshape(own)
-        bias[agent][:, others] = np.abs(known.bias).sum(axis=1).reshape(own)
+        variance = np.diag(noise_form(known, ridge.penalty))
+        root[agent][:, others] = np.sqrt(np.maximum(variance, 0.0)).reshape(own)
+        bias[agent][:, others] = np.abs(bias_form(known, ridge)).sum(axis=1).reshape(own)
         seen[agent][:, others] = (np.diag(ridge.gram[agent]) > 0).reshape(own)
     met = np.argwhere(seen * seen.transpose(2, 1, 0, 3))
     i, table, j, size = met[met[:, 0] < met[:, 2]].T
@@ -98,9 +100,8 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
         return _untested("no two agents who met have totals both")
     sides = ((i, table, j, size), (j, table, i, size))
     noise, off = (array[sides[0]] + array[sides[1]] for array in (root, bias))
-    width = off + confidence.direction_hoeffding(
-        (ridge.bounds.half_range * noise) ** 2, confidence.log_events(2 * len(i), alpha)
-    )
+    shape = hoeffding_shape(confidence.log_events(2 * len(i), alpha))
+    width = off + shape.width((ridge.bounds.half_range * noise) ** 2)
     return _compared(setting, np.stack([table, i, j], axis=1), np.stack([value[side] for side in sides]), width)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import FloatArray
-from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound
+from coterie.certificates import widths
+from coterie.certificates.gains import GainBound, LogTerm
 from coterie.errors import InputError
 from coterie.estimate.design import Design, StrategyDesign
 from coterie.estimate.intervals import Bounds
@@ -129,12 +130,8 @@ class Evidence(ABC):
         """Return estimated room values, shape (n, k)."""
 
     def range_bound(self, design: Design) -> GainBound:
-        """Return the bound that holds without any data: utilities in [a, b], so W^U = b P and W^L = a P.
-
-        P_i(l) is the expected number of partners, and the gain's bound is `LinearBound(p, W^U, W^L)` as in the box.
-        """
-        low, high = self.bounds.low, self.bounds.high
-        return LinearBound(design.marginals, times(design.partners, high), times(design.partners, low))
+        """Return the bound that holds without any data."""
+        return widths.at_range(design, self.bounds.low, self.bounds.high)
 
     @abstractmethod
     def uniform_bound(self, design: StrategyDesign, delta: float) -> GainBound:
@@ -152,10 +149,6 @@ class Evidence(ABC):
         """Return a bound like `direction_bound`, sharpened by what an independent part of the log says."""
         del learning
         return self.direction_bound(design, log_term)
-
-    @abstractmethod
-    def root_bound(self, design: StrategyDesign, log_term: LogTerm) -> RootBound:
-        """Return the sharpest single width of `direction_bound`, with its spread."""
 
     @abstractmethod
     def batched(self) -> Bounding[Design] | None:
@@ -202,10 +195,3 @@ class Evidence(ABC):
             missing,
             *(["both agents of a pair receive the same utility"] if self.is_symmetric else []),
         ]
-
-
-def times(amount: FloatArray, limit: float) -> FloatArray:
-    """Return amount * limit, where nothing times infinity is nothing."""
-    if np.isfinite(limit):
-        return amount * limit
-    return np.where(amount > 0, limit, 0.0)

@@ -8,16 +8,15 @@ with a valid relaxation, so that 2^k sets are never listed.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.estimate import confidence
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.steps import small_steps
 
-LogTerm = float | tuple[FloatArray, ...] | FloatArray
+LogTerm = float | FloatArray
 """log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action.
 
 An array has a row per agent, filled up on the right where agents have fewer actions."""
@@ -27,12 +26,6 @@ ENUMERATED = 4096
 
 RELAXATION_STEPS = 25
 """Any scale gives a valid bound; these many steps of golden section find the best to a millionth."""
-
-
-def plus(log_term: LogTerm, price: float) -> LogTerm:
-    """Return the log term after splitting each deviation's share over `price` events."""
-    extra = float(np.log(price))
-    return tuple(one + extra for one in log_term) if isinstance(log_term, tuple) else log_term + extra
 
 
 def is_enumerated(space: ActionSpace) -> bool:
@@ -70,7 +63,7 @@ class GainBound(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearBound(GainBound):
-    """sum over joined l of x_l upper_l + sum over left l of x_l lower_l."""
+    """sum over l in a' of (1 - p_l) upper_l - sum over l not in a' of p_l lower_l: as x_l = 1[l in a'] - p_l."""
 
     marginals: FloatArray
     upper: FloatArray
@@ -95,12 +88,29 @@ class LinearBound(GainBound):
         return np.asarray((upper + own * (lower - upper)) @ sets.T - kept.sum(axis=1)[:, None])
 
 
+class Shape(NamedTuple):
+    """How a width grows with the variance S of a combination, and with the largest step m of one value in it."""
+
+    root: FloatArray | float
+    """One for all deviations, or one per agent and enumerated action, as in `LogTerm`."""
+    floor: FloatArray | float = 0.0
+    slope: FloatArray | float = 0.0
+
+    def width(self, square: FloatArray, largest: FloatArray | float = 0.0) -> FloatArray:
+        """Return root sqrt(S + floor m^2) + slope m."""
+        return np.asarray(self.root * np.sqrt(square + self.floor * largest**2) + self.slope * largest)
+
+    def of(self, rows: IntArray | slice, actions: int) -> "Shape":
+        """Return the shape for some rows of agents and their actions."""
+        return Shape(*(one[rows, :actions] if isinstance(one, np.ndarray) else one for one in self))
+
+
 @dataclass(frozen=True, eq=False)
 class RootBound(GainBound):
-    """A linear part plus a width that grows with the root of a quadratic form of x.
+    """A linear part plus a width that grows with the root of a quadratic form of x; `widths` has what it is made of.
 
-    width(x) = sqrt(2 L) sqrt(x' Q x) + |x' bias|_1, or, with `largest`, the variance-aware width of
-    `confidence.direction_bernstein` with variance x' Q x. Where `absolute`, Q is applied to |x|.
+    width(x) = root sqrt(x' Q x + floor m^2) + slope m + |x' bias|_1, m = max over l of |x_l| largest_l.
+    Where `absolute`, Q is applied to |x|.
     """
 
     marginals: FloatArray
@@ -108,18 +118,11 @@ class RootBound(GainBound):
     lower: FloatArray
     square: FloatArray
     """(n, k) for a diagonal Q, else (n, k, k)."""
-    log_term: LogTerm
-    """L, or for each agent one L per enumerated action."""
+    shape: Shape
     bias: FloatArray | None = None
     """(n, k, d): the estimate may be off by the 1-norm of x' bias on top."""
     absolute: bool = False
     largest: FloatArray | None = None
-    half_range: float = 1.0
-
-    @classmethod
-    def ellipsoid(cls, marginals: FloatArray, rooms: FloatArray, square: FloatArray) -> "RootBound":
-        """Return x . rooms + sqrt(x' Q x): of a confidence ellipsoid, whose radius is in Q already (L = 1/2)."""
-        return cls(marginals, rooms, rooms, square, 0.5)
 
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
         linear = LinearBound(self.marginals, self.upper, self.lower).at(x, agents)
@@ -129,22 +132,11 @@ class RootBound(GainBound):
         """Return the uncertainty of each deviation, shape (g, A)."""
         size = np.abs(x)
         form = _quadratic(size if self.absolute else x, self.square[agents])
-        log_term = self._log_terms(agents, x.shape[1])
-        if self.largest is None:
-            width = confidence.direction_hoeffding(form, log_term)
-        else:
-            largest = (size * self.largest[agents, None]).max(axis=2)
-            width = confidence.direction_bernstein(form, largest, self.half_range, log_term)
-            width = np.where((size > 0).any(axis=2), width, 0.0)
+        largest = 0.0 if self.largest is None else (size * self.largest[agents, None]).max(axis=2)
+        width = self.shape.of(agents, x.shape[1]).width(form, largest)
         if self.bias is not None:
             width = width + np.abs(x @ self.bias[agents]).sum(axis=2)
         return np.asarray(width)
-
-    def _log_terms(self, agents: IntArray | slice, actions: int) -> float | FloatArray:
-        """Return L, or one for each of the agents and their actions, shape (g, A)."""
-        if isinstance(self.log_term, tuple):
-            return np.stack([self.log_term[i] for i in np.arange(len(self.marginals))[agents]])
-        return self.log_term[agents, :actions] if isinstance(self.log_term, np.ndarray) else self.log_term
 
     def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
         linear = LinearBound(self.marginals, self.upper, self.lower)
@@ -154,23 +146,16 @@ class RootBound(GainBound):
         square = self.square[rows]
         form = ((1 - 2 * own) * square) @ sets.T + (own * square).sum(axis=1)[:, None]
         np.maximum(form, 0.0, out=form)
-        log_term = self._log_terms(rows, len(sets))
-        if self.largest is None:
-            width = confidence.direction_hoeffding(form, log_term)
-        else:
-            largest, steps = np.zeros_like(form), self.largest[rows]
+        largest = np.zeros_like(form) if self.largest is not None else np.zeros(())
+        if self.largest is not None:
+            steps = self.largest[rows]
             for l in range(sets.shape[1]):
                 changed = sets[:, l] != own[:, l, None]
                 np.maximum(largest, changed * steps[:, l, None], out=largest)
-            width = confidence.direction_bernstein(form, largest, self.half_range, log_term)
-        return linear.to_sets(sets, rows) + width
-
-    def spread(self, x: FloatArray, agents: IntArray) -> FloatArray:
-        """Return the root of the quadratic form: the standard deviation that the width is built on."""
-        return np.sqrt(_quadratic(np.abs(x) if self.absolute else x, self.square[agents]))
+        return linear.to_sets(sets, rows) + self.shape.of(rows, len(sets)).width(form, largest)
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        assert isinstance(self.log_term, float), "unequal shares of delta need enumerated actions"
+        assert not isinstance(self.shape.root, np.ndarray), "unequal shares of delta need enumerated actions"
         value, action = self._relaxed_by_rooms(space, agents)
         for diagonal in self._diagonals(agents):
             other, found = self._relaxed_by_scale(space, agents, diagonal)
@@ -213,11 +198,11 @@ class RootBound(GainBound):
         Linear in a', and 0 for staying: it certifies stability as soon as no single room is worth it.
         """
         p, upper, lower = self._linear_parts(agents)
-        square, log_term = self.square[agents], float(self.log_term)  # type: ignore[arg-type]
+        square, (root, floor, slope) = self.square[agents], self.shape
         diagonal = square if square.ndim == 2 else np.einsum("gll->gl", square)
-        width = np.sqrt(2 * log_term * np.maximum(diagonal, 0.0))
+        width = root * np.sqrt(np.maximum(diagonal, 0.0))
         if self.largest is not None:
-            width = width + 14 * self.half_range * log_term * self.largest[agents] / 3
+            width = width + (root * np.sqrt(floor) + slope) * self.largest[agents]  # sqrt(S + floor m^2) <= both roots
         return _oracle(space, (1 - p) * (upper + width), -p * (lower - width))
 
     def _relaxed_by_scale(
@@ -229,13 +214,11 @@ class RootBound(GainBound):
         golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
         """
         p, upper, lower = self._linear_parts(agents)
-        log_term = float(self.log_term)  # type: ignore[arg-type]
-        root, constant, floor = np.sqrt(2 * log_term), np.zeros(len(agents)), np.zeros(len(agents))
+        root, constant, floor = self.shape.root, np.zeros(len(agents)), np.zeros(len(agents))
         if self.largest is not None:
-            # The variance-aware width with m at its largest: root (u + sqrt(S + u^2)) + 2 r L m / 3.
+            # The step m at its largest.
             largest = (np.maximum(p, 1 - p) * self.largest[agents]).max(axis=1)
-            noise = self.half_range * root * largest
-            constant, floor = root * noise + 2 * self.half_range * log_term * largest / 3, noise**2
+            constant, floor = self.shape.slope * largest, self.shape.floor * largest**2
 
         def at_scale(mu: FloatArray) -> tuple[FloatArray, BoolArray]:
             pull = root * mu[:, None]

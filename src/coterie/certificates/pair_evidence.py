@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
-from coterie.certificates.evidence import Bounding, Evidence, Form, Names, times
-from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound, SmallerOf, plus
+from coterie.certificates import widths
+from coterie.certificates.evidence import Bounding, Evidence, Form, Names
+from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound, SmallerOf
 from coterie.certificates.tilted import Tilted
-from coterie.estimate.design import Design, MovedDesign, StrategyDesign, directions, own_unknowns
+from coterie.estimate.design import Design, MovedDesign, StrategyDesign, own_unknowns
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import PairBatch, Unknowns
@@ -76,19 +77,7 @@ class PairEvidence(Evidence):
         return self._intervals[delta]
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
-        """Add up the intervals of all pairs ("box"): valid for pure and mixed profiles alike.
-
-        If every theta_e is in its interval, then W_i(l) lies between the sums of the lower and of
-        the upper ends, and coalitions kept by a deviation cancel with their uncertainty.
-        """
-        lower, upper = self.interval_arrays(delta)
-        exposure, bounds = self.unknowns.exposure(design, self.estimate.moments.unseen), self.bounds
-        rounding = bounds.rounding * design.partners
-        return LinearBound(
-            design.marginals,
-            design.linear(upper) + times(exposure, bounds.high) + rounding,
-            design.linear(lower) + times(exposure, bounds.low) - rounding,
-        )
+        return widths.box(self, design, delta)
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Put the sum inside the root: each gain is one combination of independent estimates.
@@ -101,21 +90,21 @@ class PairEvidence(Evidence):
         if self.allows_adaptivity:
             return self.range_bound(design)
         if self.estimate.noise is not None:
-            return self._dependent_bound(design, plus(log_term, 2) if form == "both" else log_term)
+            return self._dependent_bound(design, log_term + np.log(2) if form == "both" else log_term)
         if not self.knows_variance:
             form = "hoeffding"
         if form == "both":
             # Hoeffding is one event, the variance-aware width two: half of the share for each.
-            by_range = self._hoeffding_bound(design, plus(log_term, 2))
-            return SmallerOf((by_range, self._bernstein_bound(design, plus(log_term, 4))))
+            by_range = widths.hoeffding(self, design, log_term + np.log(2))
+            return SmallerOf((by_range, widths.bernstein(self, design, log_term + np.log(4))))
         if form == "bernstein":
-            return self._bernstein_bound(design, plus(log_term, 2))
-        return self._hoeffding_bound(design, log_term)
+            return widths.bernstein(self, design, log_term + np.log(2))
+        return widths.hoeffding(self, design, log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:
         if self.allows_dependence or not self.knows_variance:
             return self.direction_bound(design, log_term)
-        return self._bernstein_bound(design, log_term)
+        return widths.bernstein(self, design, log_term)
 
     def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "PairEvidence") -> GainBound:
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
@@ -123,13 +112,7 @@ class PairEvidence(Evidence):
             return self.direction_bound(design, log_term)
         if not self.unknowns.averages_meetings:
             return self.direction_bound(design, log_term)
-        return Tilted(self, learning, design, LinearBound(design.marginals, *self._parts(design)), log_term)
-
-    def root_bound(self, design: Design, log_term: LogTerm) -> RootBound:
-        if self.estimate.noise is not None:
-            return self._dependent_bound(design, log_term)
-        build = self._bernstein_bound if self.knows_variance else self._hoeffding_bound
-        return build(design, log_term)
+        return Tilted(self, learning, design, LinearBound(design.marginals, *self.parts(design)), log_term)
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
         own, other = self.estimate.moments, learning.estimate.moments
@@ -141,7 +124,7 @@ class PairEvidence(Evidence):
         return replace(self, estimate=replace(self.estimate, moments=moments))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
-        error = self._roots + self.bounds.half_range * self._unseen
+        error = self.roots + self.bounds.half_range * self._unseen
         return np.abs(change)[:, None] * self.unknowns.by_partner(error, design, agent)
 
     def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
@@ -170,37 +153,32 @@ class PairEvidence(Evidence):
         return self.bounds.sigma is None and self.estimate.moments.variance is not None
 
     @cached_property
-    def _proxies(self) -> FloatArray:
-        """r^2 / N: the variance proxy of each mean."""
-        return self.bounds.half_range**2 * self._inverse
+    def per_count(self) -> FloatArray:
+        """1 / N of each unknown, 0 for what was never observed."""
+        count = self.estimate.moments.count
+        return np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
 
     @cached_property
-    def _variances(self) -> FloatArray:
+    def variance_per_count(self) -> FloatArray:
         """s^2 / N; a value seen once has no sample variance, but its variance is at most r^2."""
         moments = self.estimate.moments
         variance = moments.spread(self.bounds)
         assert variance is not None
-        return np.where(moments.count >= 2, variance, self.bounds.half_range**2) * self._inverse
+        return np.where(moments.count >= 2, variance, self.bounds.half_range**2) * self.per_count
 
     @cached_property
-    def _steps(self) -> FloatArray:
-        """1 / (N - 1): how much one value can move a mean, see `direction_bernstein`."""
+    def steps(self) -> FloatArray:
+        """1 / (N - 1): how much one value can move a mean, see `widths.bernstein_shape`."""
         count = self.estimate.moments.count
         return np.where(count > 0, 1 / np.maximum(count - 1, 1.0), 0.0)
 
     @cached_property
-    def _roots(self) -> FloatArray:
+    def roots(self) -> FloatArray:
         """R / sqrt(effective count)."""
         effective = self.estimate.moments.effective
         return self.bounds.half_range * np.where(effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
 
-    @cached_property
-    def _inverse(self) -> FloatArray:
-        """1 / N, 0 for what was never observed."""
-        count = self.estimate.moments.count
-        return np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
-
-    def _parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
+    def parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
         """Return the linear parts for joining and leaving: what was recorded, the rest at its worst.
 
         For any recording, sum of c_e theta_e is off by no more than the width at N + U from the same sum of the means
@@ -208,44 +186,15 @@ class PairEvidence(Evidence):
         """
         rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
         rounding = bounds.rounding * design.partners
-        return rooms + times(exposure, bounds.high) + rounding, rooms + times(exposure, bounds.low) - rounding
-
-    def _hoeffding_bound(self, design: Design, log_term: LogTerm) -> RootBound:
-        """Return sum c_e v^_e + r sqrt(2 L sum c_e^2 / N_e) + (never observed terms at their worst)."""
-        return RootBound(design.marginals, *self._parts(design), design.quadratic(self._proxies), log_term)
-
-    def _bernstein_bound(self, design: Design, log_term: LogTerm) -> RootBound:
-        """Return the same with the width of `confidence.direction_bernstein`: sample variances in place of r^2."""
-        return RootBound(
-            design.marginals,
-            *self._parts(design),
-            design.quadratic(self._variances),
-            log_term,
-            largest=design.largest(self._steps),
-            half_range=self.bounds.half_range,
-        )
+        upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
+        return upper + rounding, lower - rounding
 
     def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
-        """Let pairs of one sample depend on each other in any way.
-
-        A sample moves the estimate of sum c_e theta_e within an interval of length 2r alpha' x,
-        alpha_e = |c_e| / N_e and x its indicator of unknowns; samples are independent, so the
-        variance proxy is r^2 alpha' H alpha. Without H: alpha' H alpha <= (sum alpha_e sqrt(H_ee))^2.
-        """
         assert self.estimate.noise is not None
-        together = self.estimate.noise.together
-        joined, left = self._parts(design)
-        if together is None:
-            width = design.linear(self._roots)
-            square = np.einsum("il,im->ilm", width, width)
-        else:
-            assert isinstance(design, StrategyDesign)  # many profiles at once are for `DependentBatches`
-            n, k = design.marginals.shape
-            square = np.empty((n, k, k))
-            for i in range(n):
-                alpha = directions(design, i) * own_unknowns(self._inverse[None, :, i], i)
-                square[i] = self.bounds.half_range**2 * alpha @ together(i) @ alpha.T
-        return RootBound(design.marginals, joined, left, square, log_term, absolute=True)
+        if self.estimate.noise.together is None:
+            return widths.dependent_without_counts(self, design, log_term)
+        assert isinstance(design, StrategyDesign)  # many profiles at once are for `DependentBatches`
+        return widths.dependent(self, design, log_term)
 
 
 def rows_of(design: Design) -> tuple[PairBatch, IntArray | slice]:
@@ -264,18 +213,15 @@ class DependentBatches:
 
     def __init__(self, evidence: PairEvidence) -> None:
         self.evidence = evidence
-        self.independent = evidence.as_independent
 
     @cached_property
     def _matrices(self) -> list[FloatArray]:
-        estimate = self.evidence.estimate
+        evidence, estimate = self.evidence, self.evidence.estimate
         assert estimate.noise is not None
         assert estimate.noise.together is not None
-        count = estimate.moments.count
-        inverse = np.where(count > 0, 1 / np.maximum(count, 1e-300), 0.0)
         matrices = []
         for i in range(estimate.n_agents):
-            own = estimate.bounds.half_range * own_unknowns(inverse[None, :, i], i)[0]
+            own = estimate.bounds.half_range * own_unknowns(evidence.per_count[None, :, i], i)[0]
             matrices.append(own[:, None] * estimate.noise.together(i) * own)
         return matrices
 
@@ -288,12 +234,10 @@ class DependentBatches:
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         if self.evidence.allows_adaptivity:
             return self.range_bound(design)
-        log_term = plus(log_term, 2) if form == "both" else log_term
+        log_term = log_term + np.log(2) if form == "both" else log_term
         base, rows = rows_of(design)
-        parts = self.independent.direction_bound(design, 1.0, "hoeffding")
-        assert isinstance(parts, RootBound)
         square = base.forms([self._matrices[i] for i in base.agents.tolist()])[rows]
-        return RootBound(design.marginals, parts.upper, parts.lower, square, log_term, absolute=True)
+        return widths.dependent_bound(design, self.evidence.parts(design), square, log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:
         return self.direction_bound(design, log_term)

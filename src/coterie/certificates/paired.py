@@ -19,7 +19,7 @@ import numpy as np
 from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence
-from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, plus, worst_deviations
+from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.words import said
@@ -67,7 +67,7 @@ def paired(
     union = union_terms(strategy, declared or spaces, delta, form)
     found = worst_deviations(paired_bound(evidence, design, delta, union, form), spaces)
     # The box holds for everybody at once; of the union form, one event is paid for each profile, not for each agent.
-    joint = None if union is None else plus(union, spaces.n_agents)
+    joint = None if union is None else union + math.log(spaces.n_agents)
     together = worst_deviations(paired_bound(evidence, design, delta, joint, form), spaces)
     return certificate("paired", delta, strategy, found, evidence, design, together)
 
@@ -77,11 +77,9 @@ def paired_bound(
 ) -> GainBound:
     """Return the bound of every deviation: the smaller of the range, the box and the union form.
 
-    Box: if all intervals hold (probability 1 - delta / 2) then W^L <= W <= W^U for every profile, and inserting them
-    into gain_i(a') = sum (1[l in a'] - p_i(l)) W_i(l), by the sign of the coefficient, gives an upper bound for every
-    deviation: `LinearBound(p, W^U, W^L)`, or `RootBound.ellipsoid` where the intervals are one. Union: each deviation
-    vector of each pure profile has its own event; `union`, from `union_terms`, is log(2 / (its share of delta)); the
-    width is that of `holdout_bound`.
+    Box: all intervals hold with probability 1 - delta / 2, see `widths.box`; for totals they are an ellipsoid, see
+    `widths.ellipsoid`. Union: each deviation vector of each pure profile has its own event; `union`, from
+    `union_terms`, is log(2 / (its share of delta)); the widths are those of `holdout_bound`.
     Where there is no union (None) the box has half of delta all the same, and the union form alone says no more than
     the range: which form applies depends on the profile, which may depend on the data.
     """
@@ -133,16 +131,13 @@ def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> L
     types = sum(space.size * (space.size - 1) for space in spaces.spaces)
     price = math.log(max(types, 1)) - math.log(delta) - math.log(1 - PROFILE_SHARE)
     counts = [(_patterns(space), len(agents)) for space, agents in spaces.groups]
-    terms = []
+    terms = np.full((spaces.n_agents, max(space.size for space in spaces.spaces)), profiles)
     for i, space in enumerate(spaces.spaces):
-        changed = space.enumerate() != strategy.sets[i]
-        logs = np.empty(len(changed))
-        for row, difference in enumerate(changed):
+        for row, difference in enumerate(space.enumerate() != strategy.sets[i]):
             key = np.packbits(difference).tobytes()
             everybody = sum(size * count(key) for count, size in counts)
-            logs[row] = min(price + everybody - _patterns(space)(key), profiles)
-        terms.append(logs)
-    return tuple(terms)
+            terms[i, row] = min(price + everybody - _patterns(space)(key), profiles)
+    return terms
 
 
 @lru_cache(maxsize=64)

@@ -69,10 +69,19 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
 def paper_rooms(estimate: PairEstimate, design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
     """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed."""
     moments = estimate.moments
-    bonus = confidence.paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
+    bonus = paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
     # The paper's range is [-1, 1], so its bonus scales with r; and nobody is her own partner.
     bonus *= estimate.bounds.half_range * (moments.seen + moments.unseen)
     return design.linear(moments.mean - bonus), design.linear(moments.mean + bonus)
+
+
+def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: float) -> FloatArray:
+    """Return sqrt(2 log(4 (n + 1) k / delta) / max(N, 1)): the paper's eq. (9), as printed.
+
+    It pays for 4(n + 1)k events although there are n(n - 1)k / 2 pairs with two sides each, which
+    is more from n = 6 on; and a pair never seen gets the width of a pair seen once.
+    """
+    return np.sqrt(2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta) / np.maximum(count, 1))
 
 
 def _assumes(evidence: Evidence) -> tuple[str, ...]:
@@ -92,7 +101,7 @@ def paper_totals(
     assert isinstance(ridge, AgentRidge)
     design = evidence.design(strategy)
     n, k = strategy.marginals.shape
-    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * confidence.paper_radius(n, k, n_samples, delta)
+    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * paper_radius(n, k, n_samples, delta)
     value, action = np.empty(n), np.empty((n, k), dtype=bool)
     is_exact = True
     for i, space in enumerate(spaces.spaces):
@@ -113,6 +122,16 @@ def paper_totals(
             is_exact = False
     result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
     return replace(result, assumes=_assumes(evidence))
+
+
+def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
+    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta)).
+
+    The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
+    """
+    dimension = n_agents**2 * n_coalitions
+    price = 2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta)
+    return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
 
 
 class ExpectedNorms:

@@ -5,7 +5,7 @@ For a deviation d with coefficients c_e (unknowns that rooms share are added up 
     gain <= sum c_e estimate_e + (L + sum psi(s_e) Q_e / b^2) / t,     s_e = t b |c_e| / N_e,
     Q_e = sum over the certifying values of e of (x - m_e)^2,          psi(s) = -log(1 - s) - s,
 
-with L = log(1 / delta): see `confidence.tilted_width` for the proof. The centres m_e are the learning part's means,
+with L = log(1 / delta): see `tilted_width` for the proof. The centres m_e are the learning part's means,
 and the tilt t is the one that makes the width smallest if variances are those of the learning part; so neither has
 looked at the certifying utilities. Where the learning part knows too little of a pair, s^2 / 8 for each of its values
 (Hoeffding's lemma) takes the place of psi(s) Q_e / b^2. All that is needed of the certifying part are its sums.
@@ -21,7 +21,6 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.gains import GainBound, LinearBound
-from coterie.estimate import confidence
 from coterie.estimate.design import StrategyDesign, directions, own_unknowns
 from coterie.estimate.posterior import variance_of_values
 from coterie.game.actions import ActionSpace
@@ -37,6 +36,29 @@ TRIED = (*np.geomspace(0.25, 1.6, 14).tolist(), 1.0)
 
 CELLS = 4_000_000
 """So many numbers (actions x unknowns) are handled at once."""
+
+
+def tilted_costs(tilt: FloatArray) -> FloatArray:
+    """Return psi(t) = -log(1 - t) - t for 0 <= t < 1: what one squared distance costs at tilt t."""
+    return np.asarray(-np.log1p(-tilt) - tilt)
+
+
+def tilted_width(
+    tilt: FloatArray | float, squared: FloatArray, plain: FloatArray, log_term: FloatArray | float
+) -> FloatArray:
+    """Return (L + sum psi(s_e) Q_e / b^2 + sum N_e s_e^2 / 8) / t: how far a fixed combination can be off, one event.
+
+    For the combination sum c_e (mean_e - estimate_e), b the length of the range, s_e = t b |c_e| / N_e < 1 and
+    Q_e = sum over values x of e of (x - m_e)^2; tilts t and centres m_e (within the range) are fixed without looking
+    at these values. `squared` is the sum of psi(s_e) Q_e / b^2 over some unknowns, `plain` that of N_e s_e^2 / 8
+    over the others, and which are which is fixed beforehand too.
+
+    Proof. exp(s z - psi(s) z^2) <= 1 + s z for z >= -1 and 0 <= s < 1 (Fan, Grama and Liu 2015). With z = (x - m) / b
+    (or its negative, by the sign of c_e) and E(1 + s z) <= exp(s E z), each value adds a factor of mean at most 1 to
+    exp(t times the error - sum psi Q / b^2); by Hoeffding's lemma so does one whose cost is s^2 / 8. Markov's
+    inequality for the product of all independent values: it exceeds exp(L) with probability at most exp(-L).
+    """
+    return np.asarray((log_term + squared + plain) / tilt)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +106,10 @@ class Tilted(GainBound):
         for multiple in TRIED:
             tried = multiple * best
             costs = self._costs(tried, step, b, count, count * np.where(np.isfinite(expected), expected, 0.0), expected)
-            width = confidence.tilted_width(tried, *costs, self.log_term)
+            width = tilted_width(tried, *costs, self.log_term)
             better = width < smallest
             tilt, smallest = np.where(better, tried, tilt), np.where(better, width, smallest)
-        found = confidence.tilted_width(tilt, *self._costs(tilt, step, b, count, squares, expected), self.log_term)
+        found = tilted_width(tilt, *self._costs(tilt, step, b, count, squares, expected), self.log_term)
         return np.where(moves, found, 0.0)
 
     @staticmethod
@@ -96,7 +118,7 @@ class Tilted(GainBound):
     ) -> tuple[FloatArray, FloatArray]:
         """Return what unknowns cost whose squared distances count, and what the others do, for each row."""
         tilts = tilt[:, None] * b * step
-        by_square, by_range = confidence.tilted_costs(np.minimum(tilts, STEEPEST)) / b**2, tilts**2 / 8
+        by_square, by_range = tilted_costs(np.minimum(tilts, STEEPEST)) / b**2, tilts**2 / 8
         # Fixed beforehand: `expected` is the learning part's.
         counts = (tilts <= STEEPEST) & (by_square * np.minimum(expected, b**2) < by_range) & np.isfinite(expected)
         return (

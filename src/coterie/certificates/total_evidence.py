@@ -1,15 +1,14 @@
 """Evidence from bandit logs: linear estimates of totals, for all profiles or for a fixed one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from coterie.arrays import FloatArray
+from coterie.certificates import widths
 from coterie.certificates.evidence import Bounding, Evidence, Form, Names
-from coterie.certificates.gains import GainBound, LogTerm, RootBound
+from coterie.certificates.gains import GainBound, LogTerm
 from coterie.certificates.pair_evidence import MOST_CELLS, rows_of
 from coterie.estimate.design import Design, StrategyDesign, directions
 from coterie.estimate.intervals import Bounds
@@ -58,37 +57,17 @@ class TotalEvidence(Evidence):
         return np.asarray(centred + self.bounds.middle * design.partners)
 
     def uniform_bound(self, design: StrategyDesign, delta: float) -> GainBound:
-        """Return c'theta^ + radius |c|_(G^-1), c = x' Phi: |c' (theta^ - theta)| is at most that for all c at once."""
-        if not self.is_bounded:
-            return self.range_bound(design)
-        rooms = self.rooms(design)
-        n, k = design.marginals.shape
-        square = np.empty((n, k, k))
-        for i in range(n):
-            form = self.estimate.project(i, directions(design, i)).ellipsoid
-            square[i] = self.estimate.radius(i, delta) ** 2 * form
-        return RootBound.ellipsoid(design.marginals, rooms, square)
+        return widths.ellipsoid(self, design, delta) if self.is_bounded else self.range_bound(design)
 
     def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form  # totals have no variance-aware form
         # Where nothing bounds the means, nothing bounds the bias of a ridge estimate.
         holds = self.is_bounded and not self.allows_adaptivity
-        return self.root_bound(design, log_term) if holds else self.range_bound(design)
+        return widths.totals(self, design, log_term) if holds else self.range_bound(design)
 
     @property
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.bounds.half_width))
-
-    def root_bound(self, design: StrategyDesign, log_term: LogTerm) -> RootBound:
-        """Return c'theta^ + |x' bias|_1 + r sqrt(2 L x' noise x), c = x' Phi: see `Factor.project` for both forms."""
-        rooms = self.rooms(design)
-        n, k = design.marginals.shape
-        square, bias = np.empty((n, k, k)), []
-        for i in range(n):
-            found = self.estimate.project(i, directions(design, i))
-            square[i] = self.bounds.half_range**2 * found.noise
-            bias.append(found.bias)
-        return RootBound(design.marginals, rooms, rooms, square, log_term, bias=np.stack(bias))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
         error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))
@@ -126,6 +105,14 @@ class TotalBatches:
         estimate = self.estimate
         return [estimate.project(i, np.eye(len(estimate.theta(i)))) for i in range(estimate.n_agents)]
 
+    @cached_property
+    def _noise(self) -> list[FloatArray]:
+        return [widths.noise_form(unit, self.estimate.penalty) for unit in self._units]
+
+    @cached_property
+    def _biases(self) -> list[FloatArray]:
+        return [widths.bias_form(unit, self.estimate) for unit in self._units]
+
     def range_bound(self, design: Design) -> GainBound:
         return self.evidence.range_bound(design)
 
@@ -133,28 +120,26 @@ class TotalBatches:
         """Return estimated room values, one row per profile and agent."""
         return design.linear(self.evidence.values)
 
-    def forms(self, design: PairBatch, kind: Literal["noise", "ellipsoid"], scales: Sequence[float]) -> FloatArray:
-        """Return scale Phi matrix Phi' for every profile and agent, shape (b g, k, k)."""
-        agents = design.agents.tolist()
-        return design.forms([scale * getattr(self._units[i], kind) for scale, i in zip(scales, agents, strict=True)])
+    def ellipsoids(self, design: PairBatch) -> FloatArray:
+        """Return phi G^-1 phi' for every profile and agent, shape (b g, k, k)."""
+        return design.forms([self._units[i].ellipsoid for i in design.agents.tolist()])
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
         base, rows = rows_of(design)
-        rooms = self.rooms(base)[rows]
-        scales = [self.estimate.radius(i, delta) ** 2 for i in base.agents.tolist()]
-        return RootBound.ellipsoid(design.marginals, rooms, self.forms(base, "ellipsoid", scales)[rows])
+        agents = np.resize(base.agents, len(base.marginals))[rows]
+        radii = np.array([self.estimate.radius(i, delta) for i in range(self.estimate.n_agents)])[agents]
+        return widths.ellipsoid_bound(design.marginals, self.rooms(base)[rows], self.ellipsoids(base)[rows], radii)
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form
         if self.evidence.allows_adaptivity:
             return self.range_bound(design)
         base, rows = rows_of(design)
-        rooms = self.rooms(base)[rows]
-        scale = self.estimate.bounds.half_range**2
-        square = self.forms(base, "noise", [scale] * len(base.agents))[rows]
-        bias = [base.products(base.partners_of(i), self._units[i].bias) for i in base.agents.tolist()]
+        agents, rooms, r = base.agents.tolist(), self.rooms(base)[rows], self.estimate.bounds.half_range
+        proxy = base.forms([r**2 * self._noise[i] for i in agents])[rows]
+        bias = [base.products(base.partners_of(i), self._biases[i]) for i in agents]
         stacked = np.stack(bias, axis=1).reshape(-1, base.joined.shape[2], bias[0].shape[2])
-        return RootBound(design.marginals, rooms, rooms, square, log_term, bias=stacked[rows])
+        return widths.totals_bound(design, rooms, proxy, stacked[rows], log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:
         return self.direction_bound(design, log_term)

@@ -1,4 +1,4 @@
-"""Every confidence width of the package, one function each, with its inequality and its union bound.
+"""Every confidence width of one mean, one function each, with its inequality and its union bound.
 
 Throughout, an *unknown* is a mean utility that is estimated by averaging N independent values in
 [low, high]; r = (high - low) / 2. `events` is the number of statements that must hold together,
@@ -115,25 +115,6 @@ def _kl_upper(x: FloatArray, budget: FloatArray) -> FloatArray:
     return np.asarray(np.where(x < 1, np.maximum(-np.expm1(-t), x), 1.0))
 
 
-def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: float) -> FloatArray:
-    """Return sqrt(2 log(4 (n + 1) k / delta) / max(N, 1)): the paper's eq. (9), as printed.
-
-    It pays for 4(n + 1)k events although there are n(n - 1)k / 2 pairs with two sides each, which
-    is more from n = 6 on; and a pair never seen gets the width of a pair seen once.
-    """
-    return np.sqrt(2 * log_events(4 * (n_agents + 1) * n_coalitions, delta) / np.maximum(count, 1))
-
-
-def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
-    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta)).
-
-    The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
-    """
-    dimension = n_agents**2 * n_coalitions
-    price = 2 * log_events(4 * (n_agents + 1) * n_coalitions, delta)
-    return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
-
-
 def ridge_radius(
     volume: float, dimension: int, penalty: float, half_range: float, half_width: float, events: int, delta: float
 ) -> float:
@@ -146,56 +127,3 @@ def ridge_radius(
     """
     noise = half_range * np.sqrt(2 * log_events(events, delta) + volume)
     return float(np.sqrt(penalty * dimension) * half_width + noise)
-
-
-def direction_hoeffding(squares: FloatArray, log_term: FloatArray | float) -> FloatArray:
-    """Return sqrt(2 L S): how far a fixed combination sum c_e (estimate_e - mean_e) can be off.
-
-    S = sum c_e^2 r^2 / N_e is its variance proxy (independent unknowns; sums of independent
-    sub-Gaussian variables add their proxies), so it exceeds sqrt(2 L S) with probability at most
-    exp(-L). One-sided: one event per combination.
-    """
-    return np.sqrt(2 * log_term * squares)
-
-
-def direction_bernstein(
-    variance: FloatArray, largest: FloatArray, half_range: float, log_term: FloatArray | float
-) -> FloatArray:
-    """Return sqrt(2 L v) + 2r L m / 3 with sqrt(v) = u + sqrt(V + u^2), for a fixed combination.
-
-    V = sum c_e^2 s_e^2 / N_e with sample variances s_e^2, m = max |c_e| / (N_e - 1), u = r m sqrt(2 L).
-
-    s_e^2 averages, over all ways to pair up the N_e values, means of N_e // 2 independent terms
-    h = (x - y)^2 / 2 with 0 <= h <= 2 r^2; as E exp(-t (h - E h)) <= exp(t^2 E h^2 / 2) and
-    E h^2 <= 2 r^2 E h, Jensen (on the centred averages, each of which leaves out at most one value)
-    gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true variance v. So sqrt(v) <= u +
-    sqrt(V + u^2) except with probability exp(-L), and Bernstein bounds the combination given v,
-    except with probability exp(-L). Two events; the values of one unknown need the same mean only,
-    not the same distribution.
-    """
-    noise = half_range * np.sqrt(2 * log_term) * largest
-    deviation = noise + np.sqrt(variance + noise**2)
-    return np.asarray(np.sqrt(2 * log_term) * deviation + 2 * half_range * log_term * largest / 3)
-
-
-def tilted_costs(tilt: FloatArray) -> FloatArray:
-    """Return psi(t) = -log(1 - t) - t for 0 <= t < 1: what one squared distance costs at tilt t."""
-    return np.asarray(-np.log1p(-tilt) - tilt)
-
-
-def tilted_width(
-    tilt: FloatArray | float, squared: FloatArray, plain: FloatArray, log_term: FloatArray | float
-) -> FloatArray:
-    """Return (L + sum psi(s_e) Q_e / b^2 + sum N_e s_e^2 / 8) / t: how far a fixed combination can be off, one event.
-
-    For the combination sum c_e (mean_e - estimate_e), b the length of the range, s_e = t b |c_e| / N_e < 1 and
-    Q_e = sum over values x of e of (x - m_e)^2; tilts t and centres m_e (within the range) are fixed without looking
-    at these values. `squared` is the sum of psi(s_e) Q_e / b^2 over some unknowns, `plain` that of N_e s_e^2 / 8
-    over the others, and which are which is fixed beforehand too.
-
-    Proof. exp(s z - psi(s) z^2) <= 1 + s z for z >= -1 and 0 <= s < 1 (Fan, Grama and Liu 2015). With z = (x - m) / b
-    (or its negative, by the sign of c_e) and E(1 + s z) <= exp(s E z), each value adds a factor of mean at most 1 to
-    exp(t times the error - sum psi Q / b^2); by Hoeffding's lemma so does one whose cost is s^2 / 8. Markov's
-    inequality for the product of all independent values: it exceeds exp(L) with probability at most exp(-L).
-    """
-    return np.asarray((log_term + squared + plain) / tilt)

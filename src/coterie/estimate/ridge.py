@@ -33,12 +33,10 @@ from coterie.statistics.total_statistics import TotalStatistics, edge_index
 class Projection:
     """How well a linear estimate knows some combinations of unknowns."""
 
-    noise: FloatArray
-    """The noise form Phi (G^-1 - lambda G^-2) Phi', shape (k, k); times r^2 it is a variance proxy."""
-    bias: FloatArray
-    """lambda r G^-1 Phi', transposed, shape (k, d): the bias of x is at most the 1-norm of x' bias."""
     ellipsoid: FloatArray
     """Phi G^-1 Phi', shape (k, k)."""
+    solved: FloatArray
+    """G^-1 Phi', shape (unknowns, k)."""
 
 
 PENALTY = 0.03
@@ -50,6 +48,7 @@ class LinearEstimate(ABC):
     """Ridge estimates of all unknowns."""
 
     bounds: Bounds
+    penalty: float
 
     @property
     @abstractmethod
@@ -102,15 +101,10 @@ class Factor:
         inverse = np.diag(self.solve(np.eye(len(self.lower))))
         return np.minimum(half_range**2 * inverse, half_range**2)
 
-    def project(self, directions: FloatArray, half_width: float) -> Projection:
-        """Return how well combinations c, the rows of `directions`, are known.
-
-        The noise form c' G^-1 c - lambda |G^-1 c|^2, the bias vectors lambda h G^-1 c (their 1-norm bounds the bias),
-        and the ellipsoid form c' G^-1 c.
-        """
+    def project(self, directions: FloatArray) -> Projection:
+        """Return how well combinations, the rows of `directions`, are known."""
         solved = self.solve(directions.T)
-        ellipsoid = directions @ solved
-        return Projection(ellipsoid - self.penalty * solved.T @ solved, self.penalty * half_width * solved.T, ellipsoid)
+        return Projection(directions @ solved, solved)
 
     def radius(self, half_range: float, half_width: float, events: int, delta: float) -> float:
         """Return rho with |theta^ - theta|_G <= rho, see `confidence.ridge_radius`."""
@@ -160,7 +154,7 @@ class AgentRidge(LinearEstimate):
         return self._thetas[agent]
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        return self.factor(agent).project(directions, self.bounds.half_width)
+        return self.factor(agent).project(directions)
 
     def spread(self, agent: int) -> FloatArray:
         return self.factor(agent).spread(self.bounds.half_range)
@@ -211,7 +205,7 @@ class JointRidge(LinearEstimate):
     def project(self, agent: int, directions: FloatArray) -> Projection:
         spread = np.zeros((len(directions), len(self.moment)))
         spread[:, self.edges[agent]] = directions
-        return self._factor.project(spread, self.bounds.half_width)
+        return self._factor.project(spread)
 
     @cached_property
     def _spread(self) -> FloatArray:

@@ -294,9 +294,8 @@ class PairedObjective(CertificateObjective):
         for own in range(largest):
             profile = np.array([sets[min(own, len(sets) - 1)] for sets in listed])
             terms = union_terms(self.strategy(profile), spaces, self.delta, self.form)
-            assert isinstance(terms, tuple)
-            for i, row in enumerate(terms):
-                table[i, own, : len(row)] = row
+            assert isinstance(terms, np.ndarray)
+            table[:, own] = terms
         return table
 
     def _log_terms(self, own: FloatArray, owners: IntArray) -> LogTerm:

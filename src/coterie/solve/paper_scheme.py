@@ -21,10 +21,9 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, D, Evidence
 from coterie.certificates.gains import ENUMERATED, GainBound, is_enumerated
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paper import ExpectedNorms, SurrogateBound, paper_rooms, paper_totals
+from coterie.certificates.paper import ExpectedNorms, SurrogateBound, paper_radius, paper_rooms, paper_totals
 from coterie.certificates.total_evidence import TotalBatches, TotalEvidence
 from coterie.errors import InputError, TooLargeError
-from coterie.estimate.confidence import paper_radius
 from coterie.estimate.design import directions
 from coterie.estimate.ridge import AgentRidge
 from coterie.estimate.unknowns import SizeFree
@@ -234,7 +233,7 @@ class _TotalSurrogate(_Surrogate):
     def values(self, profiles: BoolArray, agents: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return rooms and forms of the bonus under pure profiles, one row per profile and agent."""
         design = SizeFree().batch(profiles, agents)
-        return self.batches.rooms(design), self.batches.forms(design, "ellipsoid", [self.radius**2] * len(agents))
+        return self.batches.rooms(design), self.radius**2 * self.batches.ellipsoids(design)
 
     def drawn(self, profiles: BoolArray, agent: int) -> tuple[FloatArray, FloatArray]:
         rooms, forms = self.values(profiles, np.array([agent]))

@@ -17,8 +17,9 @@ from typing import Literal
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certificates import widths
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound, LinearBound, RootBound, SmallerOf, worst_deviations
+from coterie.certificates.gains import GainBound, LinearBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import PairedForm, box_bound, share_of
 from coterie.certificates.paper import SurrogateBound, paper_rooms
@@ -175,13 +176,10 @@ class SmoothEllipsoid(SmoothObjective):
         return np.delete(p, agent, axis=0).T
 
     def bound(self, p: FloatArray) -> GainBound:
-        n, k = p.shape
-        rooms = self.game.utilities.room_values(p)
-        square = np.empty((n, k, k))
-        for i in range(n):
-            square[i] = self.unknowns.form(self._weights(p, i), self._units[i].ellipsoid)
-            square[i] *= self.evidence.estimate.radius(i, self.delta) ** 2
-        ellipsoid = RootBound.ellipsoid(p, rooms, square)
+        agents = range(len(p))
+        forms = [self.unknowns.form(self._weights(p, i), self._units[i].ellipsoid) for i in agents]
+        radii = [self.evidence.estimate.radius(i, self.delta) for i in agents]
+        ellipsoid = widths.ellipsoid_bound(p, self.game.utilities.room_values(p), forms, radii)
         return SmallerOf((self.evidence.range_bound(self.unknowns.at(p)), ellipsoid))
 
     def tangents(self, p: FloatArray, agents: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:

@@ -24,8 +24,8 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import FloatArray
+from coterie.certificates.paper import paper_radius
 from coterie.errors import InputError
-from coterie.estimate.confidence import paper_radius
 from coterie.words import said
 
 if TYPE_CHECKING:

@@ -1,0 +1,171 @@
+"""The widths of certificates, one function each: from what a log knows of unknowns to a bound on every gain.
+
+If agent i with marginals p moves to the set a', the gain is sum over l of x_l W_i(l) with x_l = 1[l in a'] - p_l, and
+with W_i(l) = sum over e of phi_e(l) theta_e it is the combination sum c_e theta_e, c = x' phi. A `Design` holds phi,
+and its sums over e stay quadratic in x: sum c_e^2 q_e = x' Q x with Q = `design.quadratic(q)`. So all widths of one
+combination have the form of `gains.RootBound`, which finds the largest bound over deviations and knows no formula:
+
+    root sqrt(x' Q x + floor m^2) + slope m + |x' B|_1,     m = max over l of |x_l| largest_l
+
+L is log(1 / probability to fail), from `holdout.one_event` or `paired.union_terms`. `known.parts(design)` are room
+values with what was never observed at its worst. The sharpest width is in `coterie.certificates.tilted`.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.certificates.gains import LinearBound, LogTerm, RootBound, Shape
+from coterie.estimate.design import Design, StrategyDesign, directions, own_unknowns
+
+if TYPE_CHECKING:
+    from coterie.certificates.pair_evidence import PairEvidence
+    from coterie.certificates.total_evidence import TotalEvidence
+    from coterie.estimate.ridge import LinearEstimate, Projection
+
+
+def box(known: "PairEvidence", design: Design, delta: float) -> LinearBound:
+    """Return sum over l in a' of (1 - p_l) W^U(l) - sum over l not in a' of p_l W^L(l), for all profiles at once.
+
+    W^U and W^L are room values with every unknown at the upper and lower end of its interval. Proof: if all intervals
+    hold (probability 1 - delta), W^L <= W <= W^U, and x_l W(l) is at most x_l W^U(l) where x_l = 1 - p_l > 0 (l is in
+    a') and at most x_l W^L(l) where x_l = -p_l. Coalitions that are kept have x_l = 0: their doubt cancels.
+    """
+    lower, upper = known.interval_arrays(delta)
+    unseen, bounds = known.unknowns.exposure(design, known.estimate.moments.unseen), known.bounds
+    rounding = bounds.rounding * design.partners
+    return LinearBound(
+        design.marginals,
+        upper=design.linear(upper) + times(unseen, bounds.high) + rounding,
+        lower=design.linear(lower) + times(unseen, bounds.low) - rounding,
+    )
+
+
+def at_range(design: Design, low: float, high: float) -> LinearBound:
+    """Return the bound that needs no data: the box with W^U = high P and W^L = low P, P the number of partners."""
+    return LinearBound(design.marginals, upper=times(design.partners, high), lower=times(design.partners, low))
+
+
+def times(amount: FloatArray, limit: float) -> FloatArray:
+    """Return amount times an end of the range: nothing of something unbounded is still nothing."""
+    return amount * limit if np.isfinite(limit) else np.where(amount > 0, limit, 0.0)
+
+
+def hoeffding_shape(log_term: FloatArray | float) -> Shape:
+    """Return the shape of sqrt(2 L S), S the variance proxy of the combination.
+
+    Sums of independent sub-Gaussian errors add their proxies, and a combination of proxy S exceeds its mean by
+    sqrt(2 L S) with probability at most exp(-L). One-sided: one event per combination.
+    """
+    return Shape(root=np.sqrt(2 * log_term))
+
+
+def hoeffding(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
+    """Return sum c_e v^_e + r sqrt(2 L sum c_e^2 / N_e), what was never observed at its worst."""
+    proxy = known.bounds.half_range**2 * design.quadratic(known.per_count)
+    return RootBound(design.marginals, *known.parts(design), proxy, hoeffding_shape(log_term))
+
+
+def bernstein_shape(half_range: float, log_term: FloatArray | float) -> Shape:
+    """Return the shape of sqrt(2 L v) + 2 r L m / 3 with sqrt(v) = u + sqrt(V + u^2), u = r m sqrt(2 L).
+
+    V = sum c_e^2 s_e^2 / N_e with sample variances s_e^2, m = max |c_e| / (N_e - 1).
+
+    s_e^2 averages, over all ways to pair up the N_e values, means of N_e // 2 independent terms
+    h = (x - y)^2 / 2 with 0 <= h <= 2 r^2; as E exp(-t (h - E h)) <= exp(t^2 E h^2 / 2) and
+    E h^2 <= 2 r^2 E h, Jensen (on the centred averages, each of which leaves out at most one value)
+    gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true variance v. So sqrt(v) <= u +
+    sqrt(V + u^2) except with probability exp(-L), and Bernstein bounds the combination given v,
+    except with probability exp(-L). Two events; the values of one unknown need the same mean only,
+    not the same distribution.
+    """
+    noise = half_range * np.sqrt(2 * log_term)  # u / m
+    root = np.sqrt(2 * log_term)
+    return Shape(root, floor=noise**2, slope=root * noise + 2 * half_range * log_term / 3)
+
+
+def bernstein(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
+    """Return sum c_e v^_e + sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3, what was never observed at its worst."""
+    variance, largest = design.quadratic(known.variance_per_count), design.largest(known.steps)
+    shape = bernstein_shape(known.bounds.half_range, log_term)
+    return RootBound(design.marginals, *known.parts(design), variance, shape, largest=largest)
+
+
+def dependent(known: "PairEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
+    """Return sum c_e v^_e + r sqrt(2 L alpha' H alpha), alpha_e = |c_e| / N_e: pairs of one sample may depend.
+
+    A sample moves the estimate of sum c_e theta_e within an interval of length 2 r alpha' y, y its indicator of
+    unknowns; samples are independent, so the variance proxy is r^2 alpha' H alpha with H = sum over samples of y y'.
+    """
+    assert known.estimate.noise is not None
+    together, r = known.estimate.noise.together, known.bounds.half_range
+    assert together is not None
+    square = []
+    for i in range(len(design.marginals)):
+        alpha = directions(design, i) * own_unknowns(known.per_count[None, :, i], i)
+        square.append(r**2 * alpha @ together(i) @ alpha.T)
+    return dependent_bound(design, known.parts(design), np.stack(square), log_term)
+
+
+def dependent_without_counts(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
+    """Return the same where H was too large to keep: alpha' H alpha <= (sum of alpha_e sqrt(H_ee))^2."""
+    width = design.linear(known.roots)
+    return dependent_bound(design, known.parts(design), np.einsum("il,im->ilm", width, width), log_term)
+
+
+def dependent_bound(
+    design: Design, parts: tuple[FloatArray, FloatArray], square: FloatArray, log_term: LogTerm
+) -> RootBound:
+    """Return parts plus sqrt(2 L |x|' Q |x|): nothing cancels, as nobody knows how pairs depend on each other."""
+    return RootBound(design.marginals, *parts, square, hoeffding_shape(log_term), absolute=True)
+
+
+def totals(known: "TotalEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
+    """Return c' theta^ + lambda h |G^-1 c|_1 + r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2)) for fixed combinations c.
+
+    theta^ - theta = G^-1 (sum of w x noise - lambda theta), G = lambda I + sum of w x x'. The second part is the bias,
+    |theta_e| <= h. The noise of w^(1/2) total is r-sub-Gaussian, so the first has variance proxy r^2 c' G^-1
+    (G - lambda I) G^-1 c, and sqrt(2 L) times its root is exceeded with probability at most exp(-L).
+    """
+    agents, estimate, r = range(len(design.marginals)), known.estimate, known.bounds.half_range
+    projections = [estimate.project(i, directions(design, i)) for i in agents]
+    proxy = np.stack([r**2 * noise_form(one, estimate.penalty) for one in projections])
+    bias = np.stack([bias_form(one, estimate) for one in projections])
+    return totals_bound(design, known.rooms(design), proxy, bias, log_term)
+
+
+def noise_form(projection: "Projection", penalty: float) -> FloatArray:
+    """Return c' G^-1 c - lambda |G^-1 c|^2 for the rows c of a projection (and their products), shape (k, k)."""
+    return np.asarray(projection.ellipsoid - penalty * projection.solved.T @ projection.solved)
+
+
+def bias_form(projection: "Projection", estimate: "LinearEstimate") -> FloatArray:
+    """Return lambda h G^-1 c for the rows c of a projection, shape (k, d): their 1-norm bounds the bias."""
+    return np.asarray(estimate.penalty * estimate.bounds.half_width * projection.solved.T)
+
+
+def totals_bound(
+    design: Design, rooms: FloatArray, proxy: FloatArray, bias: FloatArray, log_term: LogTerm
+) -> RootBound:
+    """Return x . rooms + |x' bias|_1 + sqrt(2 L x' proxy x)."""
+    return RootBound(design.marginals, rooms, rooms, proxy, hoeffding_shape(log_term), bias=bias)
+
+
+def ellipsoid(known: "TotalEvidence", design: StrategyDesign, delta: float) -> RootBound:
+    """Return c' theta^ + radius |c|_(G^-1), c = x' phi: |c' (theta^ - theta)| is at most that for all c at once."""
+    agents, estimate = range(len(design.marginals)), known.estimate
+    forms = [estimate.project(i, directions(design, i)).ellipsoid for i in agents]
+    return ellipsoid_bound(design.marginals, known.rooms(design), forms, [estimate.radius(i, delta) for i in agents])
+
+
+def ellipsoid_bound(
+    marginals: FloatArray,
+    rooms: FloatArray,
+    forms: Sequence[FloatArray] | FloatArray,
+    radii: Sequence[float] | FloatArray,
+) -> RootBound:
+    """Return x . rooms + radius sqrt(x' form x), one form and radius for each row."""
+    square = np.asarray(forms) * np.square(radii)[:, None, None]
+    return RootBound(marginals, rooms, rooms, square, Shape(root=1.0))
