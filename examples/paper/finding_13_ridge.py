@@ -20,7 +20,7 @@ sets of five coalitions, 25 agents.
 
 import numpy as np
 
-from coterie.estimate.confidence import paper_radius
+from coterie.certificates.paper import paper_radius
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import AgentRidge
 from coterie.game.actions import ActionSpaces

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from coterie.estimate.confidence import paper_radius
+from coterie.certificates.paper import paper_radius
 
 
 def theorem_6(n: int, k: int, c_size: float, delta: float, samples: float) -> float:

@@ -73,15 +73,9 @@ def _fixed(
 def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form = "both") -> GainBound:
     """Return the bound of every deviation: the smaller of the range and the width around the estimated gain.
 
-    The width is that of one fixed combination sum c_e theta_e of unknowns, with L the log term:
-
-        pairs, Hoeffding   r sqrt(2 L sum c_e^2 / N_e)
-        pairs, Bernstein   sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3 with V = sum c_e^2 s_e^2 / N_e,
-                           m = max |c_e| / (N_e - 1) and u = r m sqrt(2 L)
-        totals             lambda h |G^-1 c|_1 + r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2))
-
-    `PairEvidence.direction_bound` and `TotalEvidence.direction_bound` make them, with what was never observed at its
-    worst; both forms together cost half of the share each.
+    The width is that of one fixed combination of unknowns, with L the log term: `widths.hoeffding`, `widths.bernstein`
+    or both with half of the share each for pairs, `widths.dependent` where those of a sample may depend on each other,
+    `widths.totals` for totals. With a learning part it is `Tilted`.
     """
     return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
 
