@@ -17,7 +17,8 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from coterie.estimate.confidence import hoeffding, paper_bonus
+from coterie.certificates.paper import paper_bonus
+from coterie.estimate.confidence import hoeffding
 
 K, DELTA = 5, 0.01
 
