@@ -7,8 +7,8 @@ import pytest
 
 import coterie
 from coterie.certificates import evidence_from, fixed, paired
-from coterie.certificates.gains import Shape
 from coterie.certificates.widened import widened
+from coterie.certificates.widths import Shape
 from coterie.collect.outlook import Outlook
 from coterie.simulate import Simulation
 from coterie.solve.objective import HoldoutObjective, PairedObjective

@@ -21,6 +21,7 @@ sets of five coalitions, 25 agents.
 import numpy as np
 
 from coterie.certificates.paper import paper_radius
+from coterie.certificates.widths import ellipsoid_radius
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import AgentRidge
 from coterie.game.actions import ActionSpaces
@@ -63,7 +64,7 @@ for _ in range(5):
     weighted = tuple(x[i].T @ (weight[i] * noise[i]) for i in range(N))
     ridge = AgentRidge(tuple(weighted_grams), weighted, Bounds(-1.0, 1.0), penalty=1.0)
     norms = [np.sqrt(ridge.theta(i) @ (np.eye(x.shape[2]) + weighted_grams[i]) @ ridge.theta(i)) for i in range(N)]
-    held += all(norm <= ridge.radius(i, DELTA) for i, norm in enumerate(norms))
+    held += all(norm <= ellipsoid_radius(ridge, i, DELTA) for i, norm in enumerate(norms))
 assert missed == missed_by_beta == 5
 assert held == 5
 

@@ -17,8 +17,10 @@ actions fixed in advance.
 
 import numpy as np
 
+from coterie.certificates.widths import ellipsoid_radius
 from coterie.estimate.confidence import hoeffding
-from coterie.estimate.ridge import Factor
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.ridge import AgentRidge
 
 DELTA, LONGEST = 0.01, 2_000
 
@@ -44,7 +46,9 @@ assert by_hoeffding > 2.5 * DELTA
 
 # One unknown, one total per sample: |theta^ - theta|_G <= radius, with G = lambda + t and theta^ = S / G.
 penalty = 1.0
-radii = np.array([Factor.of(np.array([[t]]), penalty).radius(1.0, 0.0, 1, DELTA) for t in times])
+bounds = Bounds(0.0, 0.0, sigma=1.0)  # theta is 0, and that is known
+ridges = [AgentRidge((np.array([[t]]),), (np.zeros(1),), bounds, penalty) for t in times]
+radii = np.array([ellipsoid_radius(ridge, 0, DELTA) for ridge in ridges])
 by_self_normalised = ever_outside(radii * np.sqrt(penalty + times))
 assert by_self_normalised < DELTA
 

@@ -16,7 +16,7 @@ from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_radius, paper_totals
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.certificates.widths import bias_form, noise_form
+from coterie.certificates.widths import bias_form, ellipsoid_radius, noise_form
 from coterie.certificates.widths import totals as totals_width
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import AgentRidge, JointRidge
@@ -87,13 +87,13 @@ def test_projections_are_their_formulas(seed):
         c = rng.normal(size=(2, 4))
         found = ridge.project(i, c)
         np.testing.assert_allclose(
-            noise_form(found, 0.03), c @ inverse @ (g - 0.03 * np.eye(4)) @ inverse @ c.T, atol=1e-8
+            noise_form(found, ridge), c @ inverse @ (g - 0.03 * np.eye(4)) @ inverse @ c.T, atol=1e-8
         )
         np.testing.assert_allclose(bias_form(found, ridge), 0.03 * c @ inverse, atol=1e-8)
         np.testing.assert_allclose(found.ellipsoid, c @ inverse @ c.T, atol=1e-8)
         volume = math.log(np.linalg.det(g / 0.03))
         radius = math.sqrt(0.03 * 4) + math.sqrt(2 * math.log(N / 0.1) + volume)
-        assert ridge.radius(i, 0.1) == pytest.approx(radius)
+        assert ellipsoid_radius(ridge, i, 0.1) == pytest.approx(radius)
 
 
 @settings(max_examples=30, deadline=None)
@@ -109,9 +109,9 @@ def test_noise_and_bias_bound_the_error_of_every_log(seed):
     noiseless = np.linalg.solve(v, ridge.projections @ means)
     found = ridge.project(0, direction)
     assert abs(spread @ (noiseless - means)) <= np.abs(bias_form(found, ridge)).sum() + 1e-9
-    assert noise_form(found, 0.03)[0, 0] >= -1e-12
+    assert noise_form(found, ridge)[0, 0] >= -1e-12
     np.testing.assert_allclose(ridge.theta(0), np.linalg.solve(v, ridge.moment)[ridge.edges[0]], atol=1e-8)
-    assert ridge.radius(0, 0.1) > 0
+    assert ellipsoid_radius(ridge, 0, 0.1) > 0
 
 
 def test_singular_logs_give_the_range_and_no_crash():

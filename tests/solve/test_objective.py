@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from coterie import ActionSpaces, Game, Strategy, UpTo
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.gains import SmallerOf, worst_deviations
-from coterie.certificates.holdout import fixed, one_event
+from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper
+from coterie.certificates.widths import one_event
 from coterie.game.actions import ExplicitSets
 from coterie.solve.objective import GapObjective, HoldoutObjective, PairedObjective, estimated_gap
 from coterie.solve.paper_scheme import SurrogateObjective

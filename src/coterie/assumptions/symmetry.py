@@ -90,7 +90,7 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
     for agent in range(n):
         others, known = np.arange(n) != agent, ridge.project(agent, np.eye(setting.n_features))
         value[agent][:, others] = ridge.theta(agent).reshape(own) + ridge.bounds.middle
-        variance = np.diag(noise_form(known, ridge.penalty))
+        variance = np.diag(noise_form(known, ridge))
         root[agent][:, others] = np.sqrt(np.maximum(variance, 0.0)).reshape(own)
         bias[agent][:, others] = np.abs(bias_form(known, ridge)).sum(axis=1).reshape(own)
         seen[agent][:, others] = (np.diag(ridge.gram[agent]) > 0).reshape(own)
@@ -101,7 +101,7 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
     sides = ((i, table, j, size), (j, table, i, size))
     noise, off = (array[sides[0]] + array[sides[1]] for array in (root, bias))
     shape = hoeffding_shape(confidence.log_events(2 * len(i), alpha))
-    width = off + shape.width((ridge.bounds.half_range * noise) ** 2)
+    width = off + shape.width(noise**2)
     return _compared(setting, np.stack([table, i, j], axis=1), np.stack([value[side] for side in sides]), width)
 
 

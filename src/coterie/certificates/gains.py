@@ -8,13 +8,16 @@ with a valid relaxation, so that 2^k sets are never listed.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.steps import small_steps
+
+if TYPE_CHECKING:
+    from coterie.certificates.widths import Shape
 
 LogTerm = float | FloatArray
 """log(1 / share of delta) of a deviation: one for all, or one per agent and enumerated action.
@@ -88,29 +91,12 @@ class LinearBound(GainBound):
         return np.asarray((upper + own * (lower - upper)) @ sets.T - kept.sum(axis=1)[:, None])
 
 
-class Shape(NamedTuple):
-    """How a width grows with the variance S of a combination, and with the largest step m of one value in it."""
-
-    root: FloatArray | float
-    """One for all deviations, or one per agent and enumerated action, as in `LogTerm`."""
-    floor: FloatArray | float = 0.0
-    slope: FloatArray | float = 0.0
-
-    def width(self, square: FloatArray, largest: FloatArray | float = 0.0) -> FloatArray:
-        """Return root sqrt(S + floor m^2) + slope m."""
-        return np.asarray(self.root * np.sqrt(square + self.floor * largest**2) + self.slope * largest)
-
-    def of(self, rows: IntArray | slice, actions: int) -> "Shape":
-        """Return the shape for some rows of agents and their actions."""
-        return Shape(*(one[rows, :actions] if isinstance(one, np.ndarray) else one for one in self))
-
-
 @dataclass(frozen=True, eq=False)
 class RootBound(GainBound):
     """A linear part plus a width that grows with the root of a quadratic form of x; `widths` has what it is made of.
 
-    width(x) = root sqrt(x' Q x + floor m^2) + slope m + |x' bias|_1, m = max over l of |x_l| largest_l.
-    Where `absolute`, Q is applied to |x|.
+    width(x) = shape(x' Q x, m) + |x' bias|_1, m = max over l of |x_l| largest_l, with `Shape.width` of the variance and
+    the largest step. Where `absolute`, Q is applied to |x|.
     """
 
     marginals: FloatArray
@@ -118,7 +104,7 @@ class RootBound(GainBound):
     lower: FloatArray
     square: FloatArray
     """(n, k) for a diagonal Q, else (n, k, k)."""
-    shape: Shape
+    shape: "Shape"
     bias: FloatArray | None = None
     """(n, k, d): the estimate may be off by the 1-norm of x' bias on top."""
     absolute: bool = False

@@ -10,7 +10,6 @@ profile. `hold_out` makes that so: the caller hands in a function that sees the 
 alone, and gets certificates for what it returns, with delta divided over all of them.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from weakref import WeakSet
@@ -19,6 +18,7 @@ from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.widths import one_event
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy, StrategyLike
@@ -78,11 +78,6 @@ def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form 
     `widths.totals` for totals. With a learning part it is `Tilted`.
     """
     return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
-
-
-def one_event(delta: float) -> float:
-    """Return L = log(1 / delta): the price of the one statement that must hold, see `fixed`."""
-    return -math.log(delta)
 
 
 NOT_ADAPTIVE = "holdout needs actions that did not depend on earlier utilities; for an adaptive log there is paired"

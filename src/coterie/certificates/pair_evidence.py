@@ -94,17 +94,14 @@ class PairEvidence(Evidence):
         if not self.knows_variance:
             form = "hoeffding"
         if form == "both":
-            # Hoeffding is one event, the variance-aware width two: half of the share for each.
-            by_range = widths.hoeffding(self, design, log_term + np.log(2))
-            return SmallerOf((by_range, widths.bernstein(self, design, log_term + np.log(4))))
-        if form == "bernstein":
-            return widths.bernstein(self, design, log_term + np.log(2))
-        return widths.hoeffding(self, design, log_term)
+            half = log_term + np.log(2)  # of the share for each of the two
+            return SmallerOf((widths.hoeffding(self, design, half), widths.bernstein(self, design, half)))
+        return (widths.bernstein if form == "bernstein" else widths.hoeffding)(self, design, log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:
         if self.allows_dependence or not self.knows_variance:
             return self.direction_bound(design, log_term)
-        return widths.bernstein(self, design, log_term)
+        return widths.bernstein(self, design, log_term, events=1)
 
     def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "PairEvidence") -> GainBound:
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""

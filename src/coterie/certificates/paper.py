@@ -9,6 +9,7 @@ width for pairs never seen; eq. (11) for bandit logs.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate import confidence
 from coterie.estimate.design import Design, directions
 from coterie.estimate.pair_means import PairEstimate
-from coterie.estimate.ridge import AgentRidge, paper_ridge
+from coterie.estimate.ridge import AgentRidge, Factor, paper_ridge
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.statistics.pair_statistics import PairStatistics
@@ -84,6 +85,16 @@ def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: floa
     return np.sqrt(2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta) / np.maximum(count, 1))
 
 
+def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
+    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta)).
+
+    The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
+    """
+    dimension = n_agents**2 * n_coalitions
+    price = 2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta)
+    return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
+
+
 def _assumes(evidence: Evidence) -> tuple[str, ...]:
     printed = "the paper's widths as printed, which pay for too few events and for pairs never seen too little"
     return (*evidence.assumptions(), printed)
@@ -124,16 +135,6 @@ def paper_totals(
     return replace(result, assumes=_assumes(evidence))
 
 
-def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
-    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta)).
-
-    The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
-    """
-    dimension = n_agents**2 * n_coalitions
-    price = 2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta)
-    return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
-
-
 class ExpectedNorms:
     """E |z_i(a', others)|_(V^-1) for an agent and any of her actions a'.
 
@@ -142,40 +143,49 @@ class ExpectedNorms:
     """
 
     def __init__(self, ridge: AgentRidge, strategy: Strategy, agent: int, directions: FloatArray) -> None:
-        n, k = strategy.marginals.shape
-        others = [np.flatnonzero(strategy.owner == j) for j in range(n) if j != agent]
-        joint = math.prod(len(rows) for rows in others)
-        self.is_exact = joint * k**2 <= MOST_FORMS
+        k, others = strategy.n_coalitions, [np.flatnonzero(strategy.owner == j) for j in range(strategy.n_agents)]
+        del others[agent]
+        self.is_exact = math.prod(len(rows) for rows in others) * k**2 <= MOST_FORMS
         if self.is_exact:
-            # Every joint action of the others: z_l is 1 for partner j in coalition l if j is there.
-            digits = mixed_radix(np.arange(joint), [len(rows) for rows in others])
-            rows = np.stack([rows[digits[:, t]] for t, rows in enumerate(others)], axis=1)
-            self.shares = strategy.probability[rows].prod(axis=1)
-            self.forms = np.empty((joint, k, k))
-            step = max(1, MOST_FORMS // (k**2 * (n - 1)))
-            for start in range(0, joint, step):
-                some = slice(start, start + step)
-                present = strategy.sets[rows[some]].transpose(0, 2, 1)  # (joint, k, n - 1)
-                blocks = np.zeros((len(present), k, k, n - 1))
-                blocks[:, np.arange(k), np.arange(k)] = present
-                flat = blocks.reshape(len(present) * k, k * (n - 1))
-                solved = ridge.factor(agent).solve(flat.T).T.reshape(len(present), k, -1)
-                self.forms[some] = flat.reshape(len(present), k, -1) @ solved.transpose(0, 2, 1)
-            return
-        # E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships.
-        self.shares = np.ones(1)
-        solved = ridge.factor(agent).solve(directions.T)
-        inverse = ridge.factor(agent).solve(np.eye(directions.shape[1]))
-        cells = inverse.reshape(k, n - 1, k, n - 1)
-        p = np.delete(strategy.marginals, agent, axis=0)
-        covariance = np.delete(strategy.joint_marginals, agent, axis=0) - p[:, :, None] * p[:, None, :]
-        self.forms = (directions @ solved + np.einsum("ljmj,jlm->lm", cells, covariance))[None]
+            self.shares, self.forms = _every_form(ridge.factor(agent), strategy, others)
+        else:
+            self.shares, self.forms = np.ones(1), _mean_form(ridge.factor(agent), strategy, agent, directions)[None]
 
     def of(self, sets: BoolArray) -> FloatArray:
         """Return the expected norm of each action, a row of `sets`."""
         rows = np.asarray(sets, dtype=np.float64)
         squares = np.einsum("al,jlm,am->ja", rows, self.forms, rows, optimize=True)
         return np.asarray(self.shares @ np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) -> tuple[FloatArray, FloatArray]:
+    """Return every joint action of the others: its probability, and z_l' V^-1 z_m for all pairs of coalitions.
+
+    z_l is 1 for partner j in coalition l if j is there.
+    """
+    k, joint = strategy.n_coalitions, math.prod(len(rows) for rows in others)
+    digits = mixed_radix(np.arange(joint), [len(rows) for rows in others])
+    rows = np.stack([rows[digits[:, t]] for t, rows in enumerate(others)], axis=1)
+    forms = np.empty((joint, k, k))
+    step = max(1, MOST_FORMS // (k**2 * len(others)))
+    for start in range(0, joint, step):
+        some = slice(start, start + step)
+        present = strategy.sets[rows[some]].transpose(0, 2, 1)  # (joint, k, n - 1)
+        blocks = np.zeros((len(present), k, k, len(others)))
+        blocks[:, np.arange(k), np.arange(k)] = present
+        flat = blocks.reshape(len(present) * k, -1)
+        solved = factor.solve(flat.T).T.reshape(len(present), k, -1)
+        forms[some] = flat.reshape(len(present), k, -1) @ solved.transpose(0, 2, 1)
+    return strategy.probability[rows].prod(axis=1), forms
+
+
+def _mean_form(factor: Factor, strategy: Strategy, agent: int, directions: FloatArray) -> FloatArray:
+    """Return E[z_l' V^-1 z_m]: E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships."""
+    k, others = strategy.n_coalitions, strategy.n_agents - 1
+    cells = factor.solve(np.eye(directions.shape[1])).reshape(k, others, k, others)
+    p = np.delete(strategy.marginals, agent, axis=0)
+    covariance = np.delete(strategy.joint_marginals, agent, axis=0) - p[:, :, None] * p[:, None, :]
+    return np.asarray(directions @ factor.solve(directions.T) + np.einsum("ljmj,jlm->lm", cells, covariance))
 
 
 def no_paper() -> str:

@@ -107,7 +107,7 @@ class TotalBatches:
 
     @cached_property
     def _noise(self) -> list[FloatArray]:
-        return [widths.noise_form(unit, self.estimate.penalty) for unit in self._units]
+        return [widths.noise_form(unit, self.estimate) for unit in self._units]
 
     @cached_property
     def _biases(self) -> list[FloatArray]:
@@ -127,16 +127,18 @@ class TotalBatches:
     def uniform_bound(self, design: Design, delta: float) -> GainBound:
         base, rows = rows_of(design)
         agents = np.resize(base.agents, len(base.marginals))[rows]
-        radii = np.array([self.estimate.radius(i, delta) for i in range(self.estimate.n_agents)])[agents]
-        return widths.ellipsoid_bound(design.marginals, self.rooms(base)[rows], self.ellipsoids(base)[rows], radii)
+        radii = np.array([widths.ellipsoid_radius(self.estimate, i, delta) for i in range(self.estimate.n_agents)])
+        return widths.ellipsoid_bound(
+            design.marginals, self.rooms(base)[rows], self.ellipsoids(base)[rows], radii[agents]
+        )
 
     def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form
         if self.evidence.allows_adaptivity:
             return self.range_bound(design)
         base, rows = rows_of(design)
-        agents, rooms, r = base.agents.tolist(), self.rooms(base)[rows], self.estimate.bounds.half_range
-        proxy = base.forms([r**2 * self._noise[i] for i in agents])[rows]
+        agents, rooms = base.agents.tolist(), self.rooms(base)[rows]
+        proxy = base.forms([self._noise[i] for i in agents])[rows]
         bias = [base.products(base.partners_of(i), self._biases[i]) for i in agents]
         stacked = np.stack(bias, axis=1).reshape(-1, base.joined.shape[2], bias[0].shape[2])
         return widths.totals_bound(design, rooms, proxy, stacked[rows], log_term)

@@ -7,17 +7,19 @@ combination have the form of `gains.RootBound`, which finds the largest bound ov
 
     root sqrt(x' Q x + floor m^2) + slope m + |x' B|_1,     m = max over l of |x_l| largest_l
 
-L is log(1 / probability to fail), from `holdout.one_event` or `paired.union_terms`. `known.parts(design)` are room
+L is log(1 / probability to fail), from `one_event` or `paired.union_terms`. `known.parts(design)` are room
 values with what was never observed at its worst. The sharpest width is in `coterie.certificates.tilted`.
 """
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from coterie.arrays import FloatArray
-from coterie.certificates.gains import LinearBound, LogTerm, RootBound, Shape
+from coterie.arrays import FloatArray, IntArray
+from coterie.certificates.gains import LinearBound, LogTerm, RootBound
 from coterie.estimate.design import Design, StrategyDesign, directions, own_unknowns
 
 if TYPE_CHECKING:
@@ -53,6 +55,28 @@ def times(amount: FloatArray, limit: float) -> FloatArray:
     return amount * limit if np.isfinite(limit) else np.where(amount > 0, limit, 0.0)
 
 
+class Shape(NamedTuple):
+    """How a width grows with the variance S of a combination, and with the largest step m of one value in it."""
+
+    root: FloatArray | float
+    """One for all deviations, or one per agent and enumerated action, as in `LogTerm`."""
+    floor: FloatArray | float = 0.0
+    slope: FloatArray | float = 0.0
+
+    def width(self, square: FloatArray, largest: FloatArray | float = 0.0) -> FloatArray:
+        """Return root sqrt(S + floor m^2) + slope m."""
+        return np.asarray(self.root * np.sqrt(square + self.floor * largest**2) + self.slope * largest)
+
+    def of(self, rows: IntArray | slice, actions: int) -> "Shape":
+        """Return the shape for some rows of agents and their actions."""
+        return Shape(*(one[rows, :actions] if isinstance(one, np.ndarray) else one for one in self))
+
+
+def one_event(delta: float) -> float:
+    """Return L = log(1 / delta): the price of the one statement that must hold, see `holdout.fixed`."""
+    return -math.log(delta)
+
+
 def hoeffding_shape(log_term: FloatArray | float) -> Shape:
     """Return the shape of sqrt(2 L S), S the variance proxy of the combination.
 
@@ -81,15 +105,19 @@ def bernstein_shape(half_range: float, log_term: FloatArray | float) -> Shape:
     except with probability exp(-L). Two events; the values of one unknown need the same mean only,
     not the same distribution.
     """
-    noise = half_range * np.sqrt(2 * log_term)  # u / m
     root = np.sqrt(2 * log_term)
+    noise = half_range * root  # u / m
     return Shape(root, floor=noise**2, slope=root * noise + 2 * half_range * log_term / 3)
 
 
-def bernstein(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
-    """Return sum c_e v^_e + sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3, what was never observed at its worst."""
+def bernstein(known: "PairEvidence", design: Design, log_term: LogTerm, *, events: int = 2) -> RootBound:
+    """Return sum c_e v^_e + sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3, L the log term plus log 2 for two events.
+
+    What was never observed counts at its worst. A search that only wants to know about how wide a bound will be pays
+    for one event.
+    """
     variance, largest = design.quadratic(known.variance_per_count), design.largest(known.steps)
-    shape = bernstein_shape(known.bounds.half_range, log_term)
+    shape = bernstein_shape(known.bounds.half_range, log_term + math.log(events))
     return RootBound(design.marginals, *known.parts(design), variance, shape, largest=largest)
 
 
@@ -119,7 +147,7 @@ def dependent_bound(
     design: Design, parts: tuple[FloatArray, FloatArray], square: FloatArray, log_term: LogTerm
 ) -> RootBound:
     """Return parts plus sqrt(2 L |x|' Q |x|): nothing cancels, as nobody knows how pairs depend on each other."""
-    return RootBound(design.marginals, *parts, square, hoeffding_shape(log_term), absolute=True)
+    return RootBound(design.marginals, *parts, square, Shape(root=np.sqrt(2 * log_term)), absolute=True)
 
 
 def totals(known: "TotalEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
@@ -129,16 +157,16 @@ def totals(known: "TotalEvidence", design: StrategyDesign, log_term: LogTerm) ->
     |theta_e| <= h. The noise of w^(1/2) total is r-sub-Gaussian, so the first has variance proxy r^2 c' G^-1
     (G - lambda I) G^-1 c, and sqrt(2 L) times its root is exceeded with probability at most exp(-L).
     """
-    agents, estimate, r = range(len(design.marginals)), known.estimate, known.bounds.half_range
-    projections = [estimate.project(i, directions(design, i)) for i in agents]
-    proxy = np.stack([r**2 * noise_form(one, estimate.penalty) for one in projections])
-    bias = np.stack([bias_form(one, estimate) for one in projections])
+    estimate = known.estimate
+    projections = [estimate.project(i, directions(design, i)) for i in range(len(design.marginals))]
+    proxy, bias = (np.stack([form(one, estimate) for one in projections]) for form in (noise_form, bias_form))
     return totals_bound(design, known.rooms(design), proxy, bias, log_term)
 
 
-def noise_form(projection: "Projection", penalty: float) -> FloatArray:
-    """Return c' G^-1 c - lambda |G^-1 c|^2 for the rows c of a projection (and their products), shape (k, k)."""
-    return np.asarray(projection.ellipsoid - penalty * projection.solved.T @ projection.solved)
+def noise_form(projection: "Projection", estimate: "LinearEstimate") -> FloatArray:
+    """Return r^2 (c' G^-1 c - lambda |G^-1 c|^2) for the rows c of a projection (and their products), shape (k, k)."""
+    squares = projection.solved.T @ projection.solved
+    return np.asarray(estimate.bounds.half_range**2 * (projection.ellipsoid - estimate.penalty * squares))
 
 
 def bias_form(projection: "Projection", estimate: "LinearEstimate") -> FloatArray:
@@ -150,22 +178,35 @@ def totals_bound(
     design: Design, rooms: FloatArray, proxy: FloatArray, bias: FloatArray, log_term: LogTerm
 ) -> RootBound:
     """Return x . rooms + |x' bias|_1 + sqrt(2 L x' proxy x)."""
-    return RootBound(design.marginals, rooms, rooms, proxy, hoeffding_shape(log_term), bias=bias)
+    return RootBound(design.marginals, rooms, rooms, proxy, Shape(root=np.sqrt(2 * log_term)), bias=bias)
 
 
 def ellipsoid(known: "TotalEvidence", design: StrategyDesign, delta: float) -> RootBound:
-    """Return c' theta^ + radius |c|_(G^-1), c = x' phi: |c' (theta^ - theta)| is at most that for all c at once."""
+    """Return c' theta^ + radius |c|_(G^-1), c = x' phi: |c' (theta^ - theta)| is at most that for all c at once.
+
+    By the Cauchy-Schwarz inequality, |c' (theta^ - theta)| <= |theta^ - theta|_G |c|_(G^-1).
+    """
     agents, estimate = range(len(design.marginals)), known.estimate
     forms = [estimate.project(i, directions(design, i)).ellipsoid for i in agents]
-    return ellipsoid_bound(design.marginals, known.rooms(design), forms, [estimate.radius(i, delta) for i in agents])
+    radii = [ellipsoid_radius(estimate, i, delta) for i in agents]
+    return ellipsoid_bound(design.marginals, known.rooms(design), forms, radii)
 
 
 def ellipsoid_bound(
-    marginals: FloatArray,
-    rooms: FloatArray,
-    forms: Sequence[FloatArray] | FloatArray,
-    radii: Sequence[float] | FloatArray,
+    marginals: FloatArray, rooms: FloatArray, forms: Sequence[FloatArray] | FloatArray, radii: ArrayLike
 ) -> RootBound:
     """Return x . rooms + radius sqrt(x' form x), one form and radius for each row."""
     square = np.asarray(forms) * np.square(radii)[:, None, None]
     return RootBound(marginals, rooms, rooms, square, Shape(root=1.0))
+
+
+def ellipsoid_radius(estimate: "LinearEstimate", agent: int, delta: float) -> float:
+    """Return rho = sqrt(lambda d) h + r sqrt(2 log(E / delta) + log det(G / lambda)), d unknowns with |theta_e| <= h.
+
+    The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011), once for each of E estimates: with G =
+    lambda I + sum of w x x' and r-sub-Gaussian noise after weighting, |theta^ - theta|_G exceeds sqrt(lambda)
+    |theta|_2 + r sqrt(...) with probability at most delta / E. It also holds where actions depend on earlier utilities.
+    """
+    factor, bounds = estimate.factor(agent), estimate.bounds
+    noise = bounds.half_range * math.sqrt(2 * math.log(estimate.n_estimates / delta) + factor.volume)
+    return math.sqrt(estimate.penalty * factor.dimension) * bounds.half_width + noise

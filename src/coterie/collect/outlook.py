@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, LogTerm, worst_deviations
-from coterie.certificates.holdout import holdout_bound, one_event
+from coterie.certificates.holdout import holdout_bound
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired_bound, union_terms
+from coterie.certificates.widths import one_event
 from coterie.errors import InputError
 from coterie.estimate.design import StrategyDesign
 from coterie.estimate.intervals import Moments

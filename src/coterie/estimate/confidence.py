@@ -113,17 +113,3 @@ def _kl_upper(x: FloatArray, budget: FloatArray) -> FloatArray:
             if (step <= 1e-13 * t).all():
                 break
     return np.asarray(np.where(x < 1, np.maximum(-np.expm1(-t), x), 1.0))
-
-
-def ridge_radius(
-    volume: float, dimension: int, penalty: float, half_range: float, half_width: float, events: int, delta: float
-) -> float:
-    """Return sqrt(lambda) |theta|_2 + r sqrt(2 log(events / delta) + log det(G / lambda)).
-
-    The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011), once per event: with G = lambda I +
-    sum of w x x' and r-sub-Gaussian noise after weighting, |theta^ - theta|_G exceeds this with probability at most
-    delta / events. `volume` is log det(G / lambda), and |theta|_2 <= half_width sqrt(d). It also holds where actions
-    depend on earlier utilities.
-    """
-    noise = half_range * np.sqrt(2 * log_events(events, delta) + volume)
-    return float(np.sqrt(penalty * dimension) * half_width + noise)

@@ -16,6 +16,7 @@ mean can be from the middle of its range (`Bounds.half_width`).
 each edge of a symmetric game.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +25,6 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds
 from coterie.statistics.total_statistics import TotalStatistics, edge_index
 
@@ -72,8 +72,13 @@ class LinearEstimate(ABC):
         """Return the variance proxy of each of an agent's unknowns on its own, range included, shape (d,)."""
 
     @abstractmethod
-    def radius(self, agent: int, delta: float) -> float:
-        """Return rho with |theta^ - theta|_G <= rho for all agents together with probability 1 - delta."""
+    def factor(self, agent: int) -> "Factor":
+        """Return the factored matrix G that an agent's unknowns are estimated with."""
+
+    @property
+    @abstractmethod
+    def n_estimates(self) -> int:
+        """How many regressions there are: one for each agent, or one for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +111,15 @@ class Factor:
         solved = self.solve(directions.T)
         return Projection(directions @ solved, solved)
 
-    def radius(self, half_range: float, half_width: float, events: int, delta: float) -> float:
-        """Return rho with |theta^ - theta|_G <= rho, see `confidence.ridge_radius`."""
-        dimension = len(self.lower)
-        volume = 2 * float(np.log(np.diag(self.lower)).sum()) - dimension * float(np.log(self.penalty))
-        return confidence.ridge_radius(volume, dimension, self.penalty, half_range, half_width, events, delta)
+    @property
+    def dimension(self) -> int:
+        """The number d of unknowns."""
+        return len(self.lower)
+
+    @cached_property
+    def volume(self) -> float:
+        """Log det(G / lambda)."""
+        return 2 * float(np.log(np.diag(self.lower)).sum()) - self.dimension * math.log(self.penalty)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +156,6 @@ class AgentRidge(LinearEstimate):
         return [factor.solve(moment) for factor, moment in zip(self._factors, self.moment, strict=True)]
 
     def factor(self, agent: int) -> Factor:
-        """Return the factored matrix of one agent's problem."""
         return self._factors[agent]
 
     def theta(self, agent: int) -> FloatArray:
@@ -159,8 +167,9 @@ class AgentRidge(LinearEstimate):
     def spread(self, agent: int) -> FloatArray:
         return self.factor(agent).spread(self.bounds.half_range)
 
-    def radius(self, agent: int, delta: float) -> float:
-        return self.factor(agent).radius(self.bounds.half_range, self.bounds.half_width, len(self.gram), delta)
+    @property
+    def n_estimates(self) -> int:
+        return len(self.gram)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,8 +223,12 @@ class JointRidge(LinearEstimate):
     def spread(self, agent: int) -> FloatArray:
         return np.asarray(self._spread[self.edges[agent]])
 
-    def radius(self, agent: int, delta: float) -> float:  # noqa: ARG002  (one ellipsoid for all)
-        return self._factor.radius(self.bounds.half_range, self.bounds.half_width, 1, delta)
+    def factor(self, agent: int) -> Factor:  # noqa: ARG002  (one matrix for all)
+        return self._factor
+
+    @property
+    def n_estimates(self) -> int:
+        return 1
 
 
 def agent_ridge(part: TotalStatistics) -> AgentRidge:

@@ -14,8 +14,9 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import ENUMERATED, GainBound, LinearBound, LogTerm, SmallerOf, worst_deviations
-from coterie.certificates.holdout import holdout_bound, one_event
+from coterie.certificates.holdout import holdout_bound
 from coterie.certificates.paired import PROJECTED, PairedForm, paired_bound, union_terms
+from coterie.certificates.widths import one_event
 from coterie.estimate.design import BatchDesign, Design, MovedDesign
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.game import Game

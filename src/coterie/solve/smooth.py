@@ -178,7 +178,7 @@ class SmoothEllipsoid(SmoothObjective):
     def bound(self, p: FloatArray) -> GainBound:
         agents = range(len(p))
         forms = [self.unknowns.form(self._weights(p, i), self._units[i].ellipsoid) for i in agents]
-        radii = [self.evidence.estimate.radius(i, self.delta) for i in agents]
+        radii = [widths.ellipsoid_radius(self.evidence.estimate, i, self.delta) for i in agents]
         ellipsoid = widths.ellipsoid_bound(p, self.game.utilities.room_values(p), forms, radii)
         return SmallerOf((self.evidence.range_bound(self.unknowns.at(p)), ellipsoid))
 
@@ -196,7 +196,7 @@ class SmoothEllipsoid(SmoothObjective):
             flat = direction.reshape(len(rows), -1)
             solved = flat @ self._units[i].ellipsoid
             norm = np.sqrt(np.maximum((flat * solved).sum(axis=1), 0.0))
-            radius = self.evidence.estimate.radius(i, self.delta)
+            radius = widths.ellipsoid_radius(self.evidence.estimate, i, self.delta)
             pull = radius * solved / np.maximum(norm, 1e-300)[:, None]
             total = pull.reshape(direction.shape) + means
             value[rows] = flat @ means.ravel() + radius * norm
