@@ -56,7 +56,7 @@ CHANGES = {
     "certificates.paired.share_of": lambda delta, _: delta / 1000,
     "estimate.confidence.empirical_bernstein": lambda count, *_: np.full_like(count, 0.001),
     "estimate.confidence.kl_interval": lambda mean, *_: (mean - 0.002, mean + 0.002),
-    "certificates.widths.bernstein_shape": lambda *_: Shape(root=0.001),
+    "certificates.widths.bernstein_shape": lambda *_: Shape(times_sqrt=0.001),
     "estimate.confidence.log_events": lambda *_: 40.0,
 }
 """Function -> another one in its place: narrower or wider, so that every certificate changes."""

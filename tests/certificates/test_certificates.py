@@ -14,6 +14,7 @@ from coterie.certificates.holdout import Sealed, fixed, hold_out
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired, union_log_terms
 from coterie.certificates.paper import paper
+from coterie.certificates.widths import box_rooms
 from coterie.estimate.intervals import Bounds, Moments
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import SizeFree
@@ -45,9 +46,8 @@ def test_paired_box_is_its_formula_and_never_above_paper_s_form(drawn, seed):
     evidence = evidence_of(drawn.game, np.random.default_rng(seed))
     strategy, spaces = drawn.strategy, drawn.game.actions
     design = evidence.design(strategy)
-    bound = evidence.uniform_bound(design, 0.1)
     value = paired(evidence, strategy, spaces, 0.1, form="box")
-    upper, lower, p = bound.upper, bound.lower, strategy.marginals
+    (upper, lower), p = box_rooms(evidence, design, 0.1), strategy.marginals
     best, surrogate = 0.0, 0.0
     for i, space in enumerate(spaces.spaces):
         for action in space.enumerate():

@@ -10,7 +10,7 @@ from coterie.certificates import gains as gain_bounds
 from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, worst_deviations
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paper import SurrogateBound
-from coterie.certificates.widths import bernstein_shape, hoeffding_shape
+from coterie.certificates.widths import bernstein_shape, between, hoeffding_shape
 from coterie.game.actions import ExplicitSets
 from coterie.reproduce.calibration import Setting, candidates
 from coterie.simulate.hostile import signs
@@ -33,31 +33,31 @@ def all_bounds(rng, p, upper, lower):
     full = np.einsum("nab,ncb->nac", root, root)
     diagonal = rng.uniform(0, 1, (n, k))
     largest = rng.uniform(0, 0.1, (n, k))
-    yield LinearBound(p, upper, lower)
+    yield between(p, upper, lower)
     yield SurrogateBound(p, upper, lower)
     by_range = hoeffding_shape(3.0)
-    yield RootBound(p, upper, lower, diagonal, by_range)
-    yield RootBound(p, upper, lower, diagonal, bernstein_shape(0.7, 3.0), largest=largest)
-    yield RootBound(p, upper, lower, full, by_range)
-    yield RootBound(p, upper, lower, np.abs(full), by_range, absolute=True)
-    yield RootBound(p, upper, lower, full, by_range, bias=rng.normal(size=(n, k, 5)))
-    yield SmallerOf((LinearBound(p, upper, lower), RootBound(p, upper, lower, diagonal, hoeffding_shape(0.1))))
+    yield RootBound(between(p, upper, lower), diagonal, by_range)
+    yield RootBound(between(p, upper, lower), diagonal, bernstein_shape(0.7, 3.0), largest=largest)
+    yield RootBound(between(p, upper, lower), full, by_range)
+    yield RootBound(between(p, upper, lower), np.abs(full), by_range, absolute=True)
+    yield RootBound(between(p, upper, lower), full, by_range, bias=rng.normal(size=(n, k, 5)))
+    yield SmallerOf((between(p, upper, lower), RootBound(between(p, upper, lower), diagonal, hoeffding_shape(0.1))))
 
 
-def direct(bound, p, i, action):
+def direct(bound, p, upper, lower, i, action):
     """Every bound written out for one deviation."""
     if isinstance(bound, SmallerOf):
-        return min(direct(one, p, i, action) for one in bound.bounds)
+        return min(direct(one, p, upper, lower, i, action) for one in bound.bounds)
     x = action - p[i]
     if isinstance(bound, SurrogateBound):
         return action @ bound.upper[i] - p[i] @ bound.lower[i]
-    value = direct_linear(p[i], bound.upper[i], bound.lower[i], action)
+    value = direct_linear(p[i], upper[i], lower[i], action)
     if isinstance(bound, LinearBound):
         return value
     size = np.abs(x) if bound.absolute else x
     matrix = np.diag(bound.square[i]) if bound.square.ndim == 2 else bound.square[i]
     form = max(size @ matrix @ size, 0.0)
-    log_term = bound.shape.root**2 / 2
+    log_term = bound.shape.times_sqrt**2 / 2
     if bound.largest is None:
         value += np.sqrt(2 * log_term * form)
     else:
@@ -77,7 +77,7 @@ def test_bounds_at_every_deviation(seed, pure):
         x = sets[None].astype(float) - p[:, None]
         found = bound.at(x, np.arange(n))
         for i in range(n):
-            expected = [direct(bound, p, i, action.astype(float)) for action in sets]
+            expected = [direct(bound, p, upper, lower, i, action.astype(float)) for action in sets]
             np.testing.assert_allclose(found[i], expected, atol=1e-10)
 
 
@@ -105,7 +105,9 @@ def test_the_relaxation_is_tight_to_a_few_per_cent():
         space = UpTo(8, 8)
         x = space.enumerate()[None].astype(float) - p[:, None]
         for largest in (None, np.full((4, 8), 0.01)):
-            bound = RootBound(p, upper, lower, rng.uniform(0, 0.5, (4, 8)), bernstein_shape(1.0, 4.0), largest=largest)
+            bound = RootBound(
+                between(p, upper, lower), rng.uniform(0, 0.5, (4, 8)), bernstein_shape(1.0, 4.0), largest=largest
+            )
             exact = bound.at(x, np.arange(4)).max(axis=1)
             excess.append(bound.relaxed(space, np.arange(4))[0] / exact - 1)
     assert np.mean(excess) < 0.02
@@ -139,7 +141,7 @@ def test_own_actions_do_not_count_for_pure_profiles():
         (ExplicitSets(np.array([[1, 0], [0, 1]], dtype=bool)), ExplicitSets(np.array([[0, 1]], dtype=bool)))
     )
     upper = lower = np.array([[1.0, -5.0], [1.0, 1.0]])
-    found = worst_deviations(LinearBound(p, upper, lower), spaces)
+    found = worst_deviations(between(p, upper, lower), spaces)
     assert found.value.tolist() == [-6.0, -np.inf]
     assert found.action[0].tolist() == [False, True]
     surrogate = worst_deviations(SurrogateBound(p, upper, lower), spaces)
@@ -170,7 +172,7 @@ def test_worst_deviations_through_the_oracle_are_never_below_enumeration(seed, k
 
 def test_not_a_number_is_never_stable():
     p = np.array([[1.0, 0.0]])
-    bound = RootBound(p, np.full((1, 2), np.nan), np.zeros((1, 2)), np.zeros((1, 2)), hoeffding_shape(1.0))
+    bound = RootBound(between(p, np.full((1, 2), np.nan), np.zeros((1, 2))), np.zeros((1, 2)), hoeffding_shape(1.0))
     assert worst_deviations(bound, ActionSpaces.shared(UpTo(2, 1), 1)).value.tolist() == [np.inf]
 
 
@@ -180,11 +182,11 @@ def test_infinity_in_a_room_nobody_can_leave_hides_nothing():
     p = sets[:1].astype(float)
     upper, lower = np.full((1, 7), 2.0), np.full((1, 7), 2.0)
     upper[0, 0], lower[0, 0] = np.inf, -np.inf
-    bound = LinearBound(p, upper, lower)
+    bound = between(p, upper, lower)
     value, _ = bound.relaxed(ExplicitSets(sets), np.array([0]))
     x = sets[None].astype(float) - p[:, None]
     assert value[0] == bound.at(x, np.array([0])).max() == 10.0
-    free = LinearBound(p * 0, upper, lower)
+    free = between(p * 0, upper, lower)
     assert free.relaxed(ExplicitSets(sets), np.array([0]))[0][0] == np.inf
 
 
@@ -194,7 +196,7 @@ def test_the_oracle_can_certify_stability():
     p[:, :3] = 1.0
     rooms = np.where(p > 0, 1.0, -1.0)
     for largest in (None, np.full((2, 200), 1e-4)):
-        bound = RootBound(p, rooms, rooms, np.full((2, 200), 1e-3), bernstein_shape(1.0, 5.0), largest=largest)
+        bound = RootBound(between(p, rooms, rooms), np.full((2, 200), 1e-3), bernstein_shape(1.0, 5.0), largest=largest)
         value, action = bound.relaxed(UpTo(200, 200), np.arange(2))
         assert value.tolist() == [0.0, 0.0]
         np.testing.assert_array_equal(action, p > 0)
@@ -206,7 +208,7 @@ def test_the_oracle_can_certify_stability():
 
 def test_infinite_ranges():
     p = np.array([[0.0, 1.0]])
-    bound = LinearBound(p, np.array([[np.inf, 1.0]]), np.array([[-np.inf, 0.5]]))
+    bound = between(p, np.array([[np.inf, 1.0]]), np.array([[-np.inf, 0.5]]))
     x = np.array([[[1.0, 0.0], [0.0, -1.0], [0.0, 0.0]]])
     assert bound.at(x, np.array([0])).tolist() == [[np.inf, -0.5, 0.0]]
     assert bound.relaxed(UpTo(2, 2), np.array([0]))[0][0] == np.inf

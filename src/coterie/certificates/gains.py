@@ -55,10 +55,9 @@ class GainBound(ABC):
         """Return the bound of every given row of a pure design for moving to each of `sets` (A, k), shape (rows, A).
 
         The same as `at`; quicker where matrix products do: the deviation vector x = a' - a of a pure profile has
-        entries -1, 0 and 1, so every sum over l is linear in a' once the agent's own a is known:
+        entries -1, 0 and 1, so sums of squares are linear in a' once the agent's own a is known:
 
-            sum of x_l^+ u_l - x_l^- v_l  =  a' . ((1 - a) u + a v) - a . v
-            sum of x_l^2 s_l              =  a' . ((1 - 2 a) s) + a . s
+            sum of x_l^2 s_l  =  a' . ((1 - 2 a) s) + a . s
         """
         agents = np.arange(len(self.marginals))[rows]
         return self.at(sets[None] - self.marginals[rows][:, None], agents)
@@ -66,29 +65,28 @@ class GainBound(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearBound(GainBound):
-    """sum over l in a' of (1 - p_l) upper_l - sum over l not in a' of p_l lower_l: as x_l = 1[l in a'] - p_l."""
+    """sum over l in a' of joined_l + sum over l not in a' of left_l; see `widths.between` for what they are."""
 
     marginals: FloatArray
-    upper: FloatArray
-    lower: FloatArray
+    joined: FloatArray
+    left: FloatArray
 
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
-        upper, lower = self.upper[agents, :, None], self.lower[agents, :, None]
-        with np.errstate(invalid="ignore"):  # 0 times infinity is 0 here
-            joined, left = np.maximum(x, 0) @ _finite(upper), np.minimum(x, 0) @ _finite(lower)
-        infinite = ((x > 0) & np.isinf(self.upper[agents, None])) | ((x < 0) & np.isinf(self.lower[agents, None]))
-        return np.where(infinite.any(axis=2), np.inf, (joined + left)[:, :, 0])
+        inside = (x + self.marginals[agents, None]) > 0.5
+        joined, left = self.joined[agents, None], self.left[agents, None]
+        infinite = (inside & np.isinf(joined)) | (~inside & np.isinf(left))
+        joined, left = _finite(joined), _finite(left)
+        worth = (inside @ (joined - left).transpose(0, 2, 1))[:, :, 0] + left.sum(axis=2)
+        return np.where(infinite.any(axis=2), np.inf, worth)
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        p, upper, lower = self.marginals[agents], self.upper[agents], self.lower[agents]
-        return _oracle(space, (1 - p) * _large(upper), -p * _large(lower))
+        return _oracle(space, _large(self.joined[agents]), _large(self.left[agents]))
 
     def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
-        own, upper, lower = self.marginals[rows], self.upper[rows], self.lower[rows]
-        if not (np.isfinite(upper).all() and np.isfinite(lower).all()):
+        joined, left = self.joined[rows], self.left[rows]
+        if not (np.isfinite(joined).all() and np.isfinite(left).all()):
             return super().to_sets(sets, rows)
-        kept = own * lower
-        return np.asarray((upper + own * (lower - upper)) @ sets.T - kept.sum(axis=1)[:, None])
+        return np.asarray((joined - left) @ sets.T + left.sum(axis=1)[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +97,7 @@ class RootBound(GainBound):
     the largest step. Where `absolute`, Q is applied to |x|.
     """
 
-    marginals: FloatArray
-    upper: FloatArray
-    lower: FloatArray
+    linear: LinearBound
     square: FloatArray
     """(n, k) for a diagonal Q, else (n, k, k)."""
     shape: "Shape"
@@ -110,9 +106,12 @@ class RootBound(GainBound):
     absolute: bool = False
     largest: FloatArray | None = None
 
+    @property
+    def marginals(self) -> FloatArray:  # type: ignore[override]
+        return self.linear.marginals
+
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
-        linear = LinearBound(self.marginals, self.upper, self.lower).at(x, agents)
-        return linear + self.width(x, agents)
+        return self.linear.at(x, agents) + self.width(x, agents)
 
     def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
         """Return the uncertainty of each deviation, shape (g, A)."""
@@ -125,11 +124,9 @@ class RootBound(GainBound):
         return np.asarray(width)
 
     def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
-        linear = LinearBound(self.marginals, self.upper, self.lower)
-        own, finite = self.marginals[rows], np.isfinite(self.upper[rows]).all() and np.isfinite(self.lower[rows]).all()
-        if self.square.ndim != 2 or self.bias is not None or not finite:
+        if self.square.ndim != 2 or self.bias is not None:
             return super().to_sets(sets, rows)
-        square = self.square[rows]
+        own, square = self.marginals[rows], self.square[rows]
         form = ((1 - 2 * own) * square) @ sets.T + (own * square).sum(axis=1)[:, None]
         np.maximum(form, 0.0, out=form)
         largest = np.zeros_like(form) if self.largest is not None else np.zeros(())
@@ -138,10 +135,10 @@ class RootBound(GainBound):
             for l in range(sets.shape[1]):
                 changed = sets[:, l] != own[:, l, None]
                 np.maximum(largest, changed * steps[:, l, None], out=largest)
-        return linear.to_sets(sets, rows) + self.shape.of(rows, len(sets)).width(form, largest)
+        return self.linear.to_sets(sets, rows) + self.shape.of(rows, len(sets)).width(form, largest)
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        assert not isinstance(self.shape.root, np.ndarray), "unequal shares of delta need enumerated actions"
+        assert not isinstance(self.shape.times_sqrt, np.ndarray), "unequal shares of delta need enumerated actions"
         value, action = self._relaxed_by_rooms(space, agents)
         for diagonal in self._diagonals(agents):
             other, found = self._relaxed_by_scale(space, agents, diagonal)
@@ -174,22 +171,23 @@ class RootBound(GainBound):
         return [pull.sum(axis=2), (pull * scaled).sum(axis=2)]
 
     def _linear_parts(self, agents: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return p, and what joining and leaving each coalition is worth, with the bias at its largest."""
         p = self.marginals[agents]
         slack = np.zeros_like(p) if self.bias is None else np.abs(self.bias[agents]).sum(axis=2)
-        return p, _large(self.upper[agents]) + slack, _large(self.lower[agents]) - slack
+        return p, _large(self.linear.joined[agents]) + (1 - p) * slack, _large(self.linear.left[agents]) + p * slack
 
     def _relaxed_by_rooms(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         """Bound the width room by room: sqrt(x' Q x) <= sum |x_l| sqrt(Q_ll), and likewise the rest.
 
         Linear in a', and 0 for staying: it certifies stability as soon as no single room is worth it.
         """
-        p, upper, lower = self._linear_parts(agents)
+        p, joined, left = self._linear_parts(agents)
         square, (root, floor, slope) = self.square[agents], self.shape
         diagonal = square if square.ndim == 2 else np.einsum("gll->gl", square)
         width = root * np.sqrt(np.maximum(diagonal, 0.0))
         if self.largest is not None:
             width = width + (root * np.sqrt(floor) + slope) * self.largest[agents]  # sqrt(S + floor m^2) <= both roots
-        return _oracle(space, (1 - p) * (upper + width), -p * (lower - width))
+        return _oracle(space, joined + (1 - p) * width, left + p * width)
 
     def _relaxed_by_scale(
         self, space: ActionSpace, agents: IntArray, square: FloatArray
@@ -199,8 +197,8 @@ class RootBound(GainBound):
         A maximum of functions (linear in mu) + 1 / (4 mu) is convex, so the best mu is found by
         golden section in log(mu); the bracket covers every possible optimum mu = 1 / (2 sqrt(S)).
         """
-        p, upper, lower = self._linear_parts(agents)
-        root, constant, floor = self.shape.root, np.zeros(len(agents)), np.zeros(len(agents))
+        p, joined, left = self._linear_parts(agents)
+        root, constant, floor = self.shape.times_sqrt, np.zeros(len(agents)), np.zeros(len(agents))
         if self.largest is not None:
             # The step m at its largest.
             largest = (np.maximum(p, 1 - p) * self.largest[agents]).max(axis=1)
@@ -208,9 +206,7 @@ class RootBound(GainBound):
 
         def at_scale(mu: FloatArray) -> tuple[FloatArray, BoolArray]:
             pull = root * mu[:, None]
-            joined = (1 - p) * upper + pull * (1 - p) ** 2 * square
-            left = -p * lower + pull * p**2 * square
-            value, action = _oracle(space, joined, left)
+            value, action = _oracle(space, joined + pull * (1 - p) ** 2 * square, left + pull * p**2 * square)
             return value + constant + root * (mu * floor + 1 / (4 * mu)), action
 
         total = (square * np.maximum(p, 1 - p) ** 2).sum(axis=1) + floor

@@ -109,7 +109,7 @@ class PairEvidence(Evidence):
             return self.direction_bound(design, log_term)
         if not self.unknowns.averages_meetings:
             return self.direction_bound(design, log_term)
-        return Tilted(self, learning, design, LinearBound(design.marginals, *self.parts(design)), log_term)
+        return Tilted(self, learning, design, self.parts(design), log_term)
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
         own, other = self.estimate.moments, learning.estimate.moments
@@ -175,8 +175,8 @@ class PairEvidence(Evidence):
         effective = self.estimate.moments.effective
         return self.bounds.half_range * np.where(effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
 
-    def parts(self, design: Design) -> tuple[FloatArray, FloatArray]:
-        """Return the linear parts for joining and leaving: what was recorded, the rest at its worst.
+    def parts(self, design: Design) -> LinearBound:
+        """Return the linear part of widths: what was recorded, the rest at its worst.
 
         For any recording, sum of c_e theta_e is off by no more than the width at N + U from the same sum of the means
         of all N + U values, and those lie within N / (N + U) of the recorded mean plus U / (N + U) of the range.
@@ -184,7 +184,7 @@ class PairEvidence(Evidence):
         rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
         rounding = bounds.rounding * design.partners
         upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
-        return upper + rounding, lower - rounding
+        return widths.between(design.marginals, upper + rounding, lower - rounding)
 
     def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         assert self.estimate.noise is not None
@@ -234,7 +234,7 @@ class DependentBatches:
         log_term = log_term + np.log(2) if form == "both" else log_term
         base, rows = rows_of(design)
         square = base.forms([self._matrices[i] for i in base.agents.tolist()])[rows]
-        return widths.dependent_bound(design, self.evidence.parts(design), square, log_term)
+        return widths.dependent_bound(self.evidence.parts(design), square, log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:
         return self.direction_bound(design, log_term)

@@ -17,9 +17,13 @@ from typing import Literal
 import numpy as np
 
 from coterie import checks
+from coterie.arrays import FloatArray
+from coterie.certificates import widths
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.estimate.design import Design
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.words import said
@@ -29,9 +33,6 @@ PairedForm = Literal["best", "box", "union"]
 
 PROJECTED = 40
 """Spaces up to this many actions get the finer count of deviation vectors."""
-
-PROFILE_SHARE = 0.25
-"""What events by profile have of the union form's delta, where events by pattern have the rest."""
 
 
 def paired(
@@ -96,6 +97,13 @@ def box_bound(source: Bounding[D], design: D, delta: float, form: PairedForm = "
     return source.uniform_bound(design, share_of(delta, form))
 
 
+def paired_rooms(
+    evidence: PairEvidence, design: Design, delta: float, form: PairedForm = "best"
+) -> tuple[FloatArray, FloatArray]:
+    """Return W^U and W^L of the box form: what its bound is made of."""
+    return widths.box_rooms(evidence, design, share_of(delta, form))
+
+
 def share_of(delta: float, form: PairedForm) -> float:
     """Return what the box form, and the union form, each have of delta."""
     return delta / 2 if form == "best" else delta
@@ -111,18 +119,23 @@ def union_terms(strategy: Strategy, spaces: ActionSpaces, delta: float, form: Pa
     return union_log_terms(strategy, spaces, share_of(delta, form))
 
 
+PROFILE_SHARE = 0.25
+"""What events by profile have of the union form's delta, where events by pattern have the rest."""
+
+
 def union_log_terms(strategy: Strategy, spaces: ActionSpaces, delta: float) -> LogTerm:
     """Return log(1 / share of delta) of every deviation from a pure profile, so that all profiles hold at once.
 
     For each profile only the bound of its truly worst deviation must hold (see `holdout.fixed`), and it may be paid
     for in two ways, the cheaper of which counts, since both have their share of delta.
 
-    By profiles: one event each, log K = sum over j of log |A_j|.
+    By profiles: one event each, log K = sum over j of log |A_j|, with `PROFILE_SHARE` of delta.
 
     By patterns: a profile and a deviation (i, a -> a') involve the others only through which of the coalitions in the
     symmetric difference of a and a' they are in. So the share of a type (i, a, a') is divided by the number of such
-    patterns: the product over j != i of the number of distinct projections of A_j. Types have equal shares. Where
-    spaces are too large to look at, profiles have all of delta.
+    patterns: the product over j != i of the number of distinct projections of A_j. Types have equal shares of the rest
+    of delta: log K' = log(types) + sum over j != i of log(projections of A_j). Where spaces are too large to look at,
+    profiles have all of delta.
     """
     profiles = sum(space.log_size for space in spaces.spaces) - math.log(delta)
     if any(space.size > PROJECTED or not is_enumerated(space) for space in spaces.spaces):

@@ -5,10 +5,10 @@ with W_i(l) = sum over e of phi_e(l) theta_e it is the combination sum c_e theta
 and its sums over e stay quadratic in x: sum c_e^2 q_e = x' Q x with Q = `design.quadratic(q)`. So all widths of one
 combination have the form of `gains.RootBound`, which finds the largest bound over deviations and knows no formula:
 
-    root sqrt(x' Q x + floor m^2) + slope m + |x' B|_1,     m = max over l of |x_l| largest_l
+    times_sqrt sqrt(x' Q x + floor m^2) + slope m + |x' B|_1,     m = max over l of |x_l| largest_l
 
-L is log(1 / probability to fail), from `one_event` or `paired.union_terms`. `known.parts(design)` are room
-values with what was never observed at its worst. The sharpest width is in `coterie.certificates.tilted`.
+L is log(1 / probability to fail), from `one_event` or `paired.union_terms`. `known.parts(design)` is
+the linear part, with what was never observed at its worst. The sharpest width is in `coterie.certificates.tilted`.
 """
 
 import math
@@ -35,37 +35,76 @@ def box(known: "PairEvidence", design: Design, delta: float) -> LinearBound:
     hold (probability 1 - delta), W^L <= W <= W^U, and x_l W(l) is at most x_l W^U(l) where x_l = 1 - p_l > 0 (l is in
     a') and at most x_l W^L(l) where x_l = -p_l. Coalitions that are kept have x_l = 0: their doubt cancels.
     """
+    return between(design.marginals, *box_rooms(known, design, delta))
+
+
+def between(p: FloatArray, upper: FloatArray, lower: FloatArray) -> LinearBound:
+    """Return the bound if room values lie between two ends: l in a' is worth (1 - p) upper, any other -p lower."""
+    return LinearBound(p, joined=times(1 - p, upper), left=times(-p, lower))
+
+
+def box_rooms(known: "PairEvidence", design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Return W^U and W^L: sums of the ends of intervals, what was never observed at its worst."""
     lower, upper = known.interval_arrays(delta)
     unseen, bounds = known.unknowns.exposure(design, known.estimate.moments.unseen), known.bounds
     rounding = bounds.rounding * design.partners
-    return LinearBound(
-        design.marginals,
-        upper=design.linear(upper) + times(unseen, bounds.high) + rounding,
-        lower=design.linear(lower) + times(unseen, bounds.low) - rounding,
+    return (
+        design.linear(upper) + times(unseen, bounds.high) + rounding,
+        design.linear(lower) + times(unseen, bounds.low) - rounding,
     )
 
 
 def at_range(design: Design, low: float, high: float) -> LinearBound:
     """Return the bound that needs no data: the box with W^U = high P and W^L = low P, P the number of partners."""
-    return LinearBound(design.marginals, upper=times(design.partners, high), lower=times(design.partners, low))
+    return between(design.marginals, times(design.partners, high), times(design.partners, low))
 
 
-def times(amount: FloatArray, limit: float) -> FloatArray:
-    """Return amount times an end of the range: nothing of something unbounded is still nothing."""
-    return amount * limit if np.isfinite(limit) else np.where(amount > 0, limit, 0.0)
+def times(amount: FloatArray, value: FloatArray | float) -> FloatArray:
+    """Return amount times value: nothing of something unbounded is still nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where(amount == 0, 0.0, amount * value)
+
+
+def bernstein_shape(half_range: float, log_term: FloatArray | float) -> "Shape":
+    """Return the shape of sqrt(2 L v) + 2 r L m / 3 with sqrt(v) = u + sqrt(V + u^2), u = r m sqrt(2 L).
+
+    V = sum c_e^2 s_e^2 / N_e with sample variances s_e^2, m = max |c_e| / (N_e - 1).
+
+    s_e^2 averages, over all ways to pair up the N_e values, means of N_e // 2 independent terms
+    h = (x - y)^2 / 2 with 0 <= h <= 2 r^2; as E exp(-t (h - E h)) <= exp(t^2 E h^2 / 2) and
+    E h^2 <= 2 r^2 E h, Jensen (on the centred averages, each of which leaves out at most one value)
+    gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true variance v. So sqrt(v) <= u +
+    sqrt(V + u^2) except with probability exp(-L), and Bernstein bounds the combination given v,
+    except with probability exp(-L). Two events; the values of one unknown need the same mean only,
+    not the same distribution.
+    """
+    root = np.sqrt(2 * log_term)
+    noise = half_range * root  # u / m
+    return Shape(times_sqrt=root, floor=noise**2, slope=root * noise + 2 * half_range * log_term / 3)
+
+
+def bernstein(known: "PairEvidence", design: Design, log_term: LogTerm, *, events: int = 2) -> RootBound:
+    """Return sum c_e v^_e + sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3, L the log term plus log 2 for two events.
+
+    What was never observed counts at its worst. A search that only wants to know about how wide a bound will be pays
+    for one event.
+    """
+    variance, largest = design.quadratic(known.variance_per_count), design.largest(known.steps)
+    shape = bernstein_shape(known.bounds.half_range, log_term + math.log(events))
+    return RootBound(known.parts(design), variance, shape, largest=largest)
 
 
 class Shape(NamedTuple):
     """How a width grows with the variance S of a combination, and with the largest step m of one value in it."""
 
-    root: FloatArray | float
+    times_sqrt: FloatArray | float
     """One for all deviations, or one per agent and enumerated action, as in `LogTerm`."""
     floor: FloatArray | float = 0.0
     slope: FloatArray | float = 0.0
 
     def width(self, square: FloatArray, largest: FloatArray | float = 0.0) -> FloatArray:
-        """Return root sqrt(S + floor m^2) + slope m."""
-        return np.asarray(self.root * np.sqrt(square + self.floor * largest**2) + self.slope * largest)
+        """Return times_sqrt sqrt(S + floor m^2) + slope m."""
+        return np.asarray(self.times_sqrt * np.sqrt(square + self.floor * largest**2) + self.slope * largest)
 
     def of(self, rows: IntArray | slice, actions: int) -> "Shape":
         """Return the shape for some rows of agents and their actions."""
@@ -83,79 +122,21 @@ def hoeffding_shape(log_term: FloatArray | float) -> Shape:
     Sums of independent sub-Gaussian errors add their proxies, and a combination of proxy S exceeds its mean by
     sqrt(2 L S) with probability at most exp(-L). One-sided: one event per combination.
     """
-    return Shape(root=np.sqrt(2 * log_term))
+    return Shape(times_sqrt=np.sqrt(2 * log_term))
 
 
 def hoeffding(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
     """Return sum c_e v^_e + r sqrt(2 L sum c_e^2 / N_e), what was never observed at its worst."""
     proxy = known.bounds.half_range**2 * design.quadratic(known.per_count)
-    return RootBound(design.marginals, *known.parts(design), proxy, hoeffding_shape(log_term))
-
-
-def bernstein_shape(half_range: float, log_term: FloatArray | float) -> Shape:
-    """Return the shape of sqrt(2 L v) + 2 r L m / 3 with sqrt(v) = u + sqrt(V + u^2), u = r m sqrt(2 L).
-
-    V = sum c_e^2 s_e^2 / N_e with sample variances s_e^2, m = max |c_e| / (N_e - 1).
-
-    s_e^2 averages, over all ways to pair up the N_e values, means of N_e // 2 independent terms
-    h = (x - y)^2 / 2 with 0 <= h <= 2 r^2; as E exp(-t (h - E h)) <= exp(t^2 E h^2 / 2) and
-    E h^2 <= 2 r^2 E h, Jensen (on the centred averages, each of which leaves out at most one value)
-    gives log E exp(-t (V - v)) <= t^2 (2 r m)^2 v / 2 for the true variance v. So sqrt(v) <= u +
-    sqrt(V + u^2) except with probability exp(-L), and Bernstein bounds the combination given v,
-    except with probability exp(-L). Two events; the values of one unknown need the same mean only,
-    not the same distribution.
-    """
-    root = np.sqrt(2 * log_term)
-    noise = half_range * root  # u / m
-    return Shape(root, floor=noise**2, slope=root * noise + 2 * half_range * log_term / 3)
-
-
-def bernstein(known: "PairEvidence", design: Design, log_term: LogTerm, *, events: int = 2) -> RootBound:
-    """Return sum c_e v^_e + sqrt(2 L) (u + sqrt(V + u^2)) + 2 r L m / 3, L the log term plus log 2 for two events.
-
-    What was never observed counts at its worst. A search that only wants to know about how wide a bound will be pays
-    for one event.
-    """
-    variance, largest = design.quadratic(known.variance_per_count), design.largest(known.steps)
-    shape = bernstein_shape(known.bounds.half_range, log_term + math.log(events))
-    return RootBound(design.marginals, *known.parts(design), variance, shape, largest=largest)
-
-
-def dependent(known: "PairEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
-    """Return sum c_e v^_e + r sqrt(2 L alpha' H alpha), alpha_e = |c_e| / N_e: pairs of one sample may depend.
-
-    A sample moves the estimate of sum c_e theta_e within an interval of length 2 r alpha' y, y its indicator of
-    unknowns; samples are independent, so the variance proxy is r^2 alpha' H alpha with H = sum over samples of y y'.
-    """
-    assert known.estimate.noise is not None
-    together, r = known.estimate.noise.together, known.bounds.half_range
-    assert together is not None
-    square = []
-    for i in range(len(design.marginals)):
-        alpha = directions(design, i) * own_unknowns(known.per_count[None, :, i], i)
-        square.append(r**2 * alpha @ together(i) @ alpha.T)
-    return dependent_bound(design, known.parts(design), np.stack(square), log_term)
-
-
-def dependent_without_counts(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
-    """Return the same where H was too large to keep: alpha' H alpha <= (sum of alpha_e sqrt(H_ee))^2."""
-    width = design.linear(known.roots)
-    return dependent_bound(design, known.parts(design), np.einsum("il,im->ilm", width, width), log_term)
-
-
-def dependent_bound(
-    design: Design, parts: tuple[FloatArray, FloatArray], square: FloatArray, log_term: LogTerm
-) -> RootBound:
-    """Return parts plus sqrt(2 L |x|' Q |x|): nothing cancels, as nobody knows how pairs depend on each other."""
-    return RootBound(design.marginals, *parts, square, Shape(root=np.sqrt(2 * log_term)), absolute=True)
+    return RootBound(known.parts(design), proxy, hoeffding_shape(log_term))
 
 
 def totals(known: "TotalEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
-    """Return c' theta^ + lambda h |G^-1 c|_1 + r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2)) for fixed combinations c.
+    """Return c' theta^ + lambda h |G^-1 c|_1 + r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2)), c fixed.
 
     theta^ - theta = G^-1 (sum of w x noise - lambda theta), G = lambda I + sum of w x x'. The second part is the bias,
     |theta_e| <= h. The noise of w^(1/2) total is r-sub-Gaussian, so the first has variance proxy r^2 c' G^-1
-    (G - lambda I) G^-1 c, and sqrt(2 L) times its root is exceeded with probability at most exp(-L).
+    (G - lambda I) G^-1 c, and sqrt(2 L) times its root is exceeded with probability at most exp(-L) = delta.
     """
     estimate = known.estimate
     projections = [estimate.project(i, directions(design, i)) for i in range(len(design.marginals))]
@@ -178,7 +159,7 @@ def totals_bound(
     design: Design, rooms: FloatArray, proxy: FloatArray, bias: FloatArray, log_term: LogTerm
 ) -> RootBound:
     """Return x . rooms + |x' bias|_1 + sqrt(2 L x' proxy x)."""
-    return RootBound(design.marginals, rooms, rooms, proxy, Shape(root=np.sqrt(2 * log_term)), bias=bias)
+    return RootBound(between(design.marginals, rooms, rooms), proxy, Shape(times_sqrt=np.sqrt(2 * log_term)), bias=bias)
 
 
 def ellipsoid(known: "TotalEvidence", design: StrategyDesign, delta: float) -> RootBound:
@@ -197,7 +178,7 @@ def ellipsoid_bound(
 ) -> RootBound:
     """Return x . rooms + radius sqrt(x' form x), one form and radius for each row."""
     square = np.asarray(forms) * np.square(radii)[:, None, None]
-    return RootBound(marginals, rooms, rooms, square, Shape(root=1.0))
+    return RootBound(between(marginals, rooms, rooms), square, Shape(times_sqrt=1.0))
 
 
 def ellipsoid_radius(estimate: "LinearEstimate", agent: int, delta: float) -> float:
@@ -208,5 +189,32 @@ def ellipsoid_radius(estimate: "LinearEstimate", agent: int, delta: float) -> fl
     |theta|_2 + r sqrt(...) with probability at most delta / E. It also holds where actions depend on earlier utilities.
     """
     factor, bounds = estimate.factor(agent), estimate.bounds
-    noise = bounds.half_range * math.sqrt(2 * math.log(estimate.n_estimates / delta) + factor.volume)
+    noise = bounds.half_range * math.sqrt(2 * math.log(estimate.n_estimates / delta) + factor.log_det_ratio)
     return math.sqrt(estimate.penalty * factor.dimension) * bounds.half_width + noise
+
+
+def dependent(known: "PairEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
+    """Return sum c_e v^_e + r sqrt(2 L alpha' H alpha), alpha_e = |c_e| / N_e: pairs of one sample may depend.
+
+    A sample moves the estimate of sum c_e theta_e within an interval of length 2 r alpha' y, y its indicator of
+    unknowns; samples are independent, so the variance proxy is r^2 alpha' H alpha with H = sum over samples of y y'.
+    """
+    assert known.estimate.noise is not None
+    together, r = known.estimate.noise.together, known.bounds.half_range
+    assert together is not None
+    square = []
+    for i in range(len(design.marginals)):
+        alpha = directions(design, i) * own_unknowns(known.per_count[None, :, i], i)
+        square.append(r**2 * alpha @ together(i) @ alpha.T)
+    return dependent_bound(known.parts(design), np.stack(square), log_term)
+
+
+def dependent_without_counts(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
+    """Return the same where H was too large to keep: alpha' H alpha <= (sum of alpha_e sqrt(H_ee))^2."""
+    width = design.linear(known.roots)
+    return dependent_bound(known.parts(design), np.einsum("il,im->ilm", width, width), log_term)
+
+
+def dependent_bound(linear: LinearBound, square: FloatArray, log_term: LogTerm) -> RootBound:
+    """Return the linear part plus sqrt(2 L |x|' Q |x|): nothing cancels, as any dependence is possible."""
+    return RootBound(linear, square, Shape(times_sqrt=np.sqrt(2 * log_term)), absolute=True)

@@ -117,7 +117,7 @@ class Factor:
         return len(self.lower)
 
     @cached_property
-    def volume(self) -> float:
+    def log_det_ratio(self) -> float:
         """Log det(G / lambda)."""
         return 2 * float(np.log(np.diag(self.lower)).sum()) - self.dimension * math.log(self.penalty)
 

@@ -21,11 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from coterie.arrays import FloatArray
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.gains import GainBound, LinearBound, worst_deviations
+from coterie.certificates.gains import GainBound, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import SurrogateBound
+from coterie.certificates.widths import between, box_rooms
 from coterie.estimate.confidence import hoeffding
 from coterie.game.strategy import Strategy
 from coterie.learn.auto import recommend
@@ -48,7 +50,7 @@ class Outcome:
     sweeps: int
 
 
-def unclipped_box(evidence: PairEvidence, strategy: Strategy, delta: float) -> LinearBound:
+def unclipped_rooms(evidence: PairEvidence, strategy: Strategy, delta: float) -> tuple[FloatArray, FloatArray]:
     """Return room values from Hoeffding widths for all K pairs seen, r sqrt(2 log(2K / delta) / N), not clipped."""
     estimate, design = evidence.estimate, evidence.design(strategy)
     moments, bounds = estimate.moments, estimate.bounds
@@ -56,7 +58,7 @@ def unclipped_box(evidence: PairEvidence, strategy: Strategy, delta: float) -> L
     seen, unseen = moments.count > 0, moments.unseen
     upper = np.where(seen, moments.mean + np.where(seen, width, 0.0), bounds.high * unseen)
     lower = np.where(seen, moments.mean - np.where(seen, width, 0.0), bounds.low * unseen)
-    return LinearBound(strategy.marginals, design.linear(upper), design.linear(lower))
+    return design.linear(upper), design.linear(lower)
 
 
 def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[str, Outcome]]:
@@ -78,13 +80,12 @@ def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[
         largest = float(worst_deviations(bound, spaces).value.max())
         return Outcome(max(0.0, largest), exact.strategy, exact.sweeps)
 
-    box = unclipped_box(plain, exact.strategy, delta)
-    yield "union bound", of_exact(SurrogateBound(box.marginals, box.upper, box.lower))
+    p = exact.strategy.marginals
+    yield "union bound", of_exact(SurrogateBound(p, *unclipped_rooms(plain, exact.strategy, delta)))
 
-    clipped = plain.uniform_bound(plain.design(exact.strategy), delta)
-    assert isinstance(clipped, LinearBound)
-    yield "clipped", of_exact(SurrogateBound(clipped.marginals, clipped.upper, clipped.lower))
-    yield "paired", of_exact(clipped)
+    clipped = box_rooms(plain, plain.design(exact.strategy), delta)
+    yield "clipped", of_exact(SurrogateBound(p, *clipped))
+    yield "paired", of_exact(between(p, *clipped))
 
     for name, form in (("pure search", "box"), ("union form", "best")):
         objective = PairedObjective(plain, spaces, delta, **names, form=form)  # type: ignore[arg-type]

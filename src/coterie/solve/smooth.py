@@ -19,9 +19,9 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates import widths
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound, LinearBound, SmallerOf, worst_deviations
+from coterie.certificates.gains import GainBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paired import PairedForm, box_bound, share_of
+from coterie.certificates.paired import PairedForm, share_of
 from coterie.certificates.paper import SurrogateBound, paper_rooms
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
@@ -70,8 +70,7 @@ class RoomObjective(SmoothObjective):
         """Return the upper and lower room values, each of shape (n, k)."""
 
     def bound(self, p: FloatArray) -> GainBound:
-        kind = SurrogateBound if self.is_surrogate else LinearBound
-        return kind(p, *self.rooms(p))
+        return (SurrogateBound if self.is_surrogate else widths.between)(p, *self.rooms(p))
 
     def tangents(self, p: FloatArray, agents: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:
         upper, lower = self.rooms(p)
@@ -140,9 +139,7 @@ class SmoothBox(RoomObjective):
         if self.is_surrogate:
             lower, upper = paper_rooms(self.evidence.estimate, design, self.delta)
             return upper, lower
-        bound = box_bound(self.evidence, design, self.delta, self.form)
-        assert isinstance(bound, LinearBound)
-        return bound.upper, bound.lower
+        return paired_rooms(self.evidence, design, self.delta, self.form)
 
 
 class SmoothEllipsoid(SmoothObjective):
