@@ -21,7 +21,7 @@ from coterie.certificates import widths
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paired import PairedForm, share_of
+from coterie.certificates.paired import PairedForm, paired_rooms, share_of
 from coterie.certificates.paper import SurrogateBound, paper_rooms
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
