@@ -42,6 +42,9 @@ from coterie.statistics.total_statistics import TotalStatistics
 
 DELTAS = (0.5, 0.1, 0.01)
 
+CHOOSING = 0.1
+"""At this delta the profile is the one that certifies best."""
+
 STARTS = {3: 5, 6: 5, 12: 3}
 """From how many profiles the search begins, by the number of agents."""
 
@@ -226,9 +229,9 @@ def candidates(found: Evidence, game: Game, rng: np.random.Generator, starts: in
 
 
 def mixtures(pure: Sequence[Strategy], game: Game, rng: np.random.Generator) -> list[Strategy]:
-    """Mixed profiles between pairs of candidates."""
+    """Two mixed profiles between pairs of candidates."""
     mixed = []
-    for _ in range(3):
+    for _ in range(2):
         one, two = (pure[int(rng.integers(len(pure)))] for _ in range(2))
         supports = []
         for i in range(game.n_agents):
@@ -236,15 +239,6 @@ def mixtures(pure: Sequence[Strategy], game: Game, rng: np.random.Generator) -> 
             supports.append((sets, rng.dirichlet(np.ones(len(sets)))))
         mixed.append(Strategy.mixed(supports, game.agents, game.coalitions))
     return mixed
-
-
-def true_gains(game: Game, strategy: Strategy) -> FloatArray:
-    """Return every agent's largest true gain from a real deviation; it may be negative for pure profiles."""
-    rooms = game.room_values(strategy)
-    sets = game.actions.spaces[0].enumerate()
-    gains = (sets[None] - strategy.marginals[:, None]) @ rooms[:, :, None]
-    own = (sets[None] == strategy.marginals[:, None]).all(axis=2)
-    return np.asarray(np.where(own, -np.inf, gains[:, :, 0]).max(axis=1))
 
 
 class Record(NamedTuple):
@@ -270,34 +264,54 @@ def run(setting: Setting, methods: Iterable[Method], seed: int) -> list[Record]:
     game = source.game
     learns = rng.random(setting.samples) < LEARNING_SHARE
     records: list[Record] = []
+    truth = Truth(game)
     for method in methods:
         if method != "best":
             # Records of one method do not depend on which others are made with them.
             rng = np.random.default_rng([seed, setting.n, setting.samples, METHODS.index(method)])
         statistics = setting.statistics(source, batch, learns, method)
         records += [
-            compared(name, found, game, strategy)
+            compared(name, found, truth, strategy)
             for name, found, strategy in _certificates(setting, statistics, game, method, rng)
         ]
     return records
 
 
-def compared(name: str, found: Certificate, game: Game, strategy: Strategy) -> Record:
+class Truth:
+    """The true gains of strategies; many certificates are about the same one."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._known: dict[Strategy, tuple[FloatArray, float]] = {}
+
+    def of(self, strategy: Strategy) -> tuple[FloatArray, float]:
+        """Return the largest gain of every agent from a real deviation, which may be negative, and the gap."""
+        if strategy not in self._known:
+            self._known[strategy] = self._gains(strategy), self.game.gap(strategy)
+        return self._known[strategy]
+
+    def _gains(self, strategy: Strategy) -> FloatArray:
+        rooms = self.game.room_values(strategy)
+        sets = self.game.actions.spaces[0].enumerate()
+        gains = (sets[None] - strategy.marginals[:, None]) @ rooms[:, :, None]
+        own = (sets[None] == strategy.marginals[:, None]).all(axis=2)
+        return np.asarray(np.where(own, -np.inf, gains[:, :, 0]).max(axis=1))
+
+
+def compared(name: str, found: Certificate, truth: Truth, strategy: Strategy) -> Record:
     """Return what a certificate says beside what is true."""
-    true, gap = true_gains(game, strategy), game.gap(strategy)
-    claimed = np.array([found.alternatives[agent].bound for agent in game.agents])
-    stays = np.isin(game.agents, found.surely_stay)
+    true, gap = truth.of(strategy)
+    agents = strategy.agents
+    claimed = np.array([found.alternatives[agent].bound for agent in agents])
+    stays = np.isin(agents, found.surely_stay)
     if not found.is_exact:
         claimed, true = np.maximum(claimed, 0), np.maximum(true, 0)
-    wrong, agents = gap > found.gap + ROUNDING, true > claimed + ROUNDING
+    wrong, own_wrong = gap > found.gap + ROUNDING, true > claimed + ROUNDING
     # The gap is somebody's gain, and the certificate is at least her own bound.
-    assert agents.any() or not wrong
+    assert own_wrong.any() or not wrong
     return Record(
-        name, found.delta, wrong, agents, int(stays.sum()), bool((true[stays] > ROUNDING).any()), found.gap - gap
+        name, found.delta, wrong, own_wrong, int(stays.sum()), bool((true[stays] > ROUNDING).any()), found.gap - gap
     )
-
-
-Learn = Callable[[Evidence, Sealed], Sequence[Strategy]]
 
 
 def _lowest(
@@ -322,18 +336,17 @@ def _certificates(
             yield PAPER, *_smallest((paper_totals(printed, s, spaces, delta, setting.samples), s) for s in pure)
         return
     suffix = " joint" if method == "joint" else ""
-    mixed = mixtures(pure, game, rng)
+
+    def by_paired(s: Strategy) -> GainBound:
+        return paired_bound(full, full.design(s), CHOOSING, union_terms(s, spaces, CHOOSING))
+
+    # The profile is the one that certifies best: the luckiest choice that data allow.
+    (best,) = _lowest(pure, spaces, by_paired)
+    (mixed,) = _lowest(mixtures(pure, game, rng), spaces, by_paired)
     for delta in DELTAS:
-
-        def by_paired(s: Strategy, delta: float = delta) -> GainBound:
-            return paired_bound(full, full.design(s), delta, union_terms(s, spaces, delta))
-
-        # The profile is the one that certifies best: the luckiest choice that data allow.
-        (best,) = _lowest(pure, spaces, by_paired)
         yield f"paired{suffix}", paired(full, best, spaces, delta), best
         yield f"paired box{suffix}", paired(full, best, spaces, delta, form="box"), best
-        (best_mixed,) = _lowest(mixed, spaces, by_paired)
-        yield f"paired mixed{suffix}", paired(full, best_mixed, spaces, delta), best_mixed
+        yield f"paired mixed{suffix}", paired(full, mixed, spaces, delta), mixed
         if setting.adaptive:
             continue  # nothing else holds there
         yield f"paired union{suffix}", paired(full, best, spaces, delta, form="union"), best
@@ -357,22 +370,22 @@ def _held_out(
     chosen = candidates(learnt, game, rng, STARTS[setting.n])
     mixed = mixtures(chosen, game, rng)
 
-    def held_out(profiles: Learn, delta: float, form: Form = "both") -> tuple[Certificate, Strategy]:
+    def held_out(profiles: list[Strategy], delta: float, form: Form = "both") -> tuple[Certificate, Strategy]:
         # A copy, since a part that has certified is sealed for good.
-        strategy, found = hold_out(learnt, replace(held), profiles, spaces, delta, form=form)  # type: ignore[type-var]
+        copy: Evidence = replace(held)  # type: ignore[type-var]
+        strategy, found = hold_out(learnt, copy, lambda *_: profiles, spaces, delta, form=form)
         return found, strategy
 
+    ahead = Sealed(held).preview(learnt)
+    expected_best = _lowest(
+        chosen, spaces, lambda s: holdout_bound(ahead, ahead.design(s), one_event(CHOOSING)), count=3
+    )
     for delta in DELTAS:
-
-        def expected_best(part: Evidence, sealed: Sealed, delta: float = delta) -> list[Strategy]:
-            ahead, log_term = sealed.preview(part), one_event(delta)
-            return _lowest(chosen, spaces, lambda s: holdout_bound(ahead, ahead.design(s), log_term), 3)
-
         yield "holdout", *held_out(expected_best, delta)
-        yield "holdout mixed", *held_out(lambda *_: mixed, delta)
+        yield "holdout mixed", *held_out(mixed, delta)
         if isinstance(held, PairEvidence) and setting.noise == "pairs":
-            yield "holdout hoeffding", *held_out(lambda *_: chosen[:1], delta, "hoeffding")
-            yield "holdout bernstein", *held_out(lambda *_: chosen[:1], delta, "bernstein")
+            yield "holdout hoeffding", *held_out(chosen[:1], delta, "hoeffding")
+            yield "holdout bernstein", *held_out(chosen[:1], delta, "bernstein")
 
 
 def warns(setting: Setting, seed: int) -> bool:
