@@ -273,9 +273,7 @@ def compute(options: argparse.Namespace, kept: Path, lines: list[Line]) -> None:
                 ]
                 verdict = f"{len(failed)} failing, as expected" if setting.expected_to_fail else failed or "holds"
                 now = time.perf_counter()
-                print(
-                    said, f"{now - start:.0f} s ({(now - begin) / 60:.0f} min in all),", failed or "holds", flush=True
-                )
+                print(said, f"{now - start:.0f} s ({(now - begin) / 60:.0f} min in all),", verdict, flush=True)
             if setting.expected_to_fail and not any("warned" in line for line in there):
                 warned = sum(over_logs(partial(warns, setting)))
                 keep([{"game": setting.name, "n": setting.n, "warned": warned, "logs": options.logs}])

@@ -181,8 +181,8 @@ def compared(chosen: tuple[Compared, ...], seeds: int | None) -> str:
     header = ["n, k, M", "actions", "before", "now", "aim", "games", "exactly 0", "violated"]
     return table(header, rows) + (
         f"\n\nMean certificate of `auto`, what `coterie learn` does by default, with `--noise pairs`; delta = {DELTA}, "
-        "+- one standard error over games. Before: figures of the code before certificates paid for one event, measured "
-        "as the brackets say. Violated: games whose true gap is larger than the certificate."
+        "+- one standard error over games. Before: figures of the code before certificates paid for one event, "
+        "measured as the brackets say. Violated: games whose true gap is larger than the certificate."
     )
 
 
