@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 STEEPEST = 0.9
 """Squared distances do not count for values that are tilted by more than this."""
 
-TRIED = (*np.geomspace(0.25, 1.6, 14).tolist(), 1.0)
+TRIED = np.array([*np.geomspace(0.25, 1.6, 14), 1.0])
 """Tilts that are tried, in multiples of what would be best if psi(s) were s^2 / 2."""
 
 CELLS = 4_000_000
-"""So many numbers (actions x unknowns) are handled at once."""
+"""So many numbers (tilts x agents x actions x unknowns) are handled at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,8 @@ class Tilted(GainBound):
     def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
         """Return the uncertainty of each deviation, shape (g, A)."""
         found = np.empty(x.shape[:2])
-        unknowns = directions(self.design, 0).shape[1]
-        some = max(1, CELLS // (unknowns * max(x.shape[1:])))
-        step = max(1, CELLS // unknowns)
+        step = max(1, CELLS // (len(TRIED) * directions(self.design, 0).shape[1]))
+        some = max(1, step // max(x.shape[1:]))
         for first in range(0, len(agents), some):
             rows = slice(first, first + some)
             own = agents[rows].tolist()
@@ -87,13 +86,10 @@ class Tilted(GainBound):
         best = np.sqrt(2 * self.log_term / np.maximum(spread, 1e-300))
         # Hardly any variance: the steepest tilt at which all squared distances still count.
         best = np.minimum(best, 4 * STEEPEST / (b * np.maximum(step.max(axis=2, initial=0.0), 1e-300)))
-        tilt, smallest = np.ones_like(best), np.full_like(best, np.inf)
         likely = count * np.where(np.isfinite(expected), expected, 0.0)
-        for multiple in TRIED:
-            tried = multiple * best
-            width = confidence.tilted_width(tried, *self._costs(tried, step, b, count, likely, expected), self.log_term)
-            better = width < smallest
-            tilt, smallest = np.where(better, tried, tilt), np.where(better, width, smallest)
+        tried = TRIED[:, None, None] * best
+        width = confidence.tilted_width(tried, *self._costs(tried, step, b, count, likely, expected), self.log_term)
+        tilt = np.take_along_axis(tried, width.argmin(axis=0)[None], axis=0)[0]
         found = confidence.tilted_width(tilt, *self._costs(tilt, step, b, count, squares, expected), self.log_term)
         return np.where(moves, found, 0.0)
 
