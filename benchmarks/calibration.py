@@ -22,6 +22,7 @@ from scipy.stats import binom
 
 from coterie.certificates import gains
 from coterie.reproduce.calibration import (
+    CHOOSING,
     DELTAS,
     FIRST_CELL,
     PAPER,
@@ -144,8 +145,8 @@ ABOUT = """\
 A certificate makes three promises, each of which holds with probability 1 - delta on its own: the true gap is at most
 the certificate; an agent's gain is at most her own bound (even a negative one); none of those who surely stay can
 gain. Each cell (game, number of agents, certificate, delta) counts, over {logs} simulated logs with known truth, how
-often each was broken. The profile is the one that certifies best among those that a search from {few} starts ({fewer}
-with 12 agents) found: the luckiest choice that data allow. Two pairs differ: `paired box` and `paired union` are about
+often each was broken. The profile is the one that certifies best (at delta = {choosing}) among those that a search from
+{few} starts ({fewer} with 12 agents) found: the luckiest choice that data allow. Two pairs differ: `paired box` and `paired union` are about
 the profile that is best by `paired`, `holdout hoeffding` and `holdout bernstein` about the first that the search found.
 `holdout` and `holdout mixed` take variances from the learning part (tilted widths) where they can. Games have three
 coalitions; with 12 agents, bandit logs by size and logs by size with shared noise have two. Bandit logs are fitted
@@ -192,7 +193,7 @@ def page(lines: list[Line]) -> str:
             "",
             f"Made by `{command}`; finished: {len(done)} of {len(known)} settings.",
             "",
-            ABOUT.format(logs=logs, few=STARTS[3], fewer=STARTS[12], error=ERROR, deltas=deltas),
+            ABOUT.format(logs=logs, few=STARTS[3], fewer=STARTS[12], error=ERROR, deltas=deltas, choosing=CHOOSING),
             f"{len(ours)} cells whose assumptions hold:",
             "",
             table(
