@@ -145,17 +145,17 @@ ABOUT = """\
 A certificate makes three promises, each of which holds with probability 1 - delta on its own: the true gap is at most
 the certificate; an agent's gain is at most her own bound (even a negative one); none of those who surely stay can
 gain. Each cell (game, number of agents, certificate, delta) counts, over {logs} simulated logs with known truth, how
-often each was broken. The profile is the one that certifies best (at delta = {choosing}) among those that a search from
-{few} starts ({fewer} with 12 agents) found: the luckiest choice that data allow. Two pairs differ: `paired box` and `paired union` are about
-the profile that is best by `paired`, `holdout hoeffding` and `holdout bernstein` about the first that the search found.
-`holdout` and `holdout mixed` take variances from the learning part (tilted widths) where they can. Games have three
-coalitions; with 12 agents, bandit logs by size and logs by size with shared noise have two. Bandit logs are fitted
-agent by agent; names that end in `joint` use the joint ridge.
+often each was broken. The profile is the one that certifies best (at delta = {choosing}) among those that a search
+from {few} starts ({fewer} with 12 agents) found: the luckiest choice that data allow. Two pairs differ: `paired box`
+and `paired union` are about the profile that is best by `paired`, `holdout hoeffding` and `holdout bernstein` about
+the first that the search found. `holdout` and `holdout mixed` take variances from the learning part (tilted widths)
+where they can. Games have three coalitions; with 12 agents, bandit logs by size and logs by size with shared noise
+have two. Bandit logs are fitted agent by agent; names that end in `joint` use the joint ridge.
 
-A cell fails if a promise is broken significantly more often than delta: an exact binomial test, at {error:.0%} divided
-by the number of tests of that promise. Agents of one log are not independent, so each agent has a test of her own;
-their shares are of agents times logs. Shares are those of the worst cell at delta = {deltas}. "Surely stay" is the
-mean share of agents of whom that is said, slack the certificate minus the true gap. Every cell is a line of
+A cell fails if a promise is broken significantly more often than delta: an exact binomial test, at {error:.0%}
+divided by the number of tests of that promise. Agents of one log are not independent, so each agent has a test of her
+own; their shares are of agents times logs. Shares are those of the worst cell at delta = {deltas}. "Surely stay" is
+the mean share of agents of whom that is said, slack the certificate minus the true gap. Every cell is a line of
 `calibration.jsonl`; the games are in `coterie.simulate.hostile`, what is done with them in
 `coterie.reproduce.calibration`.
 """
