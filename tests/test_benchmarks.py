@@ -95,8 +95,9 @@ def test_cells_of_fewer_logs_are_made_anew(tmp_path):
 @pytest.mark.slow
 def test_certificates_before_and_now_can_be_compared():
     text = run("certificates", "--compared", "--only", 0, "--seeds", 1)
-    assert "| n, k, M | actions | before | now | aim | games | exactly 0 | violated |" in text
+    assert "| n, k, M | actions | before | before, same games | now | aim | games | exactly 0 | violated |" in text
     assert "| semi-bandit 10, 5, 2000 | 8 | 0.227 (" in text
+    assert "0.139 (30)" in text
 
 
 @pytest.mark.slow
