@@ -1,4 +1,6 @@
-"""How tight certificates are on the settings of the table that they set out to beat.
+"""How tight certificates are: on the settings of the table that they set out to beat, and compared with earlier code.
+
+    python benchmarks/certificates.py [--compared] [--only 0] [--seeds 5]
 
 Clipped Gaussian utilities with a fixed mean per pair and coalition, uniform exploration, delta = 0.01,
 mean over seeds. Logs go the whole way: written to Parquet, read, reduced, estimated, certified.
@@ -9,7 +11,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,7 +45,7 @@ class Setting:
     k: int
     samples: int
     actions: int
-    prototype: tuple[str, str, str]
+    prototype: tuple[str, str, str] = ("-", "-", "-")
     """The figures to beat: the paper's scheme, `paired`, `holdout`."""
 
 
@@ -58,9 +60,36 @@ SETTINGS = (
 )
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A setting of which the mean certificate of `auto` was measured with earlier code."""
+
+    setting: Setting
+    games: int
+    before: str
+    """The earlier figure, and where it is from."""
+    same: str
+    """What the earlier code gives for our games (commit 0d4fcaf), and for how many."""
+    aim: str
+
+
+OTHER = "30 other games"
+
+COMPARED = (
+    Compared(Setting("semi-bandit", 10, 5, 2_000, 8), 30, f"0.227 ({OTHER})", "0.139 (30)", "0.11"),
+    Compared(Setting("semi-bandit", 10, 5, 5_000, 8), 30, f"0.068 ({OTHER})", "0.017 (30)", "0.035"),
+    Compared(Setting("bandit", 10, 5, 30_000, 8), 5, "0.044 (this file)", "0.044 (5)", "-"),
+    Compared(Setting("bandit", 25, 5, 30_000, 3), 5, "1.84 (`learn.py`)", "1.84 (seed 0)", "0.6"),
+)
+
+
+def simulated(setting: Setting, rng: np.random.Generator) -> Simulation:
+    return Simulation.draw(setting.n, setting.k, rng, actions_per_agent=setting.actions)
+
+
 def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
     rng = np.random.default_rng([seed, setting.n, setting.k, setting.samples])
-    source = Simulation.draw(setting.n, setting.k, rng, actions_per_agent=setting.actions)
+    source = simulated(setting, rng)
     game, spaces = source.game, source.game.actions
     bandit = setting.feedback == "bandit"
     with tempfile.TemporaryDirectory() as folder:
@@ -110,27 +139,94 @@ def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
     return result
 
 
+def learnt(setting: Setting, seed: int) -> tuple[float, float]:
+    """Return the certificate that `coterie learn` gives by default, with pairs taken for independent, and the gap."""
+    source = simulated(setting, np.random.default_rng([seed, setting.n, setting.k, setting.samples]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log"
+        source.write_log(path, setting.samples, feedback=setting.feedback, table_format="parquet")  # type: ignore[arg-type]
+        statistics = Statistics.for_learning(coterie.read_log(path), noise="pairs", seed=seed)
+    found = auto.recommend(statistics, DELTA, Control(seed))
+    return found.certificate.gap, source.game.gap(found.strategy)
+
+
 def exactly_zero(found: list[dict[str, float]], name: str) -> str:
     """Return the mean of a certificate, and how many of them say that the profile is surely stable."""
     gaps = [one[name] for one in found]
     return f"{np.mean(gaps):.3f}, {gaps.count(0)} of {len(gaps)} exactly 0"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--starts", type=int, default=30)
-    parser.add_argument("--only", type=int, default=None, help="one setting, by its number")
-    options = parser.parse_args()
+def titled(setting: Setting) -> str:
+    return f"{setting.feedback} {setting.n}, {setting.k}, {setting.samples}"
+
+
+def compared(chosen: tuple[Compared, ...], seeds: int | None) -> str:
+    """Return the table of certificates before and now."""
     rows = []
-    for index, setting in enumerate(SETTINGS):
-        if options.only not in {None, index}:
-            continue
-        found = [run(setting, seed, options.starts) for seed in range(options.seeds)]
+    for one in chosen:
+        games = seeds or one.games
+        found = []
+        for seed in range(games):
+            found.append(learnt(one.setting, seed))
+            print(titled(one.setting), f"{seed + 1} of {games}: certificate {found[-1][0]:.4f}", flush=True)
+        gaps = np.array([gap for gap, _ in found])
+        error = f" +- {gaps.std(ddof=1) / np.sqrt(games):.3f}" if games > 1 else ""
+        violated = sum(true > gap + 1e-9 for gap, true in found)
+        rows.append(
+            [
+                titled(one.setting), one.setting.actions, one.before, one.same,
+                f"{gaps.mean():.3f}{error}", one.aim, games, f"{(gaps == 0).mean():.2f}", violated,
+            ]
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+    header = ["n, k, M", "actions", "before", "before, same games", "now", "aim", "games", "exactly 0", "violated"]
+    return table(header, rows) + (
+        f"\n\nMean certificate of `auto`, what `coterie learn` does by default, with `--noise pairs`; delta = {DELTA}, "
+        "+- one standard error over games. Before: the code before certificates paid for one event, as it was measured "
+        "then, and on the same games as now. Violated: games whose true gap is larger than the certificate."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=None, help="games per setting; by default what its table says")
+    parser.add_argument("--starts", type=int, default=30)
+    parser.add_argument("--only", type=int, default=None, help="one setting, by its number in the table; not recorded")
+    parser.add_argument("--compared", action="store_true", help="only the table of figures before and now")
+    options = parser.parse_args()
+    seeds = "" if options.seeds is None else f" --seeds {options.seeds}"
+    if not options.compared:
+        tight = tightness(chosen(SETTINGS, options.only), options.seeds or 5, options.starts)
+        show("Certificates", f"--seeds {options.seeds or 5} --starts {options.starts}", tight, options.only)
+    if options.compared or options.only is None:
+        figures = compared(chosen(COMPARED, options.only), options.seeds)
+        show("Certificates before and now", f"--compared{seeds}", figures, options.only)
+
+
+T = TypeVar("T")
+
+
+def chosen(listed: tuple[T, ...], only: int | None) -> tuple[T, ...]:
+    return listed if only is None else (listed[only],)
+
+
+def show(title: str, words: str, text: str, only: int | None) -> None:
+    """Put a whole table into RESULTS.md, and print a part of one."""
+    if only is None:
+        record(title, f"python benchmarks/certificates.py {words}", text)
+    else:
+        print(text)
+
+
+def tightness(settings: tuple[Setting, ...], seeds: int, starts: int) -> str:
+    """Return the table of every certificate beside the figures to beat."""
+    rows = []
+    for setting in settings:
+        found = [run(setting, seed, starts) for seed in range(seeds)]
         mean = {key: float(np.mean([one[key] for one in found])) for key in found[0]}
         rows.append(
             [
-                f"{setting.feedback} {setting.n}, {setting.k}, {setting.samples}",
+                titled(setting),
                 f"{mean['paper']:.2f} ({setting.prototype[0]})",
                 f"{mean['paired']:.3f} ({setting.prototype[1]})",
                 exactly_zero(found, "holdout 50/50"),
@@ -143,20 +239,13 @@ def main() -> None:
         print(rows[-1], flush=True)
     held_out = ["holdout 50/50", "holdout 20/80"]
     header = ["n, k, M", "paper", "paired", *held_out, "auto", "true gap (20/80)", "true gap (auto)"]
-    text = table(header, rows)
-    text += (
-        f"\n\nMean of {options.seeds} seeds, delta = {DELTA}; in brackets the figures of an earlier prototype (its own "
+    return table(header, rows) + (
+        f"\n\nMean of {seeds} seeds, delta = {DELTA}; in brackets the figures of an earlier prototype (its own "
         "search and seeds; its `holdout` learnt on one half, and is its best figure). Columns before `auto` take the "
-        f"profile that certifies best among those found from {options.starts} starts, the held-out ones among {KEPT} "
+        f"profile that certifies best among those found from {starts} starts, the held-out ones among {KEPT} "
         "candidates that the learning part expects to certify best. `auto` is what `coterie learn` does by default, "
         "with its own search; it weighs the gap to expect against the certificate."
     )
-    if options.only is None:
-        record(
-            "Certificates", f"python benchmarks/certificates.py --seeds {options.seeds} --starts {options.starts}", text
-        )
-    else:
-        print(text)
 
 
 if __name__ == "__main__":

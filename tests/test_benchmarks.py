@@ -30,8 +30,8 @@ def test_a_calibration_goes_on_where_it_stopped(tmp_path):
     lines = [json.loads(line) for line in kept.splitlines()]
     names = {line["certificate"] for line in lines}
     assert {"paired", "paired joint", "holdout", "paper (as printed)"} <= names
-    assert len({(line["certificate"], line["delta"]) for line in lines}) == len(lines) == 2 * len(names)
-    assert "finished: 1 of 81 settings" in (tmp_path / "CALIBRATION.md").read_text()
+    assert len({(line["certificate"], line["delta"]) for line in lines}) == len(lines) == 3 * len(names)
+    assert "finished: 1 of 114 settings" in (tmp_path / "CALIBRATION.md").read_text()
     assert not run("calibration", *words)
     without = [line for line in lines if line["certificate"] != "paper (as printed)"]
     (tmp_path / "calibration.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in without))
@@ -40,17 +40,64 @@ def test_a_calibration_goes_on_where_it_stopped(tmp_path):
     assert sorted(map(json.dumps, again)) == sorted(map(json.dumps, lines))
 
 
-@pytest.mark.slow
-def test_the_page_counts_what_fails(tmp_path):
-    cell = {"game": "signs", "n": 3, "certificate": "paired", "delta": 0.1, "violations": 0, "logs": 10, "slack": 0.1}
-    bad = cell | {"game": "crowding, sizes ignored", "violations": 9, "slack": -1.0}
-    warned = {"game": "crowding, sizes ignored", "n": 3, "warned": 8, "logs": 10}
-    (tmp_path / "calibration.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in (cell, bad, warned)))
+CELL = {
+    "game": "signs", "n": 3, "certificate": "paired", "delta": 0.1, "logs": 10, "wrong": 0, "agents": [0, 0, 0],
+    "staying": 15, "staying_wrong": 0, "slack": 0.1,
+}  # fmt: skip
+
+
+def page_of(tmp_path, *lines):
+    (tmp_path / "calibration.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     run("calibration", "--page-only", "--folder", tmp_path)
-    text = (tmp_path / "CALIBRATION.md").read_text()
-    assert "1 cells whose assumptions hold: 0 with significantly more" in text
-    assert "| crowding, sizes ignored | 3 | 1 | 1 | 0.9000 | 0.0000 | 8/10 |" in text
-    assert "finished: 2 of " in text
+    return (tmp_path / "CALIBRATION.md").read_text()
+
+
+@pytest.mark.slow
+def test_the_page_counts_each_promise_on_its_own(tmp_path):
+    """9 of 10 broken is too often for delta = 0.1; all agents once each is not, though that is 3 in 10 logs."""
+    text = page_of(tmp_path, CELL | {"agents": [1, 1, 1]}, CELL | {"n": 6, "agents": [0] * 5 + [1], "staying_wrong": 9})
+    assert "2 cells whose assumptions hold" in text
+    assert "| the gap is at most the certificate | 2 | 0 | 0 | 0.0000 / 0.0000 / 0.0000 |" in text
+    assert "| an agent's gain is at most her own bound | 9 | 0 | 0 | 0.0000 / 0.1000 / 0.0000 |" in text
+    assert "| none of those who surely stay can gain | 2 | 1 | 1 | 0.0000 / 0.9000 / 0.0000 |" in text
+    assert "| signs | 2 | 0 / 0 / 1 |" in text
+
+
+@pytest.mark.slow
+def test_the_number_of_cells_is_taken_into_account(tmp_path):
+    """Four of ten logs have probability 0.013 at delta = 0.1, five 0.0016: too little alone, not among fifty cells."""
+    many = [CELL | {"certificate": f"paired {number}"} for number in range(49)]
+    row = "| the gap is at most the certificate |"
+    assert f"{row} 1 | 0 | 0 |" in page_of(tmp_path, CELL | {"wrong": 4})
+    assert f"{row} 1 | 1 | 1 |" in page_of(tmp_path, CELL | {"wrong": 5})
+    assert f"{row} 50 | 0 | 1 |" in page_of(tmp_path, CELL | {"wrong": 5}, *many)
+
+
+@pytest.mark.slow
+def test_where_an_assumption_fails_is_told_apart(tmp_path):
+    bad = CELL | {"game": "crowding, sizes ignored", "wrong": 9, "agents": [9, 0, 0], "slack": -1.0}
+    text = page_of(tmp_path, CELL, bad, {"game": "crowding, sizes ignored", "n": 3, "warned": 8, "logs": 10})
+    assert "1 cells whose assumptions hold" in text
+    assert "| crowding, sizes ignored | 3 | 1 | 1 / 1 / 0 | 0.0000 / 0.9000 / 0.0000 |" in text
+    assert "| 8/10 |" in text
+    assert "finished: 0 of 114" in text
+
+
+@pytest.mark.slow
+def test_cells_of_fewer_logs_are_made_anew(tmp_path):
+    words = ("--only", "ties", "--agents", 3, "--folder", tmp_path)
+    run("calibration", "--logs", 2, *words)
+    run("calibration", "--logs", 3, *words)
+    lines = [json.loads(line) for line in (tmp_path / "calibration.jsonl").read_text().splitlines()]
+    assert {line["logs"] for line in lines} == {3}
+
+
+@pytest.mark.slow
+def test_certificates_before_and_now_can_be_compared():
+    text = run("certificates", "--compared", "--only", 0, "--seeds", 1)
+    assert "| n, k, M | actions | before | before, same games | now | aim | games | exactly 0 | violated |" in text
+    assert "| semi-bandit 10, 5, 2000 | 8 | 0.227 (" in text
+    assert "0.139 (30)" in text
 
 
 @pytest.mark.slow

@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 
-from coterie import any_subset
+from coterie import Strategy, any_subset, exactly_one
 from coterie.simulate import Simulation, exploration_policy, hostile
 from coterie.simulate.hostile import Crowding, Signs
+from coterie.statistics.in_memory import Batch
 
 SIGNS = [
     hostile.signs, hostile.plateau, hostile.one_sided, hostile.rare_jackpot, hostile.pooled, hostile.crowding,
     hostile.anonymous_crowding, hostile.pooled_crowding,
 ]  # fmt: skip
-MODELS = [*SIGNS, hostile.gaussian, hostile.size_gaussian, hostile.unbounded, hostile.narrow, hostile.scaled]
+MODELS = [
+    *SIGNS, hostile.gaussian, hostile.size_gaussian, hostile.unbounded, hostile.narrow, hostile.scaled,
+    hostile.two_point, hostile.rare_loss, hostile.ratings, hostile.ties, hostile.chasing,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("draw", SIGNS, ids=lambda draw: draw.__name__)
@@ -36,7 +40,7 @@ def test_every_model_makes_logs_of_its_game(draw):
     source = Simulation(model, exploration_policy("random", game.actions, None), game, rng)
     (batch,) = source.batches(20)
     assert len(batch.utility)
-    assert np.abs(batch.utility).max() <= 1 or model.sigma == 1
+    assert np.abs(batch.utility).max() <= model.utility_range[1] or model.sigma == 1
 
 
 def test_crowding_falls_with_size():
@@ -48,3 +52,71 @@ def test_pooled_models_are_the_same_in_every_coalition():
     for draw in (hostile.pooled, hostile.pooled_crowding):
         means = draw(np.random.default_rng(0), 4, 3).means
         assert (means == means[0]).all()
+
+
+@pytest.mark.parametrize(
+    "draw", [hostile.two_point, hostile.rare_loss, hostile.ratings], ids=lambda draw: draw.__name__
+)
+def test_discrete_utilities_have_their_means(draw):
+    model = draw(np.random.default_rng(0), 4, 3)
+    steps = 2000
+    noise = (np.arange(steps) + 0.5) / steps
+    for l, i, j in [(0, 0, 1), (1, 2, 3), (2, 1, 3)]:
+        values = model.utilities(noise, *(np.full(steps, value) for value in (l, i, j, 2)))
+        assert values.mean() == pytest.approx(model.means[l, i, j], abs=4 / steps)
+        assert model.means[l, i, j] == model.means[l, j, i]
+    assert (model.means[:, range(4), range(4)] == 0).all()
+
+
+def test_rare_losses_turn_the_order():
+    """Risky pairs look better as long as nothing happens, and are worse."""
+    model = hostile.rare_loss(np.random.default_rng(0), 6, 3)
+    risky = model.chance < 1
+    assert set(np.unique(model.chance)) == {0.999, 1.0}
+    for usual in (-0.1, 0.1):
+        same = np.abs(model.high - usual) < 0.01
+        assert model.high[same & risky].min() > usual > model.means[same & risky].max()
+
+
+def test_ties_leave_gaps_of_a_few_epsilon_by_many_moves():
+    game = hostile.ties(np.random.default_rng(0), 6, 3).game(exactly_one(3))
+    together = game.strategy({agent: [game.coalitions[0]] for agent in game.agents})
+    rooms = game.room_values(together)
+    assert game.gap(together) == pytest.approx(5 * hostile.EPSILON, rel=0.01)
+    assert np.unique(rooms[:, 1:] - rooms[:, :1]).size == 1
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_nobody_rests_who_chases_in_circles(n):
+    game = hostile.chasing(np.random.default_rng(0), n, 3).game(exactly_one(3))
+    gaps = [game.gap(Strategy.pure(sets)) for block in game.actions.joint_actions() for sets in block]
+    assert len(gaps) == 3**n
+    assert min(gaps) > 0.1
+
+
+def test_popular_sets_are_played_most():
+    game = hostile.signs(np.random.default_rng(0), 4, 3).game(exactly_one(3))
+    assert np.allclose(hostile.popular(game).marginals, np.array([36, 9, 4]) / 49)
+
+
+def test_who_is_greedy_repeats_what_paid():
+    game = hostile.signs(np.random.default_rng(0), 2, 2).game(exactly_one(2))
+    joined = np.array([[[1, 0], [1, 0]], [[0, 1], [0, 1]]], dtype=bool)
+    seen = Batch(
+        1, joined, np.array([0, 1]), np.array([0, 1]), np.array([0, 0]), np.array([1, 1]), np.array([-1.0, 1.0]), True
+    )
+    assert np.allclose(hostile.greedy(game, seen).marginals, [[0.1, 0.9], [0.1, 0.9]])
+
+
+def test_missing_rows_are_at_random_or_bad():
+    rng = np.random.default_rng(0)
+    model = hostile.ratings(rng, 4, 2)
+    game = model.game(any_subset(2))
+    (batch,) = Simulation(model, exploration_policy("random", game.actions, None), game, rng).batches(2000)
+    at_random, bad = hostile.absent(rng, batch), hostile.hushed_up(rng, batch)
+    assert abs(at_random[batch.utility < 0].mean() - at_random[batch.utility >= 0].mean()) < 0.05
+    assert not bad[batch.utility >= 0].any()
+    assert 0.1 < bad[batch.utility < 0].mean() < 0.3
+    left = hostile.without(batch, bad)
+    assert len(left.utility) == (~bad).sum() == len(left.partner)
+    assert left.joined is batch.joined

@@ -68,8 +68,10 @@ def paired(
     union = union_terms(strategy, declared or spaces, delta, form)
     found = worst_deviations(paired_bound(evidence, design, delta, union, form), spaces)
     # The box holds for everybody at once; of the union form, one event is paid for each profile, not for each agent.
-    joint = None if union is None else union + math.log(spaces.n_agents)
-    together = worst_deviations(paired_bound(evidence, design, delta, joint, form), spaces)
+    together = None
+    if union is not None:
+        joint = union + math.log(spaces.n_agents)
+        together = worst_deviations(paired_bound(evidence, design, delta, joint, form), spaces)
     return certificate("paired", delta, strategy, found, evidence, design, together)
 
 

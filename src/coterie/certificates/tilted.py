@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 STEEPEST = 0.9
 """Squared distances do not count for values that are tilted by more than this."""
 
-TRIED = (*np.geomspace(0.25, 1.6, 14).tolist(), 1.0)
+TRIED = np.array([*np.geomspace(0.25, 1.6, 14), 1.0])
 """Tilts that are tried, in multiples of what would be best if psi(s) were s^2 / 2."""
 
 CELLS = 4_000_000
-"""So many numbers (actions x unknowns) are handled at once."""
+"""So many numbers (tilts x agents x actions x unknowns) are handled at once."""
 
 
 def tilted_costs(tilt: FloatArray) -> FloatArray:
@@ -82,33 +82,36 @@ class Tilted(GainBound):
     def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
         """Return the uncertainty of each deviation, shape (g, A)."""
         found = np.empty(x.shape[:2])
-        for row, i in enumerate(agents.tolist()):
-            rooms = directions(self.design, i)
-            step = max(1, CELLS // rooms.shape[1])
+        step = max(1, CELLS // (len(TRIED) * directions(self.design, 0).shape[1]))
+        some = max(1, step // max(x.shape[1:]))
+        for first in range(0, len(agents), some):
+            rows = slice(first, first + some)
+            own = agents[rows].tolist()
+            rooms = np.stack([directions(self.design, i) for i in own])
+            tables = [np.stack([own_unknowns(values[None, :, i], i) for i in own]) for values in self._tables]
             for start in range(0, x.shape[1], step):
                 part = slice(start, start + step)
-                found[row, part] = self._width(np.abs(x[row, part] @ rooms), i)
+                found[rows, part] = self._width(np.abs(x[rows, part] @ rooms), *tables)
         return found
 
-    def _width(self, coefficients: FloatArray, agent: int) -> FloatArray:
-        """Return the width for each row of |c|, shape (A, d)."""
-        count, squares, expected = (own_unknowns(values[None, :, agent], agent)[0] for values in self._tables)
-        seen = count > 0
-        count, squares, expected = count[seen], squares[seen], expected[seen]
-        step = coefficients[:, seen] / count  # |c_e| / N_e
+    def _width(
+        self, coefficients: FloatArray, count: FloatArray, squares: FloatArray, expected: FloatArray
+    ) -> FloatArray:
+        """Return the width for each row of |c|, shape (g, A, d); the others have shape (g, 1, d)."""
+        step = np.divide(coefficients, count, out=np.zeros_like(coefficients), where=count > 0)  # |c_e| / N_e
+        # Most unknowns are of rooms that nobody is in, and of sizes that no room has.
+        used = step.any(axis=(0, 1))
+        step, count, squares, expected = (values[..., used] for values in (step, count, squares, expected))
         b = 2 * self.certifying.bounds.half_range
-        moves = step.any(axis=1)
-        spread = (step**2 * count * np.minimum(expected, b**2 / 4)).sum(axis=1)
+        moves = step.any(axis=2)
+        spread = (step**2 * (count * np.minimum(expected, b**2 / 4))).sum(axis=2)
         best = np.sqrt(2 * self.log_term / np.maximum(spread, 1e-300))
         # Hardly any variance: the steepest tilt at which all squared distances still count.
-        best = np.minimum(best, 4 * STEEPEST / (b * np.maximum(step.max(axis=1, initial=0.0), 1e-300)))
-        tilt, smallest = np.ones(len(step)), np.full(len(step), np.inf)
-        for multiple in TRIED:
-            tried = multiple * best
-            costs = self._costs(tried, step, b, count, count * np.where(np.isfinite(expected), expected, 0.0), expected)
-            width = tilted_width(tried, *costs, self.log_term)
-            better = width < smallest
-            tilt, smallest = np.where(better, tried, tilt), np.where(better, width, smallest)
+        best = np.minimum(best, 4 * STEEPEST / (b * np.maximum(step.max(axis=2, initial=0.0), 1e-300)))
+        likely = count * np.where(np.isfinite(expected), expected, 0.0)
+        tried = TRIED[:, None, None] * best
+        width = tilted_width(tried, *self._costs(tried, step, b, count, likely, expected), self.log_term)
+        tilt = np.take_along_axis(tried, width.argmin(axis=0)[None], axis=0)[0]
         found = tilted_width(tilt, *self._costs(tilt, step, b, count, squares, expected), self.log_term)
         return np.where(moves, found, 0.0)
 
@@ -117,13 +120,13 @@ class Tilted(GainBound):
         tilt: FloatArray, step: FloatArray, b: float, count: FloatArray, squares: FloatArray, expected: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return what unknowns cost whose squared distances count, and what the others do, for each row."""
-        tilts = tilt[:, None] * b * step
+        tilts = tilt[..., None] * b * step
         by_square, by_range = tilted_costs(np.minimum(tilts, STEEPEST)) / b**2, tilts**2 / 8
         # Fixed beforehand: `expected` is the learning part's.
         counts = (tilts <= STEEPEST) & (by_square * np.minimum(expected, b**2) < by_range) & np.isfinite(expected)
         return (
-            np.where(counts, by_square * squares, 0.0).sum(axis=1),
-            np.where(counts, 0.0, by_range * count).sum(axis=1),
+            np.where(counts, by_square * squares, 0.0).sum(axis=-1),
+            np.where(counts, 0.0, by_range * count).sum(axis=-1),
         )
 
     @cached_property

@@ -1,14 +1,14 @@
 """Do certificates hold? Simulated logs of hostile games with known truth, and a search that takes the luckiest profile.
 
 For one log of a setting, a plain multi-start search looks at everything that the certificate allows it to
-look at and takes the profile that certifies best; the certificate is then compared with the true gains.
+look at and takes the profile that certifies best; what the certificate says is then compared with the true gains.
+It makes three promises, and each is counted on its own, see `Record`.
 `benchmarks/calibration.py` does so for a thousand logs of each setting, the tests for a few.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from coterie.assumptions.size_dependence import size_check
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.gains import ENUMERATED
-from coterie.certificates.holdout import Sealed, fixed, hold_out
+from coterie.certificates.gains import ENUMERATED, GainBound, worst_deviations
+from coterie.certificates.holdout import Sealed, hold_out, holdout_bound, one_event
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paired import paired
+from coterie.certificates.paired import paired, paired_bound, union_terms
 from coterie.certificates.paper import paper, paper_totals
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.ridge import paper_ridge
@@ -30,6 +30,7 @@ from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets, any_su
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.log.log import Log
+from coterie.log.options import Missing
 from coterie.simulate import hostile
 from coterie.simulate.growing import Reading, setting_of
 from coterie.simulate.logs import Feedback, Simulation, draw_sets, numbered
@@ -39,15 +40,23 @@ from coterie.statistics.setting import Noise, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.total_statistics import TotalStatistics
 
-DELTAS = (0.1, 0.01)
+DELTAS = (0.5, 0.1, 0.01)
+
+CHOOSING = 0.1
+"""At this delta the profile is the one that certifies best."""
 
 STARTS = {3: 5, 6: 5, 12: 3}
 """From how many profiles the search begins, by the number of agents."""
 
 LEARNING_SHARE = 0.4
 
+ROUNDS = 10
+"""So many times the agents of an adaptive log look at what they have got so far."""
+
 Method = Literal["best", "joint", "paper"]
 """How totals are fitted: each agent's weighted ridge, the joint ridge, the paper's ridge without weights."""
+
+ROUNDING = 1e-9
 
 METHODS: tuple[Method, ...] = ("best", "joint", "paper")
 
@@ -72,11 +81,18 @@ class Setting:
     """What the certificate allows for; where this is "samples", the log's noise is shared."""
     shared_noise: bool = False
     """Whether the log's noise is shared although the certificate takes pairs for independent."""
-    policy: PolicyName | Literal["rare"] = "random"
-    """"rare": two agents meet only by chance of one in fifty, and one pair never; else as in `coterie simulate`."""
+    policy: PolicyName | Literal["rare", "popular"] = "random"
+    """"rare": two agents meet only by chance of one in fifty, and one pair never; "popular": everybody mostly chooses
+    the same set; else as in `coterie simulate`."""
+    adaptive: bool = False
+    """Whether agents mostly do what paid best so far; the certificate allows for it."""
+    unrecorded: Callable[[np.random.Generator, Batch], BoolArray] | None = None
+    """Which rows are missing from the log."""
+    missing: Missing = "ignore"
+    """How the certificate counts them."""
     pool: bool = False
-    actions: str = "sets"
-    """"sets": four random ones; "any": all of them."""
+    actions: Literal["sets", "any", "one"] = "sets"
+    """"sets": four random ones; "any": all of them; "one": single coalitions."""
     listed: int = ENUMERATED
     """Up to how many actions are listed; with fewer than there are, bounds go through the oracle. It is for the
     caller to put this into `coterie.certificates.gains.ENUMERATED`."""
@@ -91,7 +107,7 @@ class Setting:
 
     def methods(self) -> list[Method]:
         """Return how its logs can be fitted; semi-bandit logs have one way, which is the best."""
-        plain = self.feedback == "bandit" and self.sizes == "ignore" and self.noise == "pairs"
+        plain = self.feedback == "bandit" and self.sizes == "ignore" and self.noise == "pairs" and not self.adaptive
         applies = {
             "best": True,
             "joint": plain and self.model is not hostile.one_sided,
@@ -105,12 +121,17 @@ class Setting:
         space: ActionSpace = ExplicitSets(draw_sets(rng, self.k, min(4, 2**self.k - 1)))
         if self.actions == "any":
             space = any_subset(self.k)
+        if self.actions == "one":
+            space = ExplicitSets(np.eye(self.k, dtype=bool))
         spaces = ActionSpaces.shared(space, self.n)
         game = model.game(spaces, numbered("p", self.n), numbered("c", self.k))
         shared = self.noise == "samples" or self.shared_noise
-        return Simulation(model, self._policy(rng, spaces), game, rng, "samples" if shared else None)
+        return Simulation(model, self._policy(rng, game), game, rng, "samples" if shared else None)
 
-    def _policy(self, rng: np.random.Generator, spaces: ActionSpaces) -> Policy:
+    def _policy(self, rng: np.random.Generator, game: Game) -> Policy:
+        spaces = game.actions
+        if self.policy == "popular":
+            return hostile.popular(game)
         if self.policy != "rare":
             return exploration_policy(self.policy, spaces, None)
         common = spaces.sample(rng, 50)
@@ -123,7 +144,9 @@ class Setting:
         """Return the statistics of the samples that learn and of the others."""
         reading = Reading(sizes or self.sizes, self.noise, method == "paper", method == "joint", self.pool)
         shares = (LEARNING_SHARE, 1 - LEARNING_SHARE)
-        about = setting_of(source, self.feedback, reading, shares)
+        about = replace(
+            setting_of(source, self.feedback, reading, shares), missing=self.missing, adaptive=self.adaptive
+        )
         part = (~learns).astype(np.int64)
         return reduced(batch, part, about, unweighted=reading.unweighted, joint=reading.joint)
 
@@ -155,8 +178,35 @@ def drawn(setting: Setting, seed: int) -> Drawn:
     """Return the log that belongs to a seed."""
     rng = np.random.default_rng([seed, setting.n, setting.samples])
     source = setting.simulation(rng)
-    (batch,) = source.batches(setting.samples)
+    batch = _in_rounds(source, setting.samples) if setting.adaptive else next(source.batches(setting.samples))
+    if setting.unrecorded is not None:
+        batch = hostile.without(batch, setting.unrecorded(rng, batch))
     return Drawn(source, batch, rng)
+
+
+def _in_rounds(source: Simulation, samples: int) -> Batch:
+    """Draw a log whose agents look at what they have got, again and again."""
+    seen: Batch | None = None
+    for _ in range(ROUNDS):
+        (found,) = replace(source, policy=hostile.greedy(source.game, seen)).batches(samples // ROUNDS)
+        seen = found if seen is None else _appended(seen, found)
+    assert seen is not None
+    return seen
+
+
+def _appended(ours: Batch, theirs: Batch) -> Batch:
+    def both(name: str) -> Any:
+        return np.concatenate([getattr(ours, name), getattr(theirs, name)])
+
+    return replace(
+        ours,
+        joined=both("joined"),
+        sample=np.concatenate([ours.sample, theirs.sample + len(ours.joined)]),
+        coalition=both("coalition"),
+        agent=both("agent"),
+        partner=both("partner"),
+        utility=both("utility"),
+    )
 
 
 def candidates(found: Evidence, game: Game, rng: np.random.Generator, starts: int) -> list[Strategy]:
@@ -179,125 +229,163 @@ def candidates(found: Evidence, game: Game, rng: np.random.Generator, starts: in
 
 
 def mixtures(pure: Sequence[Strategy], game: Game, rng: np.random.Generator) -> list[Strategy]:
-    """Mixed profiles between pairs of candidates."""
+    """Two mixed profiles between pairs of candidates."""
     mixed = []
-    for _ in range(3):
+    for _ in range(2):
         one, two = (pure[int(rng.integers(len(pure)))] for _ in range(2))
         supports = []
         for i in range(game.n_agents):
-            sets = np.unique(np.stack([one.sets[i], two.sets[i]]), axis=0)
+            sets = [one.sets[i], two.sets[i]][: 2 - bool((one.sets[i] == two.sets[i]).all())]
             supports.append((sets, rng.dirichlet(np.ones(len(sets)))))
         mixed.append(Strategy.mixed(supports, game.agents, game.coalitions))
     return mixed
 
 
-def true_gains(game: Game, strategy: Strategy) -> FloatArray:
-    """Return every agent's largest true gain from a real deviation; it may be negative for pure profiles."""
-    rooms = game.room_values(strategy)
-    sets = game.actions.spaces[0].enumerate()
-    gains = (sets[None] - strategy.marginals[:, None]) @ rooms[:, :, None]
-    own = (sets[None] == strategy.marginals[:, None]).all(axis=2)
-    return np.asarray(np.where(own, -np.inf, gains[:, :, 0]).max(axis=1))
-
-
-def worst_bound(found: Certificate) -> float:
-    """Return the largest bound of any agent's gain, be it negative."""
-    assert found.worst is not None
-    return found.worst.bound
-
-
-def ranked(
-    chosen: Sequence[Strategy], spaces: ActionSpaces, delta: float, part: Evidence, sealed: Sealed
-) -> list[Strategy]:
-    """Return the three profiles that the learning part expects to certify best."""
-    ahead = sealed.preview(part)
-    return sorted(chosen, key=lambda s: worst_bound(fixed(ahead, s, spaces, delta)))[:3]
-
-
 class Record(NamedTuple):
-    """What came of one certificate of one log."""
+    """What came of one certificate of one log: of its three promises, each with probability 1 - delta on its own."""
 
     certificate: str
     delta: float
     wrong: bool
-    """Whether any agent's bound was wrong."""
+    """The promise: whether the true gap is larger than certified."""
+    agents: BoolArray
+    """Whose own bound is wrong, be it negative: each agent's holds on its own."""
+    staying: int
+    """How many surely stay."""
+    staying_wrong: bool
+    """Whether any of them can gain: they stay together, or the statement is wrong."""
     slack: float
     """The certificate minus the true gap."""
 
 
 def run(setting: Setting, methods: Iterable[Method], seed: int) -> list[Record]:
-    """Return for one log whether each certificate was wrong, and its slack."""
+    """Return for one log which promises of each certificate were broken, and its slack."""
     source, batch, rng = drawn(setting, seed)
     game = source.game
     learns = rng.random(setting.samples) < LEARNING_SHARE
     records: list[Record] = []
+    truth = Truth(game)
     for method in methods:
         if method != "best":
             # Records of one method do not depend on which others are made with them.
             rng = np.random.default_rng([seed, setting.n, setting.samples, METHODS.index(method)])
         statistics = setting.statistics(source, batch, learns, method)
-        for name, delta, found, strategy in _certificates(setting, statistics, game, method, rng):
-            # Stronger than "the gap is larger than certified": no agent's bound may be wrong.
-            true, gap = true_gains(game, strategy), game.gap(strategy)
-            claimed = np.array([found.alternatives[agent].bound for agent in game.agents])
-            if not found.is_exact:
-                claimed, true = np.maximum(claimed, 0), np.maximum(true, 0)
-            wrong = bool((true > claimed + 1e-9).any())
-            assert gap <= found.gap + 1e-9 or wrong
-            records.append(Record(name, delta, wrong, found.gap - gap))
+        records += [
+            compared(name, found, truth, strategy)
+            for name, found, strategy in _certificates(setting, statistics, game, method, rng)
+        ]
     return records
 
 
-Certified = tuple[Certificate, Strategy]
+class Truth:
+    """The true gains of strategies; many certificates are about the same one."""
 
-Learn = Callable[[Evidence, Sealed], Sequence[Strategy]]
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._known: dict[Strategy, tuple[FloatArray, float]] = {}
+
+    def of(self, strategy: Strategy) -> tuple[FloatArray, float]:
+        """Return the largest gain of every agent from a real deviation, which may be negative, and the gap."""
+        if strategy not in self._known:
+            self._known[strategy] = self._gains(strategy), self.game.gap(strategy)
+        return self._known[strategy]
+
+    def _gains(self, strategy: Strategy) -> FloatArray:
+        rooms = self.game.room_values(strategy)
+        sets = self.game.actions.spaces[0].enumerate()
+        gains = (sets[None] - strategy.marginals[:, None]) @ rooms[:, :, None]
+        own = (sets[None] == strategy.marginals[:, None]).all(axis=2)
+        return np.asarray(np.where(own, -np.inf, gains[:, :, 0]).max(axis=1))
 
 
-def _smallest(found: Iterable[Certified]) -> Certified:
-    return min(found, key=lambda pair: worst_bound(pair[0]))
+def compared(name: str, found: Certificate, truth: Truth, strategy: Strategy) -> Record:
+    """Return what a certificate says beside what is true."""
+    true, gap = truth.of(strategy)
+    agents = strategy.agents
+    claimed = np.array([found.alternatives[agent].bound for agent in agents])
+    stays = np.isin(agents, found.surely_stay)
+    if not found.is_exact:
+        claimed, true = np.maximum(claimed, 0), np.maximum(true, 0)
+    wrong, own_wrong = gap > found.gap + ROUNDING, true > claimed + ROUNDING
+    # The gap is somebody's gain, and the certificate is at least her own bound.
+    assert own_wrong.any() or not wrong
+    return Record(
+        name, found.delta, wrong, own_wrong, int(stays.sum()), bool((true[stays] > ROUNDING).any()), found.gap - gap
+    )
+
+
+def _lowest(
+    profiles: Sequence[Strategy], spaces: ActionSpaces, bound: Callable[[Strategy], GainBound], count: int = 1
+) -> list[Strategy]:
+    """Return the profiles whose largest bound, be it negative, is smallest."""
+    if len(profiles) <= count:
+        return list(profiles)
+    return sorted(profiles, key=lambda s: float(worst_deviations(bound(s), spaces).value.max()))[:count]
 
 
 def _certificates(
     setting: Setting, statistics: Statistics, game: Game, method: Method, rng: np.random.Generator
-) -> Iterator[tuple[str, float, Certificate, Strategy]]:
-    """Yield every certificate of a log that a method can make: its name, delta, and the profile that it is about."""
+) -> Iterator[tuple[str, Certificate, Strategy]]:
+    """Yield every certificate of a log that a method can make: its name, and the profile that it is about."""
     spaces, starts = game.actions, STARTS[setting.n]
     full = setting.evidence(statistics.whole, game, method)
     pure = candidates(full, game, rng, starts)
     if method == "paper":
-        ridge = paper_ridge(statistics.whole)  # type: ignore[arg-type]
+        printed = TotalEvidence(paper_ridge(statistics.whole))  # type: ignore[arg-type]
         for delta in DELTAS:
-            yield (
-                PAPER,
-                delta,
-                *_smallest((paper_totals(TotalEvidence(ridge), s, spaces, delta, setting.samples), s) for s in pure),
-            )
+            yield PAPER, *_smallest((paper_totals(printed, s, spaces, delta, setting.samples), s) for s in pure)
         return
     suffix = " joint" if method == "joint" else ""
-    learnt, held = (setting.evidence(part, game, method) for part in statistics.parts)
-    chosen = candidates(learnt, game, rng, starts)
-    mixed, mixed_from_learning = mixtures(pure, game, rng), mixtures(chosen, game, rng)
-    pairs = full if isinstance(full, PairEvidence) else None
 
-    def held_out(profiles: Learn, delta: float, form: Form = "both") -> Certified:
+    def by_paired(s: Strategy) -> GainBound:
+        return paired_bound(full, full.design(s), CHOOSING, union_terms(s, spaces, CHOOSING))
+
+    # The profile is the one that certifies best: the luckiest choice that data allow.
+    (best,) = _lowest(pure, spaces, by_paired)
+    (mixed,) = _lowest(mixtures(pure, game, rng), spaces, by_paired)
+    for delta in DELTAS:
+        yield f"paired{suffix}", paired(full, best, spaces, delta), best
+        yield f"paired box{suffix}", paired(full, best, spaces, delta, form="box"), best
+        yield f"paired mixed{suffix}", paired(full, mixed, spaces, delta), mixed
+        if setting.adaptive:
+            continue  # nothing else holds there
+        yield f"paired union{suffix}", paired(full, best, spaces, delta, form="union"), best
+        if isinstance(full, PairEvidence) and setting.unknowns is None:
+            yield PAPER, *_smallest((paper(full, s, spaces, delta), s) for s in pure)
+    if not setting.adaptive:
+        for name, found, strategy in _held_out(setting, statistics, game, method, rng):
+            yield name + suffix, found, strategy
+
+
+def _smallest(found: Iterable[tuple[Certificate, Strategy]]) -> tuple[Certificate, Strategy]:
+    return min(found, key=lambda pair: pair[0].worst.bound)  # type: ignore[union-attr]
+
+
+def _held_out(
+    setting: Setting, statistics: Statistics, game: Game, method: Method, rng: np.random.Generator
+) -> Iterator[tuple[str, Certificate, Strategy]]:
+    """Yield the certificates of profiles that were learnt on one part, from the other part."""
+    spaces = game.actions
+    learnt, held = (setting.evidence(part, game, method) for part in statistics.parts)
+    chosen = candidates(learnt, game, rng, STARTS[setting.n])
+    mixed = mixtures(chosen, game, rng)
+
+    def held_out(profiles: list[Strategy], delta: float, form: Form = "both") -> tuple[Certificate, Strategy]:
         # A copy, since a part that has certified is sealed for good.
-        strategy, found = hold_out(learnt, replace(held), profiles, spaces, delta, form=form)  # type: ignore[type-var]
+        copy: Evidence = replace(held)  # type: ignore[type-var]
+        strategy, found = hold_out(learnt, copy, lambda *_: profiles, spaces, delta, form=form)
         return found, strategy
 
+    ahead = Sealed(held).preview(learnt)
+    expected_best = _lowest(
+        chosen, spaces, lambda s: holdout_bound(ahead, ahead.design(s), one_event(CHOOSING)), count=3
+    )
     for delta in DELTAS:
-        # The profile is the one that certifies best: the luckiest choice that data allow.
-        found, best = _smallest((paired(full, s, spaces, delta), s) for s in pure)
-        yield f"paired{suffix}", delta, found, best
-        yield f"paired box{suffix}", delta, paired(full, best, spaces, delta, form="box"), best
-        yield f"paired union{suffix}", delta, paired(full, best, spaces, delta, form="union"), best
-        yield f"paired mixed{suffix}", delta, *_smallest((paired(full, s, spaces, delta), s) for s in mixed)
-        if pairs is not None and setting.unknowns is None:
-            yield PAPER, delta, *_smallest((paper(pairs, s, spaces, delta), s) for s in pure)
-        yield f"holdout{suffix}", delta, *held_out(partial(ranked, chosen, spaces, delta), delta)
-        if pairs is not None and setting.noise == "pairs":
-            yield "holdout hoeffding", delta, *held_out(lambda *_: chosen[:1], delta, "hoeffding")
-            yield "holdout bernstein", delta, *held_out(lambda *_: chosen[:1], delta, "bernstein")
-        yield f"holdout mixed{suffix}", delta, *held_out(lambda *_: mixed_from_learning, delta)
+        yield "holdout", *held_out(expected_best, delta)
+        yield "holdout mixed", *held_out(mixed, delta)
+        if isinstance(held, PairEvidence) and setting.noise == "pairs":
+            yield "holdout hoeffding", *held_out(chosen[:1], delta, "hoeffding")
+            yield "holdout bernstein", *held_out(chosen[:1], delta, "bernstein")
 
 
 def warns(setting: Setting, seed: int) -> bool:
@@ -311,7 +399,7 @@ def warns(setting: Setting, seed: int) -> bool:
 
 
 def settings() -> Iterator[Setting]:
-    """Yield every setting: 27 kinds of games and logs, each with 3, 6 and 12 agents."""
+    """Yield every setting: 38 kinds of games and logs, each with 3, 6 and 12 agents."""
     for n, samples in ((3, 60), (6, 150), (12, 400)):
         base = Setting("", n, 3, samples, hostile.gaussian)
         yield replace(base, name="gaussian")
@@ -326,6 +414,17 @@ def settings() -> Iterator[Setting]:
         yield replace(base, name="pooled, met several times", model=hostile.pooled, pool=True)
         yield replace(base, name="pooled, shared noise", model=hostile.pooled, pool=True, noise="samples")
         yield replace(base, name="shared noise", model=hostile.signs, noise="samples")
+        yield replace(base, name="two points near 0", model=hostile.two_point)
+        yield replace(base, name="rare losses", model=hostile.rare_loss)
+        yield replace(base, name="ratings with absentees", model=hostile.ratings, unrecorded=hostile.absent)
+        yield replace(base, name="popular sets", model=hostile.signs, policy="popular")
+        yield replace(base, name="ties within epsilon", model=hostile.ties)
+        yield replace(base, name="chasing in circles", model=hostile.chasing, actions="one")
+        hushed_up = replace(base, model=hostile.ratings, unrecorded=hostile.hushed_up, missing="worst")
+        yield replace(hushed_up, name="bad outcomes hushed up")
+        yield replace(hushed_up, name="bad outcomes hushed up, shared noise", noise="samples")
+        yield replace(base, name="adaptive", model=hostile.signs, adaptive=True)
+        yield replace(base, name="adaptive, shared noise", model=hostile.signs, adaptive=True, noise="samples")
         sized = replace(base, sizes="aware", samples=2 * samples)
         yield replace(sized, name="sizes", model=hostile.size_gaussian)
         yield replace(sized, name="crowding", model=hostile.crowding)
@@ -344,6 +443,7 @@ def settings() -> Iterator[Setting]:
         yield replace(bandit, name="bandit pooled", model=hostile.pooled, pool=True)
         yield replace(bandit, name="bandit one-sided", model=hostile.one_sided)
         yield replace(bandit, name="bandit shared noise", model=hostile.signs, noise="samples")
+        yield replace(bandit, name="bandit adaptive", model=hostile.signs, adaptive=True)
         by_size = replace(bandit, model=hostile.crowding, sizes="aware", k=k)
         yield replace(by_size, name="bandit sizes")
         yield replace(by_size, name="bandit sizes, shared noise", noise="samples")
