@@ -95,42 +95,25 @@ def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float)
     return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
 
 
-def _assumes(evidence: Evidence) -> tuple[str, ...]:
-    printed = "the paper's widths as printed, which pay for too few events and for pairs never seen too little"
-    return (*evidence.assumptions(), printed)
-
-
 def paper_totals(
     evidence: TotalEvidence, strategy: Strategy, spaces: ActionSpaces, delta: float, n_samples: int
 ) -> Certificate:
-    """Return the paper's certificate from a bandit log, eq. (11), one block of V per agent.
+    """Return g = max over i of [max over a' of (a' . W + rho E |z(a')|) - E over a of (a . W - rho E |z(a)|)].
 
-    `evidence` is over the paper's ridge: sums without weights, penalty 1. The bonus of an action is
-    sqrt(beta) E |z|_(V^-1), see `ExpectedNorms`; where that is bounded only, the certificate is marked as not exact.
+    Eq. (11), one block of V per agent: W are estimated room values, rho = B sqrt(beta) for utilities in [-B, B], and
+    E |z|_(V^-1) is that of `ExpectedNorms`; where that is bounded only, the certificate is marked as not exact.
+    `evidence` is over the paper's ridge: sums without weights, penalty 1.
     """
     ridge = evidence.estimate
     assert isinstance(ridge, AgentRidge)
-    design = evidence.design(strategy)
-    n, k = strategy.marginals.shape
-    rooms, radius = evidence.rooms(design), ridge.bounds.half_width * paper_radius(n, k, n_samples, delta)
-    value, action = np.empty(n), np.empty((n, k), dtype=bool)
-    is_exact = True
+    design, (n, k) = evidence.design(strategy), strategy.marginals.shape
+    rooms, rho = evidence.rooms(design), ridge.bounds.half_width * paper_radius(n, k, n_samples, delta)
+    value, action, is_exact = np.empty(n), np.empty((n, k), dtype=bool), True
     for i, space in enumerate(spaces.spaces):
-        own = np.flatnonzero(strategy.owner == i)
-        norms = ExpectedNorms(ridge, strategy, i, directions(design, i))
-        is_exact &= norms.is_exact
-        kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - radius * norms.of(strategy.sets[own]))
-        if is_enumerated(space):
-            sets = space.enumerate()
-            values = sets @ rooms[i] + radius * norms.of(sets)
-            best = int(values.argmax())
-            value[i], action[i] = values[best] - kept, sets[best]
-        else:
-            # |sum of z_l| <= sum of |z_l| is linear in the action, which the oracle can maximise.
-            weights = rooms[i] + radius * norms.of(np.eye(k, dtype=bool))
-            found, sets = space.best_responses(weights[None])
-            value[i], action[i] = found[0] - kept, sets[0]
-            is_exact = False
+        norms, own = ExpectedNorms(ridge, strategy, i, directions(design, i)), strategy.owner == i
+        kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - rho * norms.of(strategy.sets[own]))
+        largest, action[i] = _largest(space, rooms[i], rho, norms)
+        value[i], is_exact = largest - kept, is_exact and norms.is_exact and is_enumerated(space)
     result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
     return replace(result, assumes=_assumes(evidence))
 
@@ -158,6 +141,15 @@ class ExpectedNorms:
         return np.asarray(self.shares @ np.sqrt(np.maximum(squares, 0.0)))
 
 
+def _mean_form(factor: Factor, strategy: Strategy, agent: int, directions: FloatArray) -> FloatArray:
+    """Return E[z_l' V^-1 z_m]: E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships."""
+    k, others = strategy.n_coalitions, strategy.n_agents - 1
+    cells = factor.solve(np.eye(directions.shape[1])).reshape(k, others, k, others)
+    p = np.delete(strategy.marginals, agent, axis=0)
+    covariance = np.delete(strategy.joint_marginals, agent, axis=0) - p[:, :, None] * p[:, None, :]
+    return np.asarray(directions @ factor.solve(directions.T) + np.einsum("ljmj,jlm->lm", cells, covariance))
+
+
 def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) -> tuple[FloatArray, FloatArray]:
     """Return every joint action of the others: its probability, and z_l' V^-1 z_m for all pairs of coalitions.
 
@@ -179,13 +171,21 @@ def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) 
     return strategy.probability[rows].prod(axis=1), forms
 
 
-def _mean_form(factor: Factor, strategy: Strategy, agent: int, directions: FloatArray) -> FloatArray:
-    """Return E[z_l' V^-1 z_m]: E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships."""
-    k, others = strategy.n_coalitions, strategy.n_agents - 1
-    cells = factor.solve(np.eye(directions.shape[1])).reshape(k, others, k, others)
-    p = np.delete(strategy.marginals, agent, axis=0)
-    covariance = np.delete(strategy.joint_marginals, agent, axis=0) - p[:, :, None] * p[:, None, :]
-    return np.asarray(directions @ factor.solve(directions.T) + np.einsum("ljmj,jlm->lm", cells, covariance))
+def _largest(space: ActionSpace, rooms: FloatArray, rho: float, norms: ExpectedNorms) -> tuple[float, BoolArray]:
+    """Return the largest a' . W + rho E |z(a')| and an action that attains it, or a bound where sets are too many."""
+    if is_enumerated(space):
+        sets = space.enumerate()
+        values = sets @ rooms + rho * norms.of(sets)
+        best = int(values.argmax())
+        return float(values[best]), sets[best]
+    # |sum of z_l| <= sum of |z_l| is linear in the action, which the oracle can maximise.
+    values, sets = space.best_responses((rooms + rho * norms.of(np.eye(len(rooms), dtype=bool)))[None])
+    return float(values[0]), sets[0]
+
+
+def _assumes(evidence: Evidence) -> tuple[str, ...]:
+    printed = "the paper's widths as printed, which pay for too few events and for pairs never seen too little"
+    return (*evidence.assumptions(), printed)
 
 
 def no_paper() -> str:

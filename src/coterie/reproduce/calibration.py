@@ -19,11 +19,12 @@ from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import ENUMERATED, GainBound, worst_deviations
-from coterie.certificates.holdout import Sealed, hold_out, holdout_bound, one_event
+from coterie.certificates.holdout import Sealed, hold_out, holdout_bound
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired, paired_bound, union_terms
 from coterie.certificates.paper import paper, paper_totals
 from coterie.certificates.total_evidence import TotalEvidence
+from coterie.certificates.widths import one_event
 from coterie.estimate.ridge import paper_ridge
 from coterie.estimate.unknowns import Anonymous, KnownFactor, Unknowns
 from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets, any_subset
