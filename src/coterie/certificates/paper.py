@@ -21,7 +21,6 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import GainBound, Worst, is_enumerated, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.estimate import confidence
 from coterie.estimate.design import Design, directions
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.ridge import AgentRidge, Factor, paper_ridge
@@ -82,7 +81,7 @@ def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: floa
     It pays for 4(n + 1)k events although there are n(n - 1)k / 2 pairs with two sides each, which
     is more from n = 6 on; and a pair never seen gets the width of a pair seen once.
     """
-    return np.sqrt(2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta) / np.maximum(count, 1))
+    return np.sqrt(2 * math.log(4 * (n_agents + 1) * n_coalitions / delta) / np.maximum(count, 1))
 
 
 def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
@@ -91,7 +90,7 @@ def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float)
     The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
     """
     dimension = n_agents**2 * n_coalitions
-    price = 2 * confidence.log_events(4 * (n_agents + 1) * n_coalitions, delta)
+    price = 2 * math.log(4 * (n_agents + 1) * n_coalitions / delta)
     return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
 
 
@@ -112,7 +111,12 @@ def paper_totals(
     for i, space in enumerate(spaces.spaces):
         norms, own = ExpectedNorms(ridge, strategy, i, directions(design, i)), strategy.owner == i
         kept = strategy.probability[own] @ (strategy.sets[own] @ rooms[i] - rho * norms.of(strategy.sets[own]))
-        largest, action[i] = _largest(space, rooms[i], rho, norms)
+        if is_enumerated(space):
+            sets = space.enumerate()
+            values = sets @ rooms[i] + rho * norms.of(sets)
+            largest, action[i] = values.max(), sets[values.argmax()]
+        else:
+            largest, action[i] = _at_most(space, rooms[i], rho, norms)
         value[i], is_exact = largest - kept, is_exact and norms.is_exact and is_enumerated(space)
     result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
     return replace(result, assumes=_assumes(evidence))
@@ -171,14 +175,8 @@ def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) 
     return strategy.probability[rows].prod(axis=1), forms
 
 
-def _largest(space: ActionSpace, rooms: FloatArray, rho: float, norms: ExpectedNorms) -> tuple[float, BoolArray]:
-    """Return the largest a' . W + rho E |z(a')| and an action that attains it, or a bound where sets are too many."""
-    if is_enumerated(space):
-        sets = space.enumerate()
-        values = sets @ rooms + rho * norms.of(sets)
-        best = int(values.argmax())
-        return float(values[best]), sets[best]
-    # |sum of z_l| <= sum of |z_l| is linear in the action, which the oracle can maximise.
+def _at_most(space: ActionSpace, rooms: FloatArray, rho: float, norms: ExpectedNorms) -> tuple[float, BoolArray]:
+    """Bound a' . W + rho E |z(a')|: |sum of z_l| <= sum of |z_l| is linear in the action, which the oracle maximises."""
     values, sets = space.best_responses((rooms + rho * norms.of(np.eye(len(rooms), dtype=bool)))[None])
     return float(values[0]), sets[0]
 

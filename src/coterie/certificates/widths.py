@@ -8,8 +8,8 @@ combination have the form of `gains.RootBound`, which finds the largest bound ov
     times_sqrt sqrt(x' Q x + floor m^2) + slope m + |x' B|_1,     m = max over l of |x_l| largest_l
 
 L is log(1 / probability to fail), from `one_event` or `paired.union_terms`, plus log 2 where the smaller of two widths
-is taken. `known.parts(design)` is
-the linear part, with what was never observed at its worst. The sharpest width is in `coterie.certificates.tilted`.
+is taken. `known.parts(design)` is the linear part, with what was never observed at its worst. The sharpest width is in
+`coterie.certificates.tilted`.
 """
 
 import math
