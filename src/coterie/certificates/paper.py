@@ -176,7 +176,7 @@ def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) 
 
 
 def _at_most(space: ActionSpace, rooms: FloatArray, rho: float, norms: ExpectedNorms) -> tuple[float, BoolArray]:
-    """Bound a' . W + rho E |z(a')|: |sum of z_l| <= sum of |z_l| is linear in the action, so the oracle maximises it."""
+    """Bound a' . W + rho E |z(a')|: |sum of z_l| <= sum of |z_l|, which the oracle maximises."""
     values, sets = space.best_responses((rooms + rho * norms.of(np.eye(len(rooms), dtype=bool)))[None])
     return float(values[0]), sets[0]
 
