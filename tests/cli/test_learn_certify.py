@@ -33,6 +33,18 @@ def test_learn_for_people(run, log):
         assert part in shown
 
 
+def test_tests_that_were_not_possible_are_named(run, log, tmp_path):
+    shown = said(run("learn", log)[1])
+    assert "Not tested: whether " in shown
+    assert "whether who met whom depended on earlier utilities." in shown
+    assert "who met whom" not in said(run("learn", log, "--adaptive")[1])
+    Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4).write_log(
+        tmp_path / "totals", 100, feedback="bandit"
+    )
+    wanted = "Not tested: whether coalition size matters; whether the pairs of a sample move together;"
+    assert wanted in said(run("learn", tmp_path / "totals")[1])
+
+
 def test_learn_writes_the_contract(run, log, tmp_path):
     code, shown, _ = run("learn", log, "--json", "--seed", 2, "--delta", 0.05, "--out", tmp_path / "result.json")
     assert code == 0

@@ -54,7 +54,18 @@ def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterat
         yield from ("", "Warnings")
         for warning in result.warnings:
             yield from wrapped(warning, "  - ", "    ")
+    yield from _untested(result)
     yield from _help_wanted(result)
+
+
+def _untested(result: "Result") -> Iterator[str]:
+    """Name the assumptions that could not be tested, in one line."""
+    from coterie.assumptions.check import QUESTIONS  # here, since it brings the tests with it
+
+    names = [check.assumption for check in result.checks if check.verdict == "not tested"]
+    if names:
+        yield ""
+        yield from wrapped(f"Not tested: {'; '.join(QUESTIONS.get(name, name) for name in names)}.", "", "  ")
 
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from coterie import checks
+from coterie.assumptions.check import Check
 from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
@@ -13,6 +14,7 @@ from coterie.files import naming, read_json, record, to_json, typed, whole_file
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.warnings import TOO_FEW
+from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
@@ -79,12 +81,20 @@ class Data:
     log_sha256: str | None = None
     """Of what was observed, however its samples were divided."""
     samples: int | None = None
+    missing: Missing = "ignore"
+    """Whether meetings without a row were left out, or counted at their worst."""
+    since: str | None = None
+    """The first sample that was asked for; None where none was, or where logs were added that differ in this."""
+    until: str | None = None
+    """The last sample that was asked for."""
+    adaptive: bool = False
+    """Whether who met whom was allowed to depend on earlier utilities."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""
         names = (
             *("feedback", "symmetric", "sizes", "noise", "utility_range", "neutral", "sigma", "actions"),
-            *("pool_coalitions", "rows", "sha256", "log_sha256"),
+            *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "sha256", "log_sha256"),
         )
         return {name: getattr(self, name) for name in names}
 
@@ -120,6 +130,8 @@ class Result:
     """Agent -> what her best alternative changes, at least and at most."""
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     """Agent -> why she is where she is."""
+    checks: tuple[Check, ...] = ()
+    """What the log says about each assumption of the certificate, those that were not tested included."""
     candidates: tuple[Candidate, ...] = ()
     """What `learn` certified on the way."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -184,6 +196,7 @@ class Result:
             "solver": self.solver.to_json(),
             "data": self.data.to_json(),
             "warnings": list(self.warnings),
+            "checks": [asdict(check) for check in self.checks],
             "range_gap": self.range_gap,
             "gain_intervals": {agent: list(interval) for agent, interval in self.gain_intervals.items()},
             "explanations": rooms,

@@ -91,7 +91,7 @@ def reduce_log(
     unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
     kept = Clues(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, sample_hashes(log), unrecorded,
-        by_order, log.checked.agreed,
+        by_order, log.checked.agreed, log.options["since"], log.options["until"],
     )  # fmt: skip
     return Statistics(setting, reduced, kept)
 
