@@ -38,8 +38,9 @@ def fixed(
 
     Proof. Let d* be the deviation with the largest true gain; given the profile it is fixed. The bound of every
     deviation fails with probability at most delta, so that of d* does, and the largest bound is at least that of d*.
-    So one event is paid for, not one per deviation. (Likewise an agent's own largest bound holds with probability
-    1 - delta on its own; all agents' together need one event each, see `Certificate.surely_stay`.)
+    So one event is paid for, not one per deviation. Deviations of agents who are left out do not count, see
+    `certificate`. (Likewise an agent's own largest bound holds with probability 1 - delta on its own; all agents'
+    together need one event each, see `Certificate.surely_stay`.)
     `learning`, evidence independent of these utilities, sharpens the width. Evidence that a `Sealed` part has opened
     is refused.
     """
@@ -66,7 +67,7 @@ def _fixed(
         return SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
 
     found = worst_deviations(bound(one_event(delta)), spaces)
-    together = worst_deviations(bound(one_event(delta / spaces.n_agents)), spaces)
+    together = worst_deviations(bound(one_event(delta / int(spaces.counted.sum()))), spaces)
     return certificate("holdout", delta, strategy, found, evidence, design, together)
 
 

@@ -67,7 +67,7 @@ def paired(
     union = union_terms(strategy, declared or spaces, delta, form)
     found = worst_deviations(paired_bound(evidence, design, delta, union, form), spaces)
     # The box holds for everybody at once; of the union form, one event is paid for each profile, not for each agent.
-    joint = None if union is None else plus(union, spaces.n_agents)
+    joint = None if union is None else plus(union, int(spaces.counted.sum()))
     together = worst_deviations(paired_bound(evidence, design, delta, joint, form), spaces)
     return certificate("paired", delta, strategy, found, evidence, design, together)
 

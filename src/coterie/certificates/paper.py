@@ -111,7 +111,7 @@ def paper_totals(
             found, sets = space.best_responses(weights[None])
             value[i], action[i] = found[0] - kept, sets[0]
             is_exact = False
-    result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
+    result = certificate("paper", delta, strategy, Worst(value, action, is_exact, spaces.counted), evidence, design)
     return replace(result, assumes=_assumes(evidence))
 
 

@@ -94,7 +94,8 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
 
 def _stayers(result: "Result") -> Iterator[str]:
     """Count who surely stays where not everybody does: true and useful where the largest gain alone says little."""
-    stay, everybody = result.certificate.surely_stay, result.strategy.agents
+    stay, left_out = result.certificate.surely_stay, set(result.left_out)
+    everybody = [agent for agent in result.strategy.agents if agent not in left_out]
     if not stay or len(stay) == len(everybody):
         return
     undecided = [short(agent) for agent in everybody if agent not in stay]
@@ -128,7 +129,7 @@ def _searched_with(guess: str) -> str:
 
 
 def _people(result: "Result") -> Iterator[str]:
-    strategy, intervals = result.strategy, result.gain_intervals
+    strategy, intervals, left_out = result.strategy, result.gain_intervals, set(result.left_out)
     rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
     for agent in strategy.agents:
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
@@ -137,7 +138,8 @@ def _people(result: "Result") -> Iterator[str]:
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
             last = [_shown(other.deviation), signed(other.estimated_gain), least, signed(other.bound)]
-        rows.append([short(agent), goes, signed(result.estimate.utility[agent]), *last])
+        name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
+        rows.append([name, goes, signed(result.estimate.utility[agent]), *last])
     yield "Who goes where"
     yield from aligned(rows, left=(0, 1, 3))
 

@@ -53,7 +53,7 @@ def assembled(
     """
     strategy, certificate, evidence = judged.strategy, judged.certificate, judged.evidence
     by_range = worst_deviations(evidence.range_bound(evidence.design(strategy)), judged.spaces)
-    range_gap = max(0.0, float(by_range.value.max()))
+    range_gap = max(0.0, by_range.largest)
     checks = checks_of(statistics, in_a_hurry=solver.status == "interrupted")
     warnings = [*cautions(statistics, strategy, checks), *notes]
     worst = certificate.worst

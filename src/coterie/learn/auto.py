@@ -95,6 +95,7 @@ def recommend(
     solver: SolverName = "auto",
     form: Form = "both",
     target_gap: float | None = None,
+    min_samples: int = 0,
 ) -> Recommendation:
     """Return the best strategy that was found, by the rule above for `auto`, else by certificate.
 
@@ -112,6 +113,8 @@ def recommend(
         Which width bounds a held-out gain, see `coterie.certificates.holdout`.
     target_gap
         Strategies that are certified to have at most this gap are preferred to all others.
+    min_samples
+        Agents who were in fewer samples are left out: neither certificates nor searches are about what they could gain.
     """
     delta = checks.probability(delta, said("delta"))
     if solver not in SOLVERS[checks.one_of(strategy, Kind, said("strategy"))]:
@@ -126,7 +129,8 @@ def recommend(
     if setting.noise == "samples" and form == "both":
         form = "hoeffding"  # the samples that certify did not decide on the noise, so the width need not pay for that
     names = (setting.agents, setting.coalitions)
-    task = _Task(statistics, delta, control, Searcher(setting.actions, names, strategy, solver, form, control))
+    spaces = setting.actions.leaving_out(statistics.seen_less(min_samples))
+    task = _Task(statistics, delta, control, Searcher(spaces, names, strategy, solver, form, control))
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not setting.adaptive
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []

@@ -32,6 +32,7 @@ def certify(
     delta: float = 0.01,
     sizes: Sizes = "ignore",
     noise: NoiseChoice = "auto",
+    min_samples: int = 0,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
 
@@ -48,10 +49,14 @@ def certify(
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
         that was learnt from this very log, read in the same way.
-    delta, sizes, noise
+    delta, sizes, noise, min_samples
         As for `StableLearner`.
     """
-    parameters = {"certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise}
+    min_samples = checks.whole(min_samples, said("min_samples"), 0)
+    parameters = {
+        "certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise,
+        "min_samples": min_samples,
+    }  # fmt: skip
     checks.one_of(certificate, CertificateName, said("certificate"))
     checks.boolean(fresh, said("fresh"))
     delta = checks.probability(delta, said("delta"))
@@ -66,7 +71,8 @@ def certify(
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
     if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
-    evidence, declared = evidence_from(statistics.whole), statistics.setting.actions
+    evidence = evidence_from(statistics.whole)
+    declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
     spaces, notes = widened(declared, given)
     found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]

@@ -22,6 +22,9 @@ from coterie.words import percent
 
 FORMAT = "coterie.result/1"
 
+NAMED = 12
+"""So many agents are named in a sentence."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -140,6 +143,11 @@ class Result:
     seed: int | None = None
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """The agents whom the certificate is not about, since they were in too few samples."""
+        return self.certificate.left_out
+
+    @property
     def says_nothing(self) -> bool:
         """Whether the certificate says no more than the range of utilities does."""
         return TOO_FEW in self.warnings
@@ -149,11 +157,24 @@ class Result:
         found = self.certificate
         if found.gap == float("inf"):
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
-        sure = f"With {percent(1 - found.delta)} confidence, nobody can gain "
+        who = "nobody who is counted" if self.left_out else "nobody"
+        sure = f"With {percent(1 - found.delta)} confidence, {who} can gain "
         if found.worst is None:
-            return sure + "by moving: nobody has a choice."
+            return f"{sure}by moving: nobody has a choice{self._uncounted()}."
         amount = "by moving" if found.gap == 0 else f"more than {found.gap:.3g} by moving"
-        return f"{sure}{amount}; the tightest case is {found.worst.agent} {self._moving(found.worst)}."
+        return (
+            f"{sure}{amount}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
+        )
+
+    def _uncounted(self) -> str:
+        """Name those whom the certificate is not about, as the end of a sentence."""
+        if not self.left_out:
+            return ""
+        more = f" and {len(self.left_out) - NAMED} more" if len(self.left_out) > NAMED else ""
+        few = (
+            f", seen in fewer than {self.parameters['min_samples']} samples" if "min_samples" in self.parameters else ""
+        )
+        return f"; not counted{few}: {', '.join(self.left_out[:NAMED])}{more}"
 
     def _moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
@@ -190,6 +211,7 @@ class Result:
             "coalition_members": strategy.members() if strategy.is_pure else None,
             **({} if strategy.is_pure else {"marginals": marginals}),
             "certificate": self.certificate.to_json(),
+            "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),
             "coverage": coverage if self.coverage is None else self.coverage.to_json(),

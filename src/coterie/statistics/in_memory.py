@@ -88,10 +88,11 @@ def reduced(
     refuse_outside(batch.utility, setting.fixed_range, setting.sigma, "samples")
     counts = np.bincount(part, minlength=len(setting.shares)).tolist()
     teams = _teams(batch, part, setting)
+    attendance = batch.joined.any(axis=2).sum(axis=0)
     if setting.feedback == "bandit":
         sums = TotalSums(setting, unweighted=unweighted, joint=joint)
         sums.add(*_total_rows(batch, part))
-        return Statistics(setting, sums.statistics(counts, teams))
+        return Statistics(setting, sums.statistics(counts, teams), attendance=attendance)
     entries = _pair_sums(batch, part, setting)
     everything = _all_meetings(batch) if setting.missing == "worst" else batch
     together = _cooccurrences(everything, part, setting) if setting.noise == "samples" else None
@@ -105,6 +106,7 @@ def reduced(
             )
             for p in range(len(counts))
         ),
+        attendance=attendance,
     )  # fmt: skip
 
 

@@ -79,8 +79,9 @@ def reduce_log(
         reduced, by_size, by_order = reduce_pairs_and_sizes(task)
     else:
         reduced, by_order = reduce_pairs(task)
+    attendance = _attendance(task)
     if not clues:
-        return Statistics(setting, reduced)
+        return Statistics(setting, reduced, attendance=attendance)
     contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
     if log.feedback == "semi-bandit" and chosen == "pairs":
@@ -93,7 +94,7 @@ def reduce_log(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, sample_hashes(log), unrecorded,
         by_order, log.checked.agreed, log.options["since"], log.options["until"],
     )  # fmt: skip
-    return Statistics(setting, reduced, kept)
+    return Statistics(setting, reduced, kept, attendance)
 
 
 def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noise, SampleExcess | None]:
@@ -360,6 +361,14 @@ def _repeats(task: Reduction, pairs: str) -> list[Sums]:
     found = task.engine.table(group_by.pair_repeats(pairs, which, task.sized_by, symmetric=symmetric))
     keys, repeats = _pair_keys(task, found), numbers(found["repeats"])[:, None]
     return Grouped(task.division, numbers(found["part"]), keys, repeats).unordered(symmetric=symmetric).sums()
+
+
+def _attendance(task: Reduction) -> IntArray:
+    """Return in how many samples each agent was a member of something."""
+    seen = task.engine.table(queries.attendance(task.members))
+    found = np.zeros(task.setting.n_agents, dtype=np.int64)
+    found[task.agents(seen["agent"])] = numbers(seen["samples"])
+    return found
 
 
 def _teams(task: Reduction, division: Division) -> Grouped:
