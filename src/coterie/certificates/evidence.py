@@ -158,6 +158,10 @@ class Evidence(ABC):
         """Return the sharpest single width of `direction_bound`, with its spread."""
 
     @abstractmethod
+    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+        """Return an estimate that each gain exceeds with probability about delta, see `coterie.certificates.likely`."""
+
+    @abstractmethod
     def batched(self) -> Bounding[Design] | None:
         """Return the same evidence for the designs of many pure profiles; None where they are taken one by one."""
 

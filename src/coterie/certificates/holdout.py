@@ -19,6 +19,7 @@ from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.likely import likely_gap
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy, StrategyLike
@@ -110,6 +111,7 @@ class Sealed:
     def __init__(self, evidence: Evidence) -> None:
         self.__evidence = evidence
         self.__again: Callable[[float], list[Certificate]] | None = None
+        self.__likely: Callable[[int, float], float | None]
 
     def preview(self, learning: Evidence) -> Evidence:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
@@ -135,7 +137,14 @@ class Sealed:
             return [replace(one, delta=delta) for one in found]
 
         self.__again = at
+        self.__likely = lambda index, delta: likely_gap(self.__evidence, candidates[index], spaces, delta)
         return at(delta)
+
+    def likely(self, index: int, delta: float) -> float | None:
+        """Return what the gap of a certified candidate likely is at most, see `coterie.certificates.likely`."""
+        if self.__again is None:
+            raise InputError("nothing was certified yet")
+        return self.__likely(index, delta)
 
     def again(self, delta: float) -> list[Certificate]:
         """Return what `certify` would have returned at another delta: the same candidates, so no new choice."""

@@ -11,6 +11,7 @@ from coterie.arrays import FloatArray
 from coterie.certificates.evidence import Bounding, Evidence, Form, Names
 from coterie.certificates.gains import GainBound, LogTerm, RootBound
 from coterie.certificates.pair_evidence import MOST_CELLS, rows_of
+from coterie.estimate import confidence
 from coterie.estimate.design import Design, StrategyDesign, directions
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import JointRidge, LinearEstimate, Projection
@@ -89,6 +90,17 @@ class TotalEvidence(Evidence):
             square[i] = self.bounds.half_range**2 * found.noise
             bias.append(found.bias)
         return RootBound(design.marginals, rooms, rooms, square, log_term, bias=np.stack(bias))
+
+    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+        if self.allows_adaptivity or not self.is_bounded or self.means is not None:
+            return None
+        n, width = len(design.marginals), confidence.normal_width(delta)
+        variance = [self.estimate.residual_variance(i) for i in range(n)]
+        if any(one is None for one in variance):
+            return None
+        scale = np.array(variance, dtype=np.float64) / self.bounds.half_range**2
+        bound = self.root_bound(design, width**2 / 2)
+        return replace(bound, square=bound.square * scale[:, None, None])
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
         error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))

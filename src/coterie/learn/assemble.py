@@ -31,6 +31,8 @@ class Judged:
     """What the whole log proves."""
     spaces: ActionSpaces
     """What the agents may do."""
+    likely: float | None
+    """What the gap likely is at most, which is no promise; None where that is not known."""
 
 
 def assembled(
@@ -73,6 +75,7 @@ def assembled(
         range_gap,
         gain_intervals,
         explained,
+        likely=None if judged.likely is None else min(judged.likely, certificate.gap),
         checks=checks,
         parameters=plain(parameters),
         version=__version__,

@@ -28,6 +28,7 @@ from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName
 from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed, fixed
+from coterie.certificates.likely import likely_gap
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
@@ -83,6 +84,8 @@ class _Found:
     guess: str = "raw"
     alone: Callable[[], float] | None = None
     """The held-out certificate of this strategy at the whole of delta."""
+    likely: Callable[[], float | None] | None = None
+    """What its gap likely is at most, from the samples that certify."""
 
 
 def recommend(
@@ -197,8 +200,11 @@ class _Task:
         def alone(index: int) -> Callable[[], float]:
             return lambda: sealed.again(self.delta)[index].gap
 
+        def likely(index: int) -> Callable[[], float | None]:
+            return lambda: sealed.likely(index, self.delta)
+
         return [
-            _Found(solution, strategy, found, name, alone(index))
+            _Found(solution, strategy, found, name, alone(index), likely(index))
             for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
@@ -307,12 +313,17 @@ class _Task:
             "paired": self._paired(best.strategy, self.delta).gap,
             "holdout": None if best.alone is None else best.alone(),
         }
+        if best.likely is None:
+            likely = likely_gap(self.whole, best.strategy, self.spaces, self.delta)
+        else:
+            likely = best.likely()
         return Recommendation(
             best.strategy,
             replace(best.certificate, delta=self.delta),
             alone,
             self.whole,
             self.spaces,
+            likely,
             self._reported(best),
             best.guess,
             tuple(

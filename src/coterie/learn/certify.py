@@ -8,6 +8,7 @@ from coterie import checks
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
 from coterie.certificates.holdout import NOT_ADAPTIVE
+from coterie.certificates.likely import likely_gap
 from coterie.certificates.paper import no_paper
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
@@ -85,7 +86,8 @@ def certify(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )
     alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
-    return assembled(Judged(given, chosen, alone, evidence, spaces), statistics, GIVEN, parameters, notes)
+    likely = likely_gap(evidence, given, spaces, delta)
+    return assembled(Judged(given, chosen, alone, evidence, spaces, likely), statistics, GIVEN, parameters, notes)
 
 
 def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:

@@ -133,6 +133,9 @@ class Result:
     """Agent -> what her best alternative changes, at least and at most."""
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     """Agent -> why she is where she is."""
+    likely: float | None = None
+    """What the gap likely is at most, not guaranteed (`coterie.certificates.likely`); `likely_gap` in the file. None
+    where it is not known."""
     checks: tuple[Check, ...] = ()
     """What the log says about each assumption of the certificate, those that were not tested included."""
     candidates: tuple[Candidate, ...] = ()
@@ -211,6 +214,7 @@ class Result:
             "coalition_members": strategy.members() if strategy.is_pure else None,
             **({} if strategy.is_pure else {"marginals": marginals}),
             "certificate": self.certificate.to_json(),
+            "likely_gap": self.likely,
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),
@@ -246,6 +250,7 @@ class Result:
             "certificate": certificate,
             "coverage": None if coverage.get("c_size") is None else Coverage.from_json(coverage),
             "data": {**data["data"], "samples": coverage.get("samples")},
+            "likely": data.get("likely_gap"),
             "explanations": {
                 agent: Explanation.of(agent, rooms, certificate.alternatives.get(agent), least.get(agent))
                 for agent, rooms in explained.items()
