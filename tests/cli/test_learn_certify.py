@@ -33,6 +33,21 @@ def test_learn_for_people(run, log):
         assert part in shown
 
 
+def test_the_likely_figure_is_named_as_no_promise(run, log):
+    for words in (["learn", log, "--noise", "pairs"], ["learn", log, "--noise", "samples"]):
+        shown, content = said(run(*words, "--delta", 0.001)[1]), json.loads(run(*words, "--delta", 0.001, "--json")[1])
+        assert 0 <= content["likely_gap"] <= content["certificate"]["gap"]
+        by = "by moving" if content["likely_gap"] == 0 else f"more than {content['likely_gap']:.3g} by moving"
+        differs = content["likely_gap"] < content["certificate"]["gap"]
+        assert (f"Likely, but not guaranteed: nobody can gain {by}." in shown) == differs
+        assert differs or words[3] == "pairs"
+    learner = coterie.StableLearner(noise="samples", delta=0.001).fit(log)
+    assert learner.result_.likely == content["likely_gap"]
+    content = json.loads(run("learn", log, "--adaptive", "--json")[1])
+    assert content["likely_gap"] is None
+    assert "Likely" not in run("learn", log, "--adaptive")[1]
+
+
 def test_tests_that_were_not_possible_are_named(run, log, tmp_path):
     shown = said(run("learn", log)[1])
     assert "Not tested: whether " in shown

@@ -81,6 +81,8 @@ def test_everything_in_it_is_an_object(log):
     assert isinstance(found.solver, Search)
     assert isinstance(found.data, Data)
     assert [check.assumption for check in found.checks] == list(QUESTIONS)
+    assert 0 <= found.likely <= found.certificate.gap
+    assert found.to_json()["likely_gap"] == found.likely
     assert found.to_json()["checks"][-1] == {
         "assumption": "adaptive",
         "verdict": "not tested",
@@ -136,6 +138,9 @@ def test_what_was_asked_is_recorded(log):
 def test_older_files_are_read(log, tmp_path):
     found = StableLearner().fit(log).result_
     data = found.to_json()
+    del data["likely_gap"], data["left_out"], data["certificate"]["left_out"]
+    assert Result.from_json(data).likely is None
+    assert Result.from_json(data).left_out == ()
     for key in ("missing", "since", "until", "adaptive"):
         del data["data"][key]
     assert Result.from_json(data).data == found.data

@@ -284,7 +284,7 @@ def agent_ridge(part: TotalStatistics) -> AgentRidge:
 
 
 def _informative(part: TotalStatistics, agent: int, gram: FloatArray) -> float:
-    """Return how many totals have partners: sum W c^2 = 1'G1 if W = 1/c^2; the trace if W = 1/c, unless pairs repeat."""
+    """Return how many totals have partners: sum W c^2 = 1'G1 if W = 1/c^2, the trace if W = 1/c and no pair repeats."""
     if part.setting.noise == "samples":
         return float(gram.sum())
     return min(float(np.trace(gram)), float(part.totals[agent]))
