@@ -443,7 +443,8 @@ def test_drift_with_changing_pairings_is_caught():
     assert "mean utilities are the same in every sample" in learner.certificate_.assumes
     warning = next(text for text in learner.result_.warnings if text.startswith("mean utilities are not the same"))
     assert warning.endswith("use since to leave out earlier samples")
-    assert any(text == warning for text in cautions(learner.statistics_, learner.strategy_))
+    statistics = learner.statistics_
+    assert any(text == warning for text in cautions(statistics, learner.strategy_, checks_of(statistics)))
     recent = coterie.Log.from_frames(**timed_frames_of(room, rows), since="1900")
     assert drift_check(Statistics.of(recent)).verdict == "no objection"
 

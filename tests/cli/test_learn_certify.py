@@ -33,6 +33,61 @@ def test_learn_for_people(run, log):
         assert part in shown
 
 
+def test_the_likely_figure_is_named_as_no_promise(run, log):
+    for words in (["learn", log, "--noise", "pairs"], ["learn", log, "--noise", "samples"]):
+        shown, content = said(run(*words, "--delta", 0.001)[1]), json.loads(run(*words, "--delta", 0.001, "--json")[1])
+        assert 0 <= content["likely_gap"] <= content["certificate"]["gap"]
+        by = "by moving" if content["likely_gap"] == 0 else f"more than {content['likely_gap']:.3g} by moving"
+        differs = content["likely_gap"] < content["certificate"]["gap"]
+        assert (f"Likely, but not guaranteed: nobody can gain {by}." in shown) == differs
+        assert differs or words[3] == "pairs"
+    learner = coterie.StableLearner(noise="samples", delta=0.001).fit(log)
+    assert learner.result_.likely == content["likely_gap"]
+    content = json.loads(run("learn", log, "--adaptive", "--json")[1])
+    assert content["likely_gap"] is None
+    assert "Likely" not in run("learn", log, "--adaptive")[1]
+
+
+def test_tests_that_were_not_possible_are_named(run, log, tmp_path):
+    shown = said(run("learn", log)[1])
+    assert "Not tested: whether " in shown
+    assert "whether who met whom depended on earlier utilities." in shown
+    assert "who met whom" not in said(run("learn", log, "--adaptive")[1])
+    Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4).write_log(
+        tmp_path / "totals", 100, feedback="bandit"
+    )
+    wanted = "Not tested: whether coalition size matters; whether the pairs of a sample move together;"
+    assert wanted in said(run("learn", tmp_path / "totals")[1])
+
+
+def test_those_seen_rarely_are_left_out_by_name(run, log, tmp_path):
+    pairs = (log / "pairs.csv").read_text().splitlines()
+    rows = [line for line in pairs[1:] if "p4" not in line.split(",") or int(line.split(",")[0]) <= 3]
+    (tmp_path / "pairs.csv").write_text("\n".join([pairs[0], *rows]) + "\n")
+    (tmp_path / "log.json").write_text((log / "log.json").read_text())
+    code, shown, _ = run("learn", tmp_path, "--min-samples", 4, "--out", tmp_path / "result.json")
+    assert code == 0
+    assert said(shown).startswith("With 99 % confidence, nobody who is counted can gain")
+    assert "not counted, seen in fewer than 4 samples: p4." in said(shown)
+    assert "p4 (not counted)" in shown
+    assert " of 3 surely stay" in said(shown) or "surely stay" not in shown
+    content = json.loads((tmp_path / "result.json").read_text())
+    assert content["left_out"] == content["certificate"]["left_out"] == ["p4"]
+    assert content["parameters"]["min_samples"] == 4
+    assert "p4" not in content["certificate"]["per_agent"]
+    code, shown, _ = run("certify", tmp_path, tmp_path / "result.json", "--min-samples", 4, "--json")
+    assert json.loads(shown)["left_out"] == ["p4"]
+    assert json.loads(run("certify", tmp_path, tmp_path / "result.json", "--json")[1])["left_out"] == []
+    code, shown, _ = run("evaluate", tmp_path / "result.json", "--truth", log / "truth.json", "--json")
+    judged = json.loads(shown)
+    assert judged["counted_gap"] <= judged["gap"]
+    assert judged["certificate_held"] is (judged["counted_gap"] <= content["certificate"]["gap"] + 1e-9)
+    assert "gap of counted" in run("evaluate", tmp_path / "result.json", "--truth", log / "truth.json")[1]
+    code, _, complaint = run("learn", tmp_path, "--min-samples", 5000)
+    assert code == 2
+    assert "--min-samples 5000: nobody was in so many samples" in said(complaint)
+
+
 def test_learn_writes_the_contract(run, log, tmp_path):
     code, shown, _ = run("learn", log, "--json", "--seed", 2, "--delta", 0.05, "--out", tmp_path / "result.json")
     assert code == 0

@@ -8,6 +8,7 @@ import pytest
 
 import coterie
 from coterie import Certificate, Coverage, Explanation, Game, InputError, Result, StableLearner, Strategy
+from coterie.assumptions.check import QUESTIONS
 from coterie.certificates.holdout import fixed
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.coverage import coverage, seen_by
@@ -79,6 +80,14 @@ def test_everything_in_it_is_an_object(log):
     assert isinstance(found.coverage, Coverage)
     assert isinstance(found.solver, Search)
     assert isinstance(found.data, Data)
+    assert [check.assumption for check in found.checks] == list(QUESTIONS)
+    assert 0 <= found.likely <= found.certificate.gap
+    assert found.to_json()["likely_gap"] == found.likely
+    assert found.to_json()["checks"][-1] == {
+        "assumption": "adaptive",
+        "verdict": "not tested",
+        "text": found.checks[-1].text,
+    }
     assert (found.data.samples, found.coverage.samples, found.data.feedback) == (200, 200, log.feedback)
     assert all(isinstance(one, Explanation) and one.agent == agent for agent, one in found.explanations.items())
     assert all(isinstance(one, Candidate) for one in found.candidates)
@@ -121,6 +130,7 @@ def test_what_was_asked_is_recorded(log):
     assert replace(again, solver=found.solver) == found
     given = coterie.certify(log, found.strategy, delta=0.2, fresh=True)
     wanted = {"certificate": "paired", "fresh": True, "delta": 0.2, "sizes": "ignore", "noise": "auto"}
+    wanted["min_samples"] = 0
     assert given.parameters == wanted
     assert given.seed is None
 
@@ -128,12 +138,18 @@ def test_what_was_asked_is_recorded(log):
 def test_older_files_are_read(log, tmp_path):
     found = StableLearner().fit(log).result_
     data = found.to_json()
-    for key in ("parameters", "candidates", "gain_intervals", "explanations", "range_gap", "version"):
+    del data["likely_gap"], data["left_out"], data["certificate"]["left_out"]
+    assert Result.from_json(data).likely is None
+    assert Result.from_json(data).left_out == ()
+    for key in ("missing", "since", "until", "adaptive"):
+        del data["data"][key]
+    assert Result.from_json(data).data == found.data
+    for key in ("parameters", "candidates", "gain_intervals", "explanations", "range_gap", "version", "checks"):
         del data[key]
         again = Result.from_json(data)
         assert again.certificate == found.certificate
         assert again.coverage == found.coverage
-    assert (again.parameters, again.explanations, again.range_gap) == ({}, {}, None)
+    assert (again.parameters, again.explanations, again.range_gap, again.checks) == ({}, {}, None, ())
     assert Result.from_json(again.to_json()) == again
 
 

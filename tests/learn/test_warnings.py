@@ -6,6 +6,8 @@ import pytest
 
 import coterie
 from coterie import StableLearner, Strategy
+from coterie.assumptions import checks_of
+from coterie.assumptions.check import QUESTIONS
 from coterie.learn.warnings import cautions
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
@@ -17,7 +19,8 @@ def warned(log, strategy=None, **options):
     strategy = strategy or Strategy.pure(
         np.ones((len(log.agents), len(log.coalitions)), dtype=bool), log.agents, log.coalitions
     )
-    return cautions(Statistics.of(log, **options), strategy)
+    statistics = Statistics.of(log, **options)
+    return cautions(statistics, strategy, checks_of(statistics))
 
 
 def frames(rows):
@@ -95,27 +98,58 @@ def two_logs(tmp_path_factory):
     return tuple(coterie.read_log(folder / name, neutral=-1.0) for name in ("one", "two"))
 
 
+def told(learner):
+    return learner.result_.warnings, learner.result_.checks
+
+
 ADVICE = ("totals are not used", 'sizes="aware"', 'noise="samples"', "say with neutral")
 
 
 def test_statistics_warn_like_their_log(two_logs, tmp_path):
     log, _ = two_logs
-    expected = StableLearner().fit(log).result_.warnings
-    assert all(any(advice in text for text in expected) for advice in ADVICE)
+    expected = told(StableLearner().fit(log))
+    assert all(any(advice in text for text in expected[0]) for advice in ADVICE)
+    assert {check.assumption for check in expected[1]} == set(QUESTIONS)
+    assert [check.text for check in expected[1] if check.verdict == "broken"] == [
+        text for text in expected[0] if text in {check.text for check in expected[1]}
+    ]
     statistics = Statistics.for_learning(log)
-    assert StableLearner().fit(statistics).result_.warnings == expected
+    assert told(StableLearner().fit(statistics)) == expected
     statistics.save(tmp_path / "kept.npz")
-    assert StableLearner().fit(Statistics.load(tmp_path / "kept.npz")).result_.warnings == expected
-    assert StableLearner().partial_fit(log).result_.warnings == expected
-    assert StableLearner().merge(StableLearner().fit(log)).result_.warnings == expected
+    assert told(StableLearner().fit(Statistics.load(tmp_path / "kept.npz"))) == expected
+    assert told(StableLearner().partial_fit(log)) == expected
+    assert told(StableLearner().merge(StableLearner().fit(log))) == expected
+    given = coterie.certify(log, StableLearner().fit(log).strategy_)
+    assert [check.assumption for check in given.checks] == [check.assumption for check in expected[1]]
 
 
 def test_logs_that_arrive_later_warn_too(two_logs):
     one, two = two_logs
-    expected = StableLearner().fit(Statistics.for_learning(one) + Statistics.for_learning(two)).result_.warnings
-    assert all(any(advice in text for text in expected) for advice in ADVICE)
-    assert StableLearner().fit(one).partial_fit(two).result_.warnings == expected
-    assert StableLearner().fit(one).merge(StableLearner().fit(two)).result_.warnings == expected
+    expected = told(StableLearner().fit(Statistics.for_learning(one) + Statistics.for_learning(two)))
+    assert all(any(advice in text for text in expected[0]) for advice in ADVICE)
+    assert told(StableLearner().fit(one).partial_fit(two)) == expected
+    assert told(StableLearner().fit(one).merge(StableLearner().fit(two))) == expected
+
+
+def test_how_a_log_was_read_is_told_alike_from_all_ways_in(tmp_path):
+    source = Simulation.draw(4, 3, np.random.default_rng(1), actions_per_agent=4)
+    source.write_log(tmp_path / "log", 60)
+    log = coterie.read_log(tmp_path / "log", since=11, until="50", missing="worst", adaptive=True)
+    learner = StableLearner().fit(log)
+    found = learner.result_.data
+    assert (found.missing, found.since, found.until, found.adaptive) == ("worst", "11", "50", True)
+    learner.statistics_.save(tmp_path / "kept.npz")
+    for other in (
+        StableLearner().fit(learner.statistics_),
+        StableLearner().fit(Statistics.load(tmp_path / "kept.npz")),
+        StableLearner().partial_fit(log),
+        StableLearner().merge(learner),
+    ):
+        assert other.result_.data == found
+        assert told(other) == told(learner)
+    rest = coterie.read_log(tmp_path / "log", since=51, missing="worst", adaptive=True)
+    both = learner.partial_fit(rest).result_.data
+    assert (both.missing, both.since, both.until, both.adaptive) == ("worst", None, None, True)
 
 
 def test_parts_do_not_matter_to_the_tests(two_logs):
@@ -135,6 +169,20 @@ def test_an_interruption_skips_what_takes_long(two_logs, monkeypatch):
     found = StableLearner().fit(statistics).result_.warnings
     assert not any('sizes="aware"' in text for text in found)
     assert all(any(advice in text for text in found) for advice in ADVICE if advice != 'sizes="aware"')
+
+
+def test_an_interruption_names_what_was_not_tested(two_logs, monkeypatch):
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    statistics = Statistics.for_learning(two_logs[0])
+    monkeypatch.setattr(Control, "check", interrupt)
+    found = {check.assumption: check for check in StableLearner().fit(statistics).result_.checks}
+    assert set(found) == set(QUESTIONS)
+    skipped = [name for name, check in found.items() if check.text.startswith("there was no time to test whether")]
+    assert skipped == ["sizes", "symmetry", "drift", "missing"]
+    assert all(found[name].verdict == "not tested" for name in skipped)
+    assert found["independence"].verdict == "broken"
 
 
 def test_nothing_is_tested_without_clues(two_logs):

@@ -8,12 +8,23 @@ Verdict = Literal["no objection", "broken", "not tested", "not assumed"]
 WITHOUT_CLUES = "these statistics were made without what tests of assumptions need"
 
 
+QUESTIONS = {
+    "sizes": "whether coalition size matters",
+    "independence": "whether the pairs of a sample move together",
+    "symmetry": "whether both agents of a pair get the same",
+    "drift": "whether utilities change over time",
+    "missing": "whether missing outcomes are many or unevenly spread",
+    "adaptive": "whether who met whom depended on earlier utilities",
+}
+"""What is asked about each assumption."""
+
+
 @dataclass(frozen=True)
 class Check:
     """What a log says about one assumption."""
 
     assumption: str
-    """Which: "sizes", "independence", "symmetry", "drift", "missing" or "adaptive"."""
+    """Which: a key of `QUESTIONS`."""
     verdict: Verdict
     text: str
     """A sentence: what was seen, with the option that does without a broken assumption; or why nothing was tested."""

@@ -1,6 +1,6 @@
 """What a certificate says: a number, who attains it, by which move, and what it assumes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -59,23 +59,25 @@ class Witness:
 
 @dataclass(frozen=True)
 class Certificate:
-    """With probability at least 1 - delta, nobody can gain more than `gap` by moving."""
+    """With probability at least 1 - delta, nobody who is not left out can gain more than `gap` by moving."""
 
     method: str
     delta: float
     gap: float
     per_agent: Mapping[str, float]
-    """The most that each agent can gain; each number holds with probability 1 - delta on its own."""
+    """The most that each agent who counts can gain; each number holds with probability 1 - delta on its own."""
     worst: Witness | None
     """None where nobody has a choice."""
     alternatives: Mapping[str, Witness] = field(default_factory=dict)
-    """Every agent's deviation with the largest bound."""
+    """Every agent's deviation with the largest bound, also of those who are left out."""
     assumes: tuple[str, ...] = ()
     is_exact: bool = True
     """False where the maximum over deviations was bounded, not enumerated."""
     surely_stay: tuple[str, ...] = ()
     """With probability at least 1 - delta, none of these can gain anything by moving: a statement about all of them
     together, which holds on its own."""
+    left_out: tuple[str, ...] = ()
+    """Agents whom the promise is not about: they take part, but what they could gain does not count."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `certificate` part of a result file."""
@@ -89,10 +91,12 @@ class Certificate:
             "assumes": list(self.assumes),
             "is_exact": self.is_exact,
             "surely_stay": list(self.surely_stay),
+            "left_out": list(self.left_out),
         }
 
     def __str__(self) -> str:
-        return f"with probability {1 - self.delta:g}, nobody can gain more than {self.gap:.4g} by moving"
+        nobody = "nobody who counts" if self.left_out else "nobody"
+        return f"with probability {1 - self.delta:g}, {nobody} can gain more than {self.gap:.4g} by moving"
 
     def __repr__(self) -> str:
         return f"Certificate({self.method}, gap {self.gap:.4g}, delta {self.delta:g}, worst {self.worst})"
@@ -110,6 +114,13 @@ def certificate(
     """Name the witnesses of the largest bounds, and the pairs behind their uncertainty.
 
     `together` are bounds that hold for all agents at once; by default `found` are.
+
+    Leaving agents out costs nothing. Who is left out follows from how often agents were seen, not from utilities, so
+    given the logged actions it is fixed, and with it the truly worst deviation of those who count: the one event that
+    a certificate pays for is about that one. In an adaptive log counts may depend on utilities, and who is left out
+    with them. There the only bounds are those of `Evidence.uniform_bound`, which hold for all agents and deviations at
+    once; so they hold for any of them, however chosen. (What is not covered is trying several limits and keeping the
+    smallest certificate, where bounds do not hold at once.)
     """
     rooms = evidence.rooms(design)
     alternatives = {}
@@ -120,7 +131,9 @@ def certificate(
         gain = float(change @ rooms[i])
         deviation = tuple(names_in(found.action[i], strategy.coalitions))
         alternatives[agent] = Witness(agent, deviation, gain, float(found.value[i]) - gain)
-    worst = max(alternatives.values(), key=lambda witness: witness.bound, default=None)
+    counted = dict(zip(strategy.agents, found.counted.tolist(), strict=True))
+    among = [witness for witness in alternatives.values() if counted[witness.agent]]
+    worst = max(among, key=lambda witness: witness.bound, default=None)
     if worst is not None:
         i = strategy.agents.index(worst.agent)
         worst = replace(
@@ -129,14 +142,19 @@ def certificate(
     return Certificate(
         method,
         delta,
-        max(0.0, float(found.value.max())),
-        {agent: max(0.0, float(value)) for agent, value in zip(strategy.agents, found.value, strict=True)},
+        max(0.0, found.largest),
+        {agent: max(0.0, value) for agent, value in _of_agents(strategy, found) if counted[agent]},
         worst,
         alternatives,
         tuple(evidence.assumptions()),
         found.is_exact,
-        tuple(agent for agent, value in zip(strategy.agents, (together or found).value, strict=True) if value <= 0),
+        tuple(agent for agent, value in _of_agents(strategy, together or found) if value <= 0 and counted[agent]),
+        tuple(agent for agent in strategy.agents if not counted[agent]),
     )
+
+
+def _of_agents(strategy: Strategy, found: Worst) -> Iterable[tuple[str, float]]:
+    return zip(strategy.agents, found.value.tolist(), strict=True)
 
 
 def _doubts(errors: FloatArray, strategy: Strategy) -> tuple[Doubt, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import FloatArray
 from coterie.certificates import widths
-from coterie.certificates.gains import GainBound, LogTerm
+from coterie.certificates.gains import GainBound, LogTerm, RootBound
 from coterie.errors import InputError
 from coterie.estimate.design import Design, StrategyDesign
 from coterie.estimate.intervals import Bounds
@@ -149,6 +149,10 @@ class Evidence(ABC):
         """Return a bound like `direction_bound`, sharpened by what an independent part of the log says."""
         del learning
         return self.direction_bound(design, log_term)
+
+    @abstractmethod
+    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+        """Return an estimate that each gain exceeds with probability about delta, see `coterie.certificates.likely`."""
 
     @abstractmethod
     def batched(self) -> Bounding[Design] | None:

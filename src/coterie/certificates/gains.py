@@ -263,6 +263,13 @@ class Worst:
     action: BoolArray
     is_exact: bool
     """False where the maximum was bounded through the oracle instead of enumerated."""
+    counted: BoolArray
+    """Whose bounds count; of the others it is known what they are."""
+
+    @property
+    def largest(self) -> float:
+        """The largest bound of all that count."""
+        return float(self.value[self.counted].max())
 
 
 def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
@@ -290,7 +297,7 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
                 for i in agents[stays].tolist():
                     value[i], action[i] = _closest_move(bound, space, i, action[i], float(value[i]))
     # Not a number must never read as "nobody gains".
-    return Worst(np.where(np.isnan(value), np.inf, value), action, is_exact)
+    return Worst(np.where(np.isnan(value), np.inf, value), action, is_exact, spaces.counted)
 
 
 def _closest_move(

@@ -18,6 +18,7 @@ from coterie import checks
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
+from coterie.certificates.likely import likely_gap
 from coterie.certificates.widths import one_event
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
@@ -38,8 +39,9 @@ def fixed(
 
     Proof. Let d* be the deviation with the largest true gain; given the profile it is fixed. The bound of every
     deviation fails with probability at most delta, so that of d* does, and the largest bound is at least that of d*.
-    So one event is paid for, not one per deviation. (Likewise an agent's own largest bound holds with probability
-    1 - delta on its own; all agents' together need one event each, see `Certificate.surely_stay`.)
+    So one event is paid for, not one per deviation. Deviations of agents who are left out do not count, see
+    `certificate`. (Likewise an agent's own largest bound holds with probability 1 - delta on its own; all agents'
+    together need one event each, see `Certificate.surely_stay`.)
     `learning`, evidence independent of these utilities, sharpens the width. Evidence that a `Sealed` part has opened
     is refused.
     """
@@ -66,7 +68,7 @@ def _fixed(
         return SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
 
     found = worst_deviations(bound(one_event(delta)), spaces)
-    together = worst_deviations(bound(one_event(delta / spaces.n_agents)), spaces)
+    together = worst_deviations(bound(one_event(delta / int(spaces.counted.sum()))), spaces)
     return certificate("holdout", delta, strategy, found, evidence, design, together)
 
 
@@ -98,6 +100,7 @@ class Sealed:
     def __init__(self, evidence: Evidence) -> None:
         self.__evidence = evidence
         self.__again: Callable[[float], list[Certificate]] | None = None
+        self.__likely: Callable[[int, float], float | None]
 
     def preview(self, learning: Evidence) -> Evidence:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
@@ -123,7 +126,14 @@ class Sealed:
             return [replace(one, delta=delta) for one in found]
 
         self.__again = at
+        self.__likely = lambda index, delta: likely_gap(self.__evidence, candidates[index], spaces, delta)
         return at(delta)
+
+    def likely(self, index: int, delta: float) -> float | None:
+        """Return what the gap of a certified candidate likely is at most, see `coterie.certificates.likely`."""
+        if self.__again is None:
+            raise InputError("nothing was certified yet")
+        return self.__likely(index, delta)
 
     def again(self, delta: float) -> list[Certificate]:
         """Return what `certify` would have returned at another delta: the same candidates, so no new choice."""

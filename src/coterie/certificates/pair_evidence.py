@@ -10,9 +10,11 @@ from coterie.certificates import widths
 from coterie.certificates.evidence import Bounding, Evidence, Form, Names
 from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound, SmallerOf
 from coterie.certificates.tilted import Tilted
-from coterie.estimate.design import Design, MovedDesign, StrategyDesign, own_unknowns
+from coterie.estimate import confidence
+from coterie.estimate.design import Design, MovedDesign, StrategyDesign, directions, own_unknowns
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.posterior import variance_of_values
 from coterie.estimate.unknowns import PairBatch, Unknowns
 
 MOST_CELLS = 20_000_000
@@ -110,6 +112,47 @@ class PairEvidence(Evidence):
         if not self.unknowns.averages_meetings:
             return self.direction_bound(design, log_term)
         return Tilted(self, learning, design, self.parts(design), log_term)
+
+    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+        moments = self.estimate.moments
+        if self.allows_adaptivity or moments.variance is None:
+            return None
+        values = variance_of_values(replace(moments, variance=moments.spread(self.bounds)), self.bounds.half_range)
+        if self.estimate.noise is None:
+            square, width = design.quadratic(values * self.per_count), confidence.normal_width(delta)
+        else:
+            found = self._clustered_squares(design, values)
+            if found is None:
+                return None
+            square, width = found[0], confidence.normal_width(delta, found[1])
+        return RootBound(self.parts(design), square, widths.Shape(times_sqrt=width))
+
+    def _clustered_squares(self, design: StrategyDesign, values: FloatArray) -> tuple[FloatArray, int] | None:
+        """Return the variance form of every agent's rooms from sums by group of samples, and how many groups there are.
+
+        Groups are independent of each other, whatever happens within a sample. With n_ge values of unknown e in group
+        g, N_e in all, and their deviations from the mean adding up to y_ge, the estimate of sum c_e theta_e is off by
+        sum over g of sum over e of c_e y_ge / N_e, as far as y_ge deviate like values from the true mean. They deviate
+        less, by 1 - sum over g of (n_ge / N_e)^2 where values are independent, which is made up for. An unknown that
+        was seen in one group alone shows no deviation; it has the variance that single values are taken to have.
+        """
+        assert self.estimate.noise is not None
+        if self.estimate.noise.by_cluster is None:
+            return None
+        n, k = design.marginals.shape
+        square, filled = np.empty((n, k, k)), 0
+        for i in range(n):
+            count, deviation = self.estimate.noise.by_cluster(i)
+            often = np.maximum(count.sum(axis=0), 1.0)
+            left = 1 - ((count / often) ** 2).sum(axis=0)
+            shows = left > 1e-9
+            deviation = deviation / np.sqrt(np.where(shows, left, np.inf))
+            rooms, inverse = directions(design, i), own_unknowns(self.per_count[None, :, i], i)
+            moved = (rooms * inverse) @ deviation.T
+            alone = rooms * np.sqrt(np.where(shows, 0.0, own_unknowns(values[None, :, i], i)[0]))
+            square[i] = moved @ moved.T + alone @ alone.T
+            filled = max(filled, int(count.any(axis=1).sum()))
+        return (square, filled) if filled > 1 else None
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
         own, other = self.estimate.moments, learning.estimate.moments

@@ -70,7 +70,7 @@ def paired(
     # The box holds for everybody at once; of the union form, one event is paid for each profile, not for each agent.
     together = None
     if union is not None:
-        joint = union + math.log(spaces.n_agents)
+        joint = union + math.log(max(1, spaces.counted.sum()))
         together = worst_deviations(paired_bound(evidence, design, delta, joint, form), spaces)
     return certificate("paired", delta, strategy, found, evidence, design, together)
 

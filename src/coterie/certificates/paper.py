@@ -118,7 +118,7 @@ def paper_totals(
         else:
             largest, action[i] = _at_most(space, rooms[i], rho, norms)
         value[i], is_exact = largest - kept, is_exact and norms.is_exact and is_enumerated(space)
-    result = certificate("paper", delta, strategy, Worst(value, action, is_exact), evidence, design)
+    result = certificate("paper", delta, strategy, Worst(value, action, is_exact, spaces.counted), evidence, design)
     return replace(result, assumes=_assumes(evidence))
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from coterie.arrays import FloatArray
 from coterie.certificates import widths
 from coterie.certificates.evidence import Bounding, Evidence, Form, Names
-from coterie.certificates.gains import GainBound, LogTerm
+from coterie.certificates.gains import GainBound, LogTerm, RootBound
 from coterie.certificates.pair_evidence import MOST_CELLS, rows_of
+from coterie.estimate import confidence
 from coterie.estimate.design import Design, StrategyDesign, directions
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import JointRidge, LinearEstimate, Projection
@@ -68,6 +69,17 @@ class TotalEvidence(Evidence):
     @property
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.bounds.half_width))
+
+    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+        if self.allows_adaptivity or not self.is_bounded or self.means is not None:
+            return None
+        variance = [self.estimate.residual_variance(i) for i in range(len(design.marginals))]
+        if any(one is None for one in variance):
+            return None
+        scale = np.array(variance, dtype=np.float64) / self.bounds.half_range**2
+        bound = widths.totals(self, design, 1.0)
+        shape = widths.Shape(times_sqrt=confidence.normal_width(delta))
+        return replace(bound, square=bound.square * scale[:, None, None], shape=shape)
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
         error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))

@@ -25,4 +25,4 @@ def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, lis
         for row in missing:
             named = ", ".join(names_in(row, strategy.coalitions)) or "nothing"
             notes.append(f"{strategy.agents[i]} is in a set that is not among her actions ({named}): added")
-    return (ActionSpaces(tuple(listed)) if notes else spaces), notes
+    return (ActionSpaces(tuple(listed), spaces.left_out) if notes else spaces), notes

@@ -32,6 +32,12 @@ def command(
         NoiseChoice,
         typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
     ] = "auto",
+    min_samples: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Leave agents seen in fewer samples out of the promise, by name; they take part."
+        ),
+    ] = 0,
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
@@ -45,5 +51,8 @@ def command(
     refuse_unwritable(out)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
-    found = certify(log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise)
+    found = certify(
+        log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
+        min_samples=min_samples,
+    )  # fmt: skip
     return deliver(found, target_gap=target_gap, out=out, as_json=json, quiet=quiet)

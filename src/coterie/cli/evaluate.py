@@ -17,7 +17,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the true gap of a strategy, and whether its certificate held."""
-    from coterie.files import naming
+    from coterie.files import naming, typed
     from coterie.game.strategy import Strategy, read_strategy_content
     from coterie.game.truth import read_truth
 
@@ -26,12 +26,15 @@ def command(
     with naming(strategy_file):
         strategy = Strategy.from_json(content, game.agents, game.coalitions)
         certificate = certified_gap(content)
+        left_out = typed(tuple[str, ...], content.get("left_out", ()), "left_out") if isinstance(content, dict) else ()
+        counted = game.leaving_out(left_out).gap(strategy)
     if outside := game.actions.outside(strategy.owner, strategy.sets):
         warn(f"a set that is not among her actions: {', '.join(game.agents[i] for i in outside)}")
     gap, worst, stable = game.gap(strategy), game.worst(strategy), game.is_nash_stable(strategy)
-    held = None if certificate is None else holds(gap, certificate)
+    held = None if certificate is None else holds(counted, certificate)
     if as_json:
-        show_json({"gap": gap, "worst": worst.to_json(), "nash_stable": stable, "certificate_held": held})
+        found = {"gap": gap, "worst": worst.to_json(), "nash_stable": stable, "certificate_held": held}
+        show_json(found | ({"counted_gap": counted} if left_out else {}))
         return
     lines = [("true gap", f"{gap:.6g}")]
     if stable:
@@ -39,6 +42,8 @@ def command(
     else:
         results.print(f"The strategy is not Nash stable: {worst.agent} gains {worst.gain:.4g} by moving.")
         lines += [("agent", worst.agent), ("best move", ", ".join(worst.action) or "nothing")]
+    if left_out:
+        lines.append(("gap of counted", f"{counted:.6g}"))
     if certificate is not None:
         lines += [("certificate", f"{certificate:.6g}"), ("certificate held", "yes" if held else "NO")]
     for label, value in lines:

@@ -34,6 +34,12 @@ def command(
         typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
     ] = "auto",
     solver: Annotated[SolverName, typer.Option(help="How to search; auto chooses by the size of the game.")] = "auto",
+    min_samples: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Leave agents seen in fewer samples out of the promise, by name; they take part."
+        ),
+    ] = 0,
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
@@ -43,7 +49,10 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
-    """Recommend who joins which coalitions, and certify how far anybody could gain by moving."""
+    """Recommend who joins which coalitions, and certify how far anybody could gain by moving.
+
+    The certificate's confidence is that of one run: trying seeds or options and keeping the smallest is not covered.
+    """
     from coterie.learn.learner import StableLearner
 
     refuse_unwritable(out)
@@ -56,6 +65,7 @@ def command(
             noise=noise,
             solver=solver,
             target_gap=target_gap,
+            min_samples=min_samples,
             time_limit=time_limit,
             random_state=seed,
             progress=report,

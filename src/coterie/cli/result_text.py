@@ -54,7 +54,18 @@ def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterat
         yield from ("", "Warnings")
         for warning in result.warnings:
             yield from wrapped(warning, "  - ", "    ")
+    yield from _untested(result)
     yield from _help_wanted(result)
+
+
+def _untested(result: "Result") -> Iterator[str]:
+    """Name the assumptions that could not be tested, in one line."""
+    from coterie.assumptions.check import QUESTIONS  # here, since it brings the tests with it
+
+    names = [check.assumption for check in result.checks if check.verdict == "not tested"]
+    if names:
+        yield ""
+        yield from wrapped(f"Not tested: {'; '.join(QUESTIONS.get(name, name) for name in names)}.", "", "  ")
 
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
@@ -67,6 +78,10 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         )  # fmt: skip
     else:
         yield from wrapped(result.sentence(), "", "")
+    if result.likely is not None and result.likely < result.certificate.gap:
+        who = "nobody who is counted" if result.left_out else "nobody"
+        by = "by moving" if result.likely == 0 else f"more than {result.likely:.3g} by moving"
+        yield from wrapped(f"Likely, but not guaranteed: {who} can gain {by}.", "", "")
     yield from _stayers(result)
     about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
     how = result.solver
@@ -83,7 +98,8 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
 
 def _stayers(result: "Result") -> Iterator[str]:
     """Count who surely stays where not everybody does: true and useful where the largest gain alone says little."""
-    stay, everybody = result.certificate.surely_stay, result.strategy.agents
+    stay, left_out = result.certificate.surely_stay, set(result.left_out)
+    everybody = [agent for agent in result.strategy.agents if agent not in left_out]
     if not stay or len(stay) == len(everybody):
         return
     undecided = [short(agent) for agent in everybody if agent not in stay]
@@ -117,7 +133,7 @@ def _searched_with(guess: str) -> str:
 
 
 def _people(result: "Result") -> Iterator[str]:
-    strategy, intervals = result.strategy, result.gain_intervals
+    strategy, intervals, left_out = result.strategy, result.gain_intervals, set(result.left_out)
     rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
     for agent in strategy.agents:
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
@@ -126,7 +142,8 @@ def _people(result: "Result") -> Iterator[str]:
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
             last = [_shown(other.deviation), signed(other.estimated_gain), least, signed(other.bound)]
-        rows.append([short(agent), goes, signed(result.estimate.utility[agent]), *last])
+        name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
+        rows.append([name, goes, signed(result.estimate.utility[agent]), *last])
     yield "Who goes where"
     yield from aligned(rows, left=(0, 1, 3))
 

@@ -140,7 +140,7 @@ class Outlook:
 
     def _gap(self, evidence: PairEvidence) -> float:
         design = evidence.design(self.strategy)
-        return max(0.0, float(worst_deviations(self.bound(evidence, design), self.spaces).value.max()))
+        return max(0.0, worst_deviations(self.bound(evidence, design), self.spaces).largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,7 +170,7 @@ class _TotalOutlook:
         """Return the certificate of some evidence."""
         design = evidence.design(self.strategy)
         bound = self._sought.bound(evidence, design)
-        return max(0.0, float(worst_deviations(bound, self.spaces).value.max()))
+        return max(0.0, worst_deviations(bound, self.spaces).largest)
 
     @cached_property
     def _prior(self) -> tuple[float, float, float]:

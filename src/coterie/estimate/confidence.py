@@ -15,6 +15,18 @@ def log_events(events: float, delta: float) -> float:
     return float(np.log(max(events, 1.0) / delta))
 
 
+def normal_width(delta: float, groups: int | None = None) -> float:
+    """Return how many standard errors a normal estimate exceeds with probability delta: no bound, an approximation.
+
+    z with Pr[Z > z] = delta, at least 0. Where the standard error itself comes from so many `groups`, that of
+    Student's distribution with groups - 1 degrees of freedom.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    found = -ndtri(delta) if groups is None else -stdtrit(groups - 1, delta)
+    return max(float(found), 0.0)
+
+
 def hoeffding(count: FloatArray, half_range: float, events: float, delta: float) -> FloatArray:
     """Return r sqrt(2 log(2 E / delta) / N), two-sided.
 

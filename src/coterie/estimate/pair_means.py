@@ -33,6 +33,8 @@ class SampleNoise:
     """
 
     together: Callable[[int], FloatArray] | None
+    by_cluster: Callable[[int], tuple[FloatArray, FloatArray]] | None = None
+    """See `PairStatistics.by_cluster`; None where that is not kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +169,9 @@ def _spread(setting: Setting, keys: IntArray, values: FloatArray) -> FloatArray:
 def _noise(part: PairStatistics) -> SampleNoise | None:
     if part.setting.noise != "samples":
         return None
+    by_cluster = None if part.clusters is None else part.by_cluster
     if part.together is None:
-        return SampleNoise(None)
+        return SampleNoise(None, by_cluster)
     # A certificate inside a search asks for every agent's matrix again and again.
     remembered = max(1, REMEMBERED_BYTES // (8 * part.setting.n_features**2))
-    return SampleNoise(lru_cache(remembered)(lambda agent: part.cooccurrence(agent).astype(np.float64)))
+    return SampleNoise(lru_cache(remembered)(lambda agent: part.cooccurrence(agent).astype(np.float64)), by_cluster)

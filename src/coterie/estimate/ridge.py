@@ -44,6 +44,10 @@ PENALTY = 0.03
 where there are none, the answer is the range either way. It never depends on utilities."""
 
 
+FEW_RESIDUALS = 10
+"""With fewer residuals than this to spare, they say nothing of the variance."""
+
+
 class LinearEstimate(ABC):
     """Ridge estimates of all unknowns."""
 
@@ -79,6 +83,10 @@ class LinearEstimate(ABC):
     @abstractmethod
     def n_estimates(self) -> int:
         """How many regressions there are: one for each agent, or one for all."""
+
+    @abstractmethod
+    def residual_variance(self, agent: int) -> float | None:
+        """Return the variance that the noise of one utility seems to have, at most r^2; None where it is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +145,31 @@ class AgentRidge(LinearEstimate):
     """sum w x (v - c middle) of each agent."""
     bounds: Bounds
     penalty: float = PENALTY
+    squares: tuple[float, ...] = ()
+    """sum w (v - c middle)^2 of each agent."""
+    totals: tuple[float, ...] = ()
+    """How many totals with partners each agent has."""
 
     @property
     def n_agents(self) -> int:
         return len(self.gram)
+
+    def residuals(self, agent: int) -> tuple[float, float]:
+        """Return the weighted sum of squared residuals, and how many there are more than parameters.
+
+        sum w (v - x'theta)^2 = sum w v^2 - 2 theta' moment + theta' gram theta. The trace of gram G^-1 counts
+        parameters.
+        """
+        theta, inverse = self.theta(agent), self.factor(agent).solve(np.eye(len(self.moment[agent])))
+        fitted = float(theta @ (self.gram[agent] @ theta - 2 * self.moment[agent]))
+        spent = len(theta) - self.penalty * float(np.trace(inverse))
+        return max(self.squares[agent] + fitted, 0.0), self.totals[agent] - spent
+
+    def residual_variance(self, agent: int) -> float | None:
+        """Return sum w (v - x'theta)^2 / (totals - parameters), as if noise had one variance after weighting."""
+        if not self.squares:
+            return None
+        return _variance(*self.residuals(agent), self.bounds.half_range)
 
     def blind(self) -> "AgentRidge":
         blinded = replace(self, moment=tuple(np.zeros_like(moment) for moment in self.moment))
@@ -190,6 +219,8 @@ class JointRidge(LinearEstimate):
     """For each agent, the edge of each of her unknowns."""
     bounds: Bounds
     penalty: float = PENALTY
+    alone: AgentRidge | None = None
+    """Each agent's own problem, whose residuals tell how large the noise is."""
 
     @property
     def n_agents(self) -> int:
@@ -230,6 +261,18 @@ class JointRidge(LinearEstimate):
     def n_estimates(self) -> int:
         return 1
 
+    @cached_property
+    def _residual_variance(self) -> float | None:
+        if self.alone is None or not self.alone.squares:
+            return None
+        found = [self.alone.residuals(i) for i in range(self.n_agents)]
+        squares, spare = (sum(one[t] for one in found if one[1] > 0) for t in (0, 1))
+        return _variance(squares, spare, self.bounds.half_range)
+
+    def residual_variance(self, agent: int) -> float | None:  # noqa: ARG002  (one for all)
+        """Return the same of all agents' own problems together, since an edge hears of two."""
+        return self._residual_variance
+
 
 def agent_ridge(part: TotalStatistics) -> AgentRidge:
     """Return every agent's weighted ridge, with the weights that belong to the noise."""
@@ -237,8 +280,26 @@ def agent_ridge(part: TotalStatistics) -> AgentRidge:
     bounds = _total_bounds(part)
     gram = tuple(part.gram(i) for i in agents)
     # Centring every pair utility on the middle of the range takes c = x'1 times it off each total.
-    moment = tuple(part.moment(i) - bounds.middle * gram[i].sum(axis=1) for i in agents)
-    return AgentRidge(gram, moment, bounds)
+    raw = [part.moment(i) for i in agents]
+    moment = tuple(raw[i] - bounds.middle * gram[i].sum(axis=1) for i in agents)
+    squares = tuple(
+        part.squares(i) - bounds.middle * float((raw[i] + moment[i]).sum())  # (v - c middle)^2, multiplied out
+        for i in agents
+    )
+    totals = tuple(_informative(part, i, gram[i]) for i in agents)
+    return AgentRidge(gram, moment, bounds, squares=squares, totals=totals)
+
+
+def _informative(part: TotalStatistics, agent: int, gram: FloatArray) -> float:
+    """Return how many totals have partners: sum W c^2 = 1'G1 if W = 1/c^2, the trace if W = 1/c and no pair repeats."""
+    if part.setting.noise == "samples":
+        return float(gram.sum())
+    return min(float(np.trace(gram)), float(part.totals[agent]))
+
+
+def _variance(squares: float, spare: float, half_range: float) -> float:
+    """Return what residuals say of the variance, at most r^2, and that where hardly any are to spare."""
+    return min(squares / spare, half_range**2) if spare >= FEW_RESIDUALS else half_range**2
 
 
 def paper_ridge(part: TotalStatistics) -> AgentRidge:
@@ -263,7 +324,7 @@ def joint_ridge(part: TotalStatistics) -> JointRidge:
     own = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(setting.n_agents))
     # Z^+ maps totals of c terms of the middle each to the projection of (middle, ..., middle).
     moment = part.joint.moments - bounds.middle * part.joint.projections.sum(axis=1)
-    return JointRidge(part.joint.projections, moment, own, bounds)
+    return JointRidge(part.joint.projections, moment, own, bounds, alone=agent_ridge(part))
 
 
 def _total_bounds(part: TotalStatistics) -> Bounds:

@@ -10,7 +10,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Self
@@ -336,6 +336,8 @@ class ActionSpaces:
     """One action space per agent; agents that share a space are handled together."""
 
     spaces: tuple[ActionSpace, ...]
+    left_out: tuple[int, ...] = ()
+    """Agents whose own gains do not count: they act and are partners, but no gap and no certificate is about them."""
     groups: tuple[tuple[ActionSpace, npt.NDArray[np.intp]], ...] = field(init=False, repr=False)
     """Each distinct space with the agents that have it."""
 
@@ -405,6 +407,15 @@ class ActionSpaces:
     def size(self) -> int:
         """The number of joint actions."""
         return math.prod(space.size ** len(agents) for space, agents in self.groups)
+
+    def leaving_out(self, agents: Iterable[int]) -> "ActionSpaces":
+        """Return the same spaces, with the gains of these agents not counted."""
+        return replace(self, left_out=tuple(agents))
+
+    @cached_property
+    def counted(self) -> BoolArray:
+        """Whose gains count, one for each agent."""
+        return ~np.isin(np.arange(self.n_agents), self.left_out)
 
     @cached_property
     def can_join(self) -> BoolArray:

@@ -14,6 +14,7 @@ counts as 0 in the gap.
 """
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -186,12 +187,22 @@ class Game:
         """Return the deviation that attains the gap: who would move, where, and what she gains.
 
         Its gain is exactly that of the move, so it is below 0, and the gap 0, where everybody plays
-        a set outside her action space that beats all in it.
+        a set outside her action space that beats all in it. Agents who are left out do not count.
         """
-        return max(self.best_responses(strategy), key=lambda deviation: deviation.gain)
+        found = self.best_responses(strategy)
+        return max((found[i] for i in np.flatnonzero(self.actions.counted)), key=lambda deviation: deviation.gain)
+
+    def leaving_out(self, agents: Iterable[str]) -> "Game":
+        """Return the same game, whose gap is about all but these agents."""
+        places = [checks.index_of(agent, self.agents, "agent") for agent in agents]
+        if len(set(places)) == self.n_agents:
+            raise InputError("agents: nobody is left whose gains count")
+        other = copy(self)
+        other.actions = self.actions.leaving_out(places)
+        return other
 
     def gap(self, strategy: StrategyLike) -> float:
-        """Return the most that any agent can gain by moving; `worst` names her and the move."""
+        """Return the most that any agent who counts can gain by moving; `worst` names her and the move."""
         return max(self.worst(strategy).gain, 0.0)
 
     def is_nash_stable(self, strategy: StrategyLike, tolerance: float = STABLE_WITHIN) -> bool:
@@ -247,7 +258,8 @@ class Game:
             for space, agents in self.actions.groups:
                 flat = rooms[:, agents].reshape(-1, self.n_coalitions)
                 best = space.best_responses(flat)[0].reshape(len(block), len(agents))
-                stable &= (best - own[:, agents] <= tolerance).all(axis=1)
+                unmoved = (best - own[:, agents] <= tolerance) | ~self.actions.counted[agents]
+                stable &= unmoved.all(axis=1)
             found += [Strategy(self.agents, self.coalitions, owner, row, probability) for row in block[stable]]
         return found
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie import __version__
+from coterie.assumptions.all_checks import checks_of
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import worst_deviations
@@ -30,6 +31,8 @@ class Judged:
     """What the whole log proves."""
     spaces: ActionSpaces
     """What the agents may do."""
+    likely: float | None
+    """What the gap likely is at most, which is no promise; None where that is not known."""
 
 
 def assembled(
@@ -52,8 +55,9 @@ def assembled(
     """
     strategy, certificate, evidence = judged.strategy, judged.certificate, judged.evidence
     by_range = worst_deviations(evidence.range_bound(evidence.design(strategy)), judged.spaces)
-    range_gap = max(0.0, float(by_range.value.max()))
-    warnings = [*cautions(statistics, strategy, in_a_hurry=solver.status == "interrupted"), *notes]
+    range_gap = max(0.0, by_range.largest)
+    checks = checks_of(statistics, in_a_hurry=solver.status == "interrupted")
+    warnings = [*cautions(statistics, strategy, checks), *notes]
     worst = certificate.worst
     seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
     if certificate.gap >= SAYS_NOTHING * range_gap > 0 and seems_stable:
@@ -71,6 +75,8 @@ def assembled(
         range_gap,
         gain_intervals,
         explained,
+        likely=None if judged.likely is None else min(judged.likely, certificate.gap),
+        checks=checks,
         parameters=plain(parameters),
         version=__version__,
     )
@@ -107,4 +113,8 @@ def _data(statistics: Statistics) -> Data:
         setting.pool_coalitions,
         statistics.log_sha256,
         statistics.n_samples,
+        setting.missing,
+        statistics.clues.since,
+        statistics.clues.until,
+        setting.adaptive,
     )

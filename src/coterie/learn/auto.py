@@ -28,6 +28,7 @@ from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName
 from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed, fixed
+from coterie.certificates.likely import likely_gap
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
@@ -83,6 +84,8 @@ class _Found:
     guess: str = "raw"
     alone: Callable[[], float] | None = None
     """The held-out certificate of this strategy at the whole of delta."""
+    likely: Callable[[], float | None] | None = None
+    """What its gap likely is at most, from the samples that certify."""
 
 
 def recommend(
@@ -95,6 +98,7 @@ def recommend(
     solver: SolverName = "auto",
     form: Form = "both",
     target_gap: float | None = None,
+    min_samples: int = 0,
 ) -> Recommendation:
     """Return the best strategy that was found, by the rule above for `auto`, else by certificate.
 
@@ -112,6 +116,8 @@ def recommend(
         Which width bounds a held-out gain, see `coterie.certificates.holdout`.
     target_gap
         Strategies that are certified to have at most this gap are preferred to all others.
+    min_samples
+        Agents who were in fewer samples are left out: neither certificates nor searches are about what they could gain.
     """
     delta = checks.probability(delta, said("delta"))
     if solver not in SOLVERS[checks.one_of(strategy, Kind, said("strategy"))]:
@@ -126,7 +132,8 @@ def recommend(
     if setting.noise == "samples" and form == "both":
         form = "hoeffding"  # the samples that certify did not decide on the noise, so the width need not pay for that
     names = (setting.agents, setting.coalitions)
-    task = _Task(statistics, delta, control, Searcher(setting.actions, names, strategy, solver, form, control))
+    spaces = setting.actions.leaving_out(statistics.seen_less(min_samples))
+    task = _Task(statistics, delta, control, Searcher(spaces, names, strategy, solver, form, control))
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not setting.adaptive
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []
@@ -193,8 +200,11 @@ class _Task:
         def alone(index: int) -> Callable[[], float]:
             return lambda: sealed.again(self.delta)[index].gap
 
+        def likely(index: int) -> Callable[[], float | None]:
+            return lambda: sealed.likely(index, self.delta)
+
         return [
-            _Found(solution, strategy, found, name, alone(index))
+            _Found(solution, strategy, found, name, alone(index), likely(index))
             for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
@@ -303,12 +313,17 @@ class _Task:
             "paired": self._paired(best.strategy, self.delta).gap,
             "holdout": None if best.alone is None else best.alone(),
         }
+        if best.likely is None:
+            likely = likely_gap(self.whole, best.strategy, self.spaces, self.delta)
+        else:
+            likely = best.likely()
         return Recommendation(
             best.strategy,
             replace(best.certificate, delta=self.delta),
             alone,
             self.whole,
             self.spaces,
+            likely,
             self._reported(best),
             best.guess,
             tuple(

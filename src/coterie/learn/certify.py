@@ -8,6 +8,7 @@ from coterie import checks
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
 from coterie.certificates.holdout import NOT_ADAPTIVE
+from coterie.certificates.likely import likely_gap
 from coterie.certificates.paper import no_paper
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
@@ -32,6 +33,7 @@ def certify(
     delta: float = 0.01,
     sizes: Sizes = "ignore",
     noise: NoiseChoice = "auto",
+    min_samples: int = 0,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
 
@@ -48,10 +50,14 @@ def certify(
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
         that was learnt from this very log, read in the same way.
-    delta, sizes, noise
+    delta, sizes, noise, min_samples
         As for `StableLearner`.
     """
-    parameters = {"certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise}
+    min_samples = checks.whole(min_samples, said("min_samples"), 0)
+    parameters = {
+        "certificate": certificate, "fresh": fresh, "delta": delta, "sizes": sizes, "noise": noise,
+        "min_samples": min_samples,
+    }  # fmt: skip
     checks.one_of(certificate, CertificateName, said("certificate"))
     checks.boolean(fresh, said("fresh"))
     delta = checks.probability(delta, said("delta"))
@@ -66,7 +72,8 @@ def certify(
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
     if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
-    evidence, declared = evidence_from(statistics.whole), statistics.setting.actions
+    evidence = evidence_from(statistics.whole)
+    declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
     spaces, notes = widened(declared, given)
     found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
@@ -79,7 +86,8 @@ def certify(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )
     alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
-    return assembled(Judged(given, chosen, alone, evidence, spaces), statistics, GIVEN, parameters, notes)
+    likely = likely_gap(evidence, given, spaces, delta)
+    return assembled(Judged(given, chosen, alone, evidence, spaces, likely), statistics, GIVEN, parameters, notes)
 
 
 def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:

@@ -43,7 +43,8 @@ def gaps(game: Game, strategies: Sequence[Strategy]) -> FloatArray:
         return np.array([game.gap(strategy) for strategy in strategies])
     profiles: BoolArray = np.stack([strategy.sets for strategy in strategies])
     largest = np.zeros(len(profiles))
-    for agent, space in enumerate(game.actions.spaces):
+    for agent in np.flatnonzero(game.actions.counted).tolist():
+        space = game.actions.spaces[agent]
         rooms = game.utilities.pure_room_values(profiles, np.array([agent]))[:, 0]
         gains = space.best_responses(rooms)[0] - (rooms * profiles[:, agent]).sum(axis=1)
         largest = np.maximum(largest, gains)

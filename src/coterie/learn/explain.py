@@ -51,8 +51,8 @@ def explanations(
 def _gain_intervals(sure: GainBound, strategy: Strategy, certificate: Certificate) -> Intervals:
     """Return what every agent's best alternative changes, at least and at most.
 
-    At most what the certificate says, at least minus the sure bound in direction -x. All upper ends hold
-    together with probability 1 - delta, and so do all lower ends.
+    At most what the certificate says, at least minus the sure bound in direction -x. Each upper end holds with
+    probability 1 - delta, and so do all lower ends together.
     """
     alternatives = certificate.alternatives
     moves = [i for i, agent in enumerate(strategy.agents) if agent in alternatives]

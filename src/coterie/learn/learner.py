@@ -54,6 +54,9 @@ class StableLearner:
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
     target_gap
         A strategy whose certificate is at most this is preferred to any other; None for no such wish.
+    min_samples
+        Agents who were in fewer samples are left out of the certificate, by name (`result_.left_out`): it is about what
+        the others could gain. They still take part. 0 counts everybody.
     time_limit
         In seconds, for the searches; reading, certifying and testing assumptions come on top.
     random_state
@@ -86,6 +89,7 @@ class StableLearner:
         noise: NoiseChoice = "auto",
         solver: SolverName = "auto",
         target_gap: float | None = None,
+        min_samples: int = 0,
         time_limit: float | None = None,
         random_state: checks.Seed = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -97,6 +101,7 @@ class StableLearner:
         self.noise = noise
         self.solver = solver
         self.target_gap = target_gap
+        self.min_samples = min_samples
         self.time_limit = time_limit
         self.random_state = random_state
         self.progress = progress
@@ -184,6 +189,7 @@ class StableLearner:
         checks.probability(self.delta, said("delta"))
         if self.target_gap is not None:
             checks.number(self.target_gap, said("target_gap"), at_least=0)
+        checks.whole(self.min_samples, said("min_samples"), 0)
         if self.progress is not None and not callable(self.progress):
             raise InputError(f"progress: expected a function, got {checks.shown(self.progress)}")
         return checks.seed(self.random_state, said("random_state"))
@@ -211,6 +217,7 @@ class StableLearner:
             certificate=self.certificate,
             solver=self.solver,
             target_gap=self.target_gap,
+            min_samples=self.min_samples,
         )
         # The logs added so far, and their sum, which somebody may hand in as one log.
         self._seen = seen | {statistics.log_identity}

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from coterie import checks
+from coterie.assumptions.check import Check
 from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
@@ -13,12 +14,16 @@ from coterie.files import naming, read_json, record, to_json, typed, whole_file
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.warnings import TOO_FEW
+from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
 from coterie.words import percent
 
 FORMAT = "coterie.result/1"
+
+NAMED = 12
+"""So many agents are named in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +84,20 @@ class Data:
     log_sha256: str | None = None
     """Of what was observed, however its samples were divided."""
     samples: int | None = None
+    missing: Missing = "ignore"
+    """Whether meetings without a row were left out, or counted at their worst."""
+    since: str | None = None
+    """The first sample that was asked for; None where none was, or where logs were added that differ in this."""
+    until: str | None = None
+    """The last sample that was asked for."""
+    adaptive: bool = False
+    """Whether who met whom was allowed to depend on earlier utilities."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""
         names = (
             *("feedback", "symmetric", "sizes", "noise", "utility_range", "neutral", "sigma", "actions"),
-            *("pool_coalitions", "rows", "sha256", "log_sha256"),
+            *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "sha256", "log_sha256"),
         )
         return {name: getattr(self, name) for name in names}
 
@@ -120,12 +133,22 @@ class Result:
     """Agent -> what her best alternative changes, at least and at most."""
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     """Agent -> why she is where she is."""
+    likely: float | None = None
+    """What the gap likely is at most, not guaranteed (`coterie.certificates.likely`); `likely_gap` in the file. None
+    where it is not known."""
+    checks: tuple[Check, ...] = ()
+    """What the log says about each assumption of the certificate, those that were not tested included."""
     candidates: tuple[Candidate, ...] = ()
     """What `learn` certified on the way."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """What was asked: the parameters of the learner, or of `certify`, as plain values."""
     version: str = ""
     seed: int | None = None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The agents whom the certificate is not about, since they were in too few samples."""
+        return self.certificate.left_out
 
     @property
     def says_nothing(self) -> bool:
@@ -137,11 +160,24 @@ class Result:
         found = self.certificate
         if found.gap == float("inf"):
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
-        sure = f"With {percent(1 - found.delta)} confidence, nobody can gain "
+        who = "nobody who is counted" if self.left_out else "nobody"
+        sure = f"With {percent(1 - found.delta)} confidence, {who} can gain "
         if found.worst is None:
-            return sure + "by moving: nobody has a choice."
+            return f"{sure}by moving: nobody has a choice{self._uncounted()}."
         amount = "by moving" if found.gap == 0 else f"more than {found.gap:.3g} by moving"
-        return f"{sure}{amount}; the tightest case is {found.worst.agent} {self._moving(found.worst)}."
+        return (
+            f"{sure}{amount}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
+        )
+
+    def _uncounted(self) -> str:
+        """Name those whom the certificate is not about, as the end of a sentence."""
+        if not self.left_out:
+            return ""
+        more = f" and {len(self.left_out) - NAMED} more" if len(self.left_out) > NAMED else ""
+        few = (
+            f", seen in fewer than {self.parameters['min_samples']} samples" if "min_samples" in self.parameters else ""
+        )
+        return f"; not counted{few}: {', '.join(self.left_out[:NAMED])}{more}"
 
     def _moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
@@ -178,12 +214,15 @@ class Result:
             "coalition_members": strategy.members() if strategy.is_pure else None,
             **({} if strategy.is_pure else {"marginals": marginals}),
             "certificate": self.certificate.to_json(),
+            "likely_gap": self.likely,
+            "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),
             "coverage": coverage if self.coverage is None else self.coverage.to_json(),
             "solver": self.solver.to_json(),
             "data": self.data.to_json(),
             "warnings": list(self.warnings),
+            "checks": [asdict(check) for check in self.checks],
             "range_gap": self.range_gap,
             "gain_intervals": {agent: list(interval) for agent, interval in self.gain_intervals.items()},
             "explanations": rooms,
@@ -211,6 +250,7 @@ class Result:
             "certificate": certificate,
             "coverage": None if coverage.get("c_size") is None else Coverage.from_json(coverage),
             "data": {**data["data"], "samples": coverage.get("samples")},
+            "likely": data.get("likely_gap"),
             "explanations": {
                 agent: Explanation.of(agent, rooms, certificate.alternatives.get(agent), least.get(agent))
                 for agent, rooms in explained.items()

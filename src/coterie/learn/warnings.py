@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from coterie.assumptions.all_checks import checks_of
-from coterie.assumptions.sample_dependence import independence_check
+from coterie.assumptions.check import Check
 from coterie.game.strategy import Strategy
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -21,9 +20,8 @@ SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
 
 
-def cautions(statistics: Statistics, strategy: Strategy, *, in_a_hurry: bool = False) -> list[str]:
-    """Return one sentence per warning; in a hurry, without the tests that may take seconds."""
-    checks = (independence_check(statistics),) if in_a_hurry else checks_of(statistics)
+def cautions(statistics: Statistics, strategy: Strategy, checks: Sequence[Check]) -> list[str]:
+    """Return one sentence per warning, broken assumptions among them: `checks` are what the log says about each."""
     return [
         *statistics.clues.notes,
         *(check.text for check in checks if check.verdict == "broken"),

@@ -106,6 +106,11 @@ def sample_counts(views: Sequence[str], which: str) -> str:
     )
 
 
+def attendance(members: str) -> str:
+    """Return in how many samples each agent was a member of something."""
+    return f"SELECT agent, count(DISTINCT sample) AS samples FROM {members} GROUP BY agent"
+
+
 def size_counts(members: str, which: str, *, pooled: bool = False) -> str:
     """Return for each part, coalition (unless pooled) and size how many samples had it."""
     keys = "part, size" if pooled else "part, coalition, size"

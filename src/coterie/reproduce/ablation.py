@@ -77,7 +77,7 @@ def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[
     plain = without_variance(evidence)
 
     def of_exact(bound: GainBound) -> Outcome:
-        largest = float(worst_deviations(bound, spaces).value.max())
+        largest = worst_deviations(bound, spaces).largest
         return Outcome(max(0.0, largest), exact.strategy, exact.sweeps)
 
     p = exact.strategy.marginals

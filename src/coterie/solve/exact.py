@@ -96,7 +96,7 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
     listed = [space.enumerate() for space in spaces.spaces]
     ends = np.cumsum([len(sets) for sets in listed])
     blocks = [slice(end - len(sets), end) for sets, end in zip(listed, ends.tolist(), strict=True)]
-    matrix, bounds, least = _deviation_rows(listed, blocks, upper, lower)
+    matrix, bounds, least = _deviation_rows(listed, blocks, upper, lower, spaces.counted)
     if not len(matrix):
         return replace(begin, status="optimal", bound=begin.value)
     one = np.zeros((len(listed), choices + 1))
@@ -135,12 +135,13 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
 
 
 def _deviation_rows(
-    listed: list[BoolArray], blocks: list[slice], upper: FloatArray, lower: FloatArray
+    listed: list[BoolArray], blocks: list[slice], upper: FloatArray, lower: FloatArray, counted: BoolArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return the rows over (y, t) of all deviations, their right-hand sides, and a bound from below for t."""
+    """Return the rows over (y, t) of deviations that count, their right-hand sides, and a bound from below for t."""
     choices = blocks[-1].stop
     rows, places, tops, bottoms = [], [], [], []
-    for i, own in enumerate(listed):
+    for i in np.flatnonzero(counted).tolist():
+        own = listed[i]
         # How everybody's choice of a set enters i's rooms: one column per choice, shape (k, choices).
         raising = np.concatenate([upper[:, i, j, None] * sets.T for j, sets in enumerate(listed)], axis=1)
         lowering = np.concatenate([lower[:, i, j, None] * sets.T for j, sets in enumerate(listed)], axis=1)

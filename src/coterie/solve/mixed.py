@@ -107,8 +107,9 @@ class _Descent:
         self.best_value = np.inf
         self.sweeps = 0
         self.deviations: list[list[BoolArray]] = []
-        for space in spaces.spaces:
-            self.deviations.append(list(space.enumerate()) if space.size <= LISTED else [])
+        self.counted = spaces.counted.tolist()
+        for space, counts in zip(spaces.spaces, self.counted, strict=True):
+            self.deviations.append(list(space.enumerate()) if counts and space.size <= LISTED else [])
 
     @property
     def is_done(self) -> bool:
@@ -146,7 +147,7 @@ class _Descent:
         """Return the deviations to look at: all, or those that were worst at some point before."""
         actions = self.objective.worst(p)[1]
         for i, known in enumerate(self.deviations):
-            if self.objective.game.actions.spaces[i].size > LISTED:
+            if self.counted[i] and self.objective.game.actions.spaces[i].size > LISTED:
                 if not any((action == actions[i]).all() for action in known):
                     known.append(actions[i])
                 del known[:-LISTED]

@@ -110,7 +110,7 @@ class Objective(ABC):
         ]
 
     def _largest(self, bound: GainBound, owners: IntArray) -> FloatArray:
-        """Return the largest bound of every row over its owner's real deviations."""
+        """Return the largest bound of every row over its owner's real deviations, -inf where she does not count."""
         values = np.empty(len(owners))
         groups = self._group[owners]
         for t, (space, _) in enumerate(self.spaces.groups):
@@ -129,7 +129,7 @@ class Objective(ABC):
                 shared = own @ sets.T
                 found[(shared == own.sum(axis=1)[:, None]) & (shared == sets.sum(axis=1))] = -np.inf
             values[rows] = found.max(axis=1)
-        return values
+        return np.where(self.spaces.counted[owners], values, -np.inf)
 
 
 class _Rows(GainBound):

@@ -272,7 +272,8 @@ class TotalSurrogateObjective(Objective):
             assert sets is not None
             rows = np.flatnonzero(self._group[owners] == t)
             values[rows] = (rooms[rows] @ sets.T + _norms(forms[rows], sets)).max(axis=1)
-        return np.asarray(values - kept).reshape(len(profiles), -1)
+        values = np.where(self.spaces.counted[owners], values - kept, -np.inf)
+        return values.reshape(len(profiles), -1)
 
 
 def _surrogate(

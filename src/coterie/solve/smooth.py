@@ -40,9 +40,9 @@ class SmoothObjective(ABC):
     game: Game
 
     def worst(self, p: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return every agent's largest bound, at least 0, and a deviation that attains it."""
+        """Return every agent's largest bound, at least 0 (and 0 for who does not count), and what attains it."""
         found = worst_deviations(self.bound(p), self.game.actions)
-        return np.maximum(found.value, 0.0), found.action
+        return np.where(found.counted, np.maximum(found.value, 0.0), 0.0), found.action
 
     def value(self, p: FloatArray) -> float:
         """Return the largest bound of all: the certificate, or the gap."""

@@ -48,6 +48,10 @@ class Clues:
     """The log by who is listed as the agent of a pair, sizes ignored; where the two are taken to get the same."""
     agreed: int = 0
     """How often both agents of a pair showed what they got, and it was the same; see `coterie.log.checking.Checked`."""
+    since: str | None = None
+    """The first sample that was asked for; None where none was, or where logs were added that differ in this."""
+    until: str | None = None
+    """The last sample that was asked for."""
 
     def relabelled(self, old: Setting, new: Setting) -> "Clues":
         """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
@@ -83,6 +87,8 @@ class Clues:
             _merged_unrecorded(self.unrecorded, other.unrecorded),
             _merged_by_order(self.by_order, other.by_order, setting),
             self.agreed + other.agreed,
+            self.since if self.since == other.since else None,
+            self.until if self.until == other.until else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -97,6 +103,8 @@ class Clues:
             "decisive": decisive,
             "drift": asdict(self.drift),
             "agreed": self.agreed,
+            "since": self.since,
+            "until": self.until,
         }
 
     def arrays(self) -> dict[str, Any]:
@@ -129,6 +137,8 @@ class Clues:
             Sums(arrays["unrecorded_keys"], arrays["unrecorded_values"]) if "unrecorded_keys" in arrays else None,
             by_order,
             data.get("agreed", 0),
+            data.get("since"),
+            data.get("until"),
         )
 
 

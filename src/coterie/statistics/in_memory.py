@@ -14,6 +14,7 @@ from coterie.log.queries import SLACK
 from coterie.statistics.accumulate import Cooccurrences, TotalSums
 from coterie.statistics.fixed_point import FIXED_BITS, fixed_points
 from coterie.statistics.pair_statistics import PairStatistics
+from coterie.statistics.parts import Division
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.sums import Sums
@@ -88,23 +89,27 @@ def reduced(
     refuse_outside(batch.utility, setting.fixed_range, setting.sigma, "samples")
     counts = np.bincount(part, minlength=len(setting.shares)).tolist()
     teams = _teams(batch, part, setting)
+    attendance = batch.joined.any(axis=2).sum(axis=0)
     if setting.feedback == "bandit":
         sums = TotalSums(setting, unweighted=unweighted, joint=joint)
         sums.add(*_total_rows(batch, part))
-        return Statistics(setting, sums.statistics(counts, teams))
+        return Statistics(setting, sums.statistics(counts, teams), attendance=attendance)
     entries = _pair_sums(batch, part, setting)
     everything = _all_meetings(batch) if setting.missing == "worst" else batch
-    together = _cooccurrences(everything, part, setting) if setting.noise == "samples" else None
+    dependent = setting.noise == "samples"
+    together = _cooccurrences(everything, part, setting) if dependent else None
+    clusters = _clusters(batch, part, setting) if dependent else None
     met = [_counted(one) for one in _pair_sums(everything, part, setting)] if setting.missing == "worst" else None
     return Statistics(
         setting,
         tuple(
             PairStatistics(
                 setting, counts[p], entries[p], teams[p], None if together is None else together[p],
-                None if met is None else met[p],
+                None if met is None else met[p], None if clusters is None else clusters[p],
             )
             for p in range(len(counts))
         ),
+        attendance=attendance,
     )  # fmt: skip
 
 
@@ -132,11 +137,8 @@ def _teams(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
 
 def _pair_sums(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
     """Return counts, sums, sums of squares and, where pairs may meet several times in a sample, of repeats."""
-    q = fixed_points(batch.utility, setting.fixed_range)
+    q, keys = fixed_points(batch.utility, setting.fixed_range), _pair_keys(batch, setting)
     square = q * q
-    columns = [_tables(batch.coalition, setting), batch.agent, batch.partner]
-    size = _sizes(batch, setting)
-    keys = np.stack(columns if size is None else [*columns, size], axis=1)
     values = np.stack([np.ones_like(q), q, square >> FIXED_BITS, square & ((1 << FIXED_BITS) - 1)], axis=1)
     entries = Sums.collect_each(part[batch.sample], len(setting.shares), keys, values)
     if not (setting.noise == "samples" and setting.pool_coalitions):
@@ -147,6 +149,19 @@ def _pair_sums(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
         Sums(ours.keys, np.concatenate([ours.values, theirs.values], axis=1))
         for ours, theirs in zip(entries, repeats, strict=True)
     ]
+
+
+def _pair_keys(batch: Batch, setting: Setting) -> IntArray:
+    columns, size = [_tables(batch.coalition, setting), batch.agent, batch.partner], _sizes(batch, setting)
+    return np.stack(columns if size is None else [*columns, size], axis=1)
+
+
+def _clusters(batch: Batch, part: IntArray, setting: Setting) -> list[Sums]:
+    """Return counts and sums of each part by group of samples, whose names are their numbers."""
+    names = map(str, range(batch.first, batch.first + len(batch.joined)))
+    group, q = Division.clusters().of(names), fixed_points(batch.utility, setting.fixed_range)
+    keys = np.column_stack([group[batch.sample], _pair_keys(batch, setting)])
+    return Sums.collect_each(part[batch.sample], len(setting.shares), keys, np.stack([np.ones_like(q), q], axis=1))
 
 
 def _cooccurrences(batch: Batch, part: IntArray, setting: Setting) -> IntArray:

@@ -16,6 +16,7 @@ from coterie.errors import InputError, TooLargeError
 from coterie.game.means import DenseMeans, PairMeans, SparseMeans
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.packed import embedded, packed_length, unpacked
+from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
 from coterie.sums import Sums, carried
 
@@ -46,6 +47,9 @@ class PairStatistics:
     met: Sums | None = None
     """With `missing="worst"`: keys like those of `entries`, values how often the two met, with a row or without, and
     for interchangeable coalitions with `noise="samples"` their repeats. `together` is of all meetings then."""
+    clusters: Sums | None = None
+    """With `noise="samples"` and where they fit: keys (group of samples, coalition, agent, partner[, size]), values
+    count and total. Certificates do not need them."""
 
     def __post_init__(self) -> None:
         # Sums of squares come in parts of any size, from engines, additions and older files; here they have one form.
@@ -191,6 +195,24 @@ class PairStatistics:
             )
         return unpacked(self.together[agent], self.setting.block, self.setting.n_features)
 
+    def by_cluster(self, agent: int) -> tuple[FloatArray, FloatArray]:
+        """Return for each group of samples how often each of an agent's unknowns was seen, and what it added up to.
+
+        Sums are of u - neutral - mean; shape (groups, unknowns) each, unknowns in the order of `Setting.feature`.
+        """
+        assert self.clusters is not None
+        setting, (low, step) = self.setting, self.setting.scale
+        found = np.zeros((2, CLUSTERS, setting.n_features))
+        keys, (count, total) = self.clusters.keys, self.clusters.values.T
+        for own, other in ((2, 3), (3, 2)) if setting.symmetric else ((2, 3),):
+            rows = keys[:, own] == agent
+            size = keys[rows, 4] if setting.sizes == "aware" else None
+            place = keys[rows, 0], setting.feature(keys[rows, own], keys[rows, 1], keys[rows, other], size)
+            found[0][place], found[1][place] = count[rows], low * count[rows] + step * total[rows]
+        often = found[0].sum(axis=0)
+        mean = np.divide(found[1].sum(axis=0), often, out=np.zeros_like(often), where=often > 0)
+        return found[0], found[1] - found[0] * mean
+
     def _refuse_sized(self) -> None:
         if self.setting.sizes == "aware":
             raise InputError("size-aware means have no (k, n, n) array; use the entries, one per size")
@@ -210,7 +232,10 @@ class PairStatistics:
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
         both = None if ours.together is None or theirs.together is None else ours.together + theirs.together
-        met = None if ours.met is None or theirs.met is None else ours.met + theirs.met
+        met, clusters = (
+            None if one is None or other is None else one + other
+            for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
+        )
         return PairStatistics(
             setting,
             self.n_samples + other.n_samples,
@@ -218,6 +243,7 @@ class PairStatistics:
             ours.teams + theirs.teams,
             both,
             met,
+            clusters,
         )
 
     def relabelled(self, setting: Setting) -> "PairStatistics":
@@ -235,7 +261,12 @@ class PairStatistics:
         together = self.together
         if together is not None:
             together = embed_all(together, self.setting, setting)
-        return PairStatistics(setting, self.n_samples, entries, self.teams.relabelled([tables, None]), together, met)
+        clusters = self.clusters
+        if clusters is not None:
+            moved = _moved(clusters.keys[:, 1:], agents, tables, symmetric=setting.symmetric)
+            clusters = Sums.collect(np.column_stack([clusters.keys[:, 0], moved]), clusters.values)
+        teams = self.teams.relabelled([tables, None])
+        return PairStatistics(setting, self.n_samples, entries, teams, together, met, clusters)
 
     def arrays(self) -> dict[str, Any]:
         """Return everything that makes up the statistics, apart from the setting."""
@@ -248,6 +279,8 @@ class PairStatistics:
         }
         if self.met is not None:
             found |= {"met_keys": self.met.keys, "met_values": self.met.values}
+        if self.clusters is not None:
+            found |= {"cluster_keys": self.clusters.keys, "cluster_values": self.clusters.values}
         return found if self.together is None else {**found, "together": self.together}
 
     @classmethod
@@ -260,16 +293,24 @@ class PairStatistics:
             Sums(arrays["team_keys"], arrays["team_values"]),
             arrays.get("together"),
             Sums(arrays["met_keys"], arrays["met_values"]) if "met_keys" in arrays else None,
+            Sums(arrays["cluster_keys"], arrays["cluster_values"]) if "cluster_keys" in arrays else None,
         )
 
 
 def relabelled_pairs(sums: Sums, agents: IntArray, tables: IntArray | None, *, symmetric: bool) -> Sums:
     """Return sums by (coalition, agent, partner, ...) with other numbers; unordered pairs stay agent < partner."""
-    keys = sums.keys.copy()
+    return Sums.collect(_moved(sums.keys, agents, tables, symmetric=symmetric), sums.values)
+
+
+def _moved(keys: IntArray, agents: IntArray, tables: IntArray | None, *, symmetric: bool) -> IntArray:
+    """Return keys (coalition, agent, partner, ...) with other numbers."""
+    keys = keys.copy()
     keys[:, 1:3] = agents[keys[:, 1:3]]
     if symmetric:
         keys[:, 1:3] = np.sort(keys[:, 1:3], axis=1)
-    return Sums(keys, sums.values).relabelled([tables] + [None] * (keys.shape[1] - 1))
+    if tables is not None:
+        keys[:, 0] = tables[keys[:, 0]]
+    return keys
 
 
 def size_table(teams: Sums, setting: Setting, n_samples: int) -> IntArray:

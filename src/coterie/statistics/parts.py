@@ -4,8 +4,9 @@ A sample's hash is MD5 of "seed:sample", a number below 2^128. It looks at nothi
 so a sample's part does not depend on how a log is split or in which order logs are added.
 """
 
-from bisect import bisect_left
-from collections.abc import Sequence
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -23,6 +24,9 @@ LEARNING_SHARE = 0.2
 """At least this share of the samples learns; a profile needs less to be found than to be certified."""
 
 HALVES = (0.5, 0.5)
+
+CLUSTERS = 32
+"""Into so many groups samples fall whose sums are kept apart, to see how far sums of samples vary."""
 
 
 def checked_shares(parts: Sequence[float]) -> tuple[float, ...]:
@@ -55,6 +59,16 @@ class Division:
         """Return the division in which each part has its share of the hashes."""
         total = sum(Fraction(share) for share in shares)
         return cls(tuple(int(reached / total * 2**128) for reached in accumulate(map(Fraction, shares))), seed)
+
+    @classmethod
+    def clusters(cls) -> "Division":
+        """Return the groups of samples, the same in every part and for every seed: no seed is -1."""
+        return cls.by_shares((1 / CLUSTERS,) * CLUSTERS, -1)
+
+    def of(self, names: Iterable[str]) -> IntArray:
+        """Return the part that each sample belongs to."""
+        digests = (hashlib.md5(f"{self.seed}:{name}".encode(), usedforsecurity=False).hexdigest() for name in names)
+        return np.array([bisect_right(self.ends, int(digits, 16)) for digits in digests], dtype=np.int64)
 
     @property
     def shares(self) -> tuple[float, ...]:

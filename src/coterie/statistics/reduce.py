@@ -24,7 +24,7 @@ from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.fresh import sample_hashes
 from coterie.statistics.pair_statistics import PairStatistics
-from coterie.statistics.parts import HALVES, Division, checked_shares
+from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
 from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
@@ -34,6 +34,9 @@ from coterie.words import said
 
 MOST_GRAM_ENTRIES = 1 << 28
 """Gram matrices of all agents together have at most so many entries in each part (2 GB)."""
+
+MOST_CLUSTERED = 1 << 27
+"""Sums by group of samples are kept for up to so many pairs x coalitions (x sizes) x groups."""
 
 MOST_ROWS = 1 << 33
 """Sums of fixed-point numbers fit into 64 bits for up to so many rows."""
@@ -79,8 +82,9 @@ def reduce_log(
         reduced, by_size, by_order = reduce_pairs_and_sizes(task)
     else:
         reduced, by_order = reduce_pairs(task)
+    attendance = _attendance(task)
     if not clues:
-        return Statistics(setting, reduced)
+        return Statistics(setting, reduced, attendance=attendance)
     contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
     if log.feedback == "semi-bandit" and chosen == "pairs":
@@ -91,9 +95,9 @@ def reduce_log(
     unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
     kept = Clues(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, sample_hashes(log), unrecorded,
-        by_order, log.checked.agreed,
+        by_order, log.checked.agreed, log.options["since"], log.options["until"],
     )  # fmt: skip
-    return Statistics(setting, reduced, kept)
+    return Statistics(setting, reduced, kept, attendance)
 
 
 def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noise, SampleExcess | None]:
@@ -251,7 +255,7 @@ def _pair_statistics(
 ) -> tuple[PairStatistics, ...]:
     """Return the statistics with these sums in each part, and what occurred together in it."""
     setting = task.setting
-    together = _cooccurrences(task) if setting.noise == "samples" else None
+    together, clusters = (_cooccurrences(task), _clusters(task)) if setting.noise == "samples" else (None, None)
     met = _meetings(task, task.division).sums() if setting.missing == "worst" else None
     if setting.noise == "samples" and setting.pool_coalitions:
         entries = _beside(entries, _repeats(task, task.ratings))
@@ -259,7 +263,7 @@ def _pair_statistics(
     return tuple(
         PairStatistics(
             setting, _count(samples[p]), entries[p], teams[p], None if together is None else together[p],
-            None if met is None else met[p],
+            None if met is None else met[p], None if clusters is None else clusters[p],
         )
         for p in range(len(entries))
     )  # fmt: skip
@@ -314,15 +318,33 @@ def pair_sums(task: Reduction, division: Division) -> Grouped:
 
     The two orders of a pair are apart, see `Grouped.unordered`.
     """
+    part, keys, values = _pair_sums(task, division.sql("p.sample"))
+    return Grouped(division, part, keys, values)
+
+
+def _clusters(task: Reduction) -> list[Sums] | None:
+    """Return counts and sums of each part by group of samples, or None where they might be too many."""
+    setting, groups = task.setting, Division.clusters()
+    if CLUSTERS * setting.n_pairs > MOST_CLUSTERED:
+        return None
+    which = f"{CLUSTERS} * ({task.division.sql('p.sample')}) + ({groups.sql('p.sample')})"
+    both, keys, values = _pair_sums(task, which)
+    part, group = np.divmod(both, CLUSTERS)
+    pairs = Grouped(task.division, part, keys, values[:, :2]).unordered(symmetric=setting.symmetric)
+    return replace(pairs, keys=np.column_stack([group, pairs.keys])).sums()
+
+
+def _pair_sums(task: Reduction, which: str) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the part that a sample belongs to by an SQL expression, the keys, and the sums of each."""
     setting = task.setting
     query = group_by.pair_sums(
-        task.ratings, division.sql("p.sample"), setting.fixed_range, task.engine.wide_sum("q * q", FIXED_BITS),
+        task.ratings, which, setting.fixed_range, task.engine.wide_sum("q * q", FIXED_BITS),
         task.sized_by, pooled=setting.pool_coalitions, clips=task.clips,
         size_type="SMALLINT" if setting.n_agents < 2**15 else "INTEGER",
     )  # fmt: skip
     found = task.engine.table(query)
     values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
-    return Grouped(division, _parts(found), _pair_keys(task, found), np.stack(values).T)
+    return _parts(found), _pair_keys(task, found), np.stack(values).T
 
 
 def _meetings(task: Reduction, division: Division) -> Grouped:
@@ -360,6 +382,14 @@ def _repeats(task: Reduction, pairs: str) -> list[Sums]:
     found = task.engine.table(group_by.pair_repeats(pairs, which, task.sized_by, symmetric=symmetric))
     keys, repeats = _pair_keys(task, found), numbers(found["repeats"])[:, None]
     return Grouped(task.division, numbers(found["part"]), keys, repeats).unordered(symmetric=symmetric).sums()
+
+
+def _attendance(task: Reduction) -> IntArray:
+    """Return in how many samples each agent was a member of something."""
+    seen = task.engine.table(queries.attendance(task.members))
+    found = np.zeros(task.setting.n_agents, dtype=np.int64)
+    found[task.agents(seen["agent"])] = numbers(seen["samples"])
+    return found
 
 
 def _teams(task: Reduction, division: Division) -> Grouped:

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from coterie import checks
+from coterie.arrays import IntArray
 from coterie.errors import InputError
 from coterie.files import whole_file
 from coterie.log.log import Log, as_log
 from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
-from coterie.statistics.setting import NoiseChoice, Setting, Sizes
+from coterie.statistics.setting import NoiseChoice, Setting, Sizes, positions
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.words import said
 
@@ -47,6 +48,8 @@ class Statistics:
     parts: tuple[PartStatistics, ...]
     clues: Clues = NO_CLUES
     """What tests of assumptions need."""
+    attendance: IntArray | None = None
+    """In how many samples each agent was a member of something; None in older files."""
 
     @classmethod
     def of(
@@ -204,14 +207,36 @@ class Statistics:
         parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
         complete = all(len(one.clues.samples) == one.n_samples for one in (self, other))
         clues, more = (one.clues.relabelled(one.setting, setting) for one in (self, other))
-        return Statistics(setting, parts, clues.merged(more, setting, complete=complete))
+        attendance = _added(self, other, setting)
+        return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance)
+
+    def seen_less(self, min_samples: int) -> tuple[int, ...]:
+        """Return the agents who were members in fewer than so many samples.
+
+        Memberships count, not outcomes: whether an outcome was recorded may depend on what it was.
+        """
+        if min_samples <= 0:
+            return ()
+        if self.attendance is None:
+            raise InputError(
+                f"{said('min_samples')}: these statistics do not say in how many samples each agent was; make them anew"
+            )
+        rare = np.flatnonzero(self.attendance < min_samples)
+        if len(rare) == len(self.agents):
+            most = int(self.attendance.max())
+            raise InputError(
+                f"{said(min_samples=min_samples)}: nobody was in so many samples, the most is {most}; expected at most "
+                "that"
+            )
+        return tuple(rare.tolist())
 
     @cached_property
     def sha256(self) -> str:
         """A hash of all that estimates and certificates are made from.
 
         Clues are left out: they are partly floats, which depend on the order of summation, and statistics
-        that were made without them give the same results.
+        that were made without them give the same results. So is how often agents were there, which says whom a
+        certificate is about.
         """
         return _digest(self.setting.to_json(), self._arrays())
 
@@ -221,7 +246,8 @@ class Statistics:
         arrays = self.whole.arrays()
         found = hashlib.sha256()
         for name in sorted(arrays):
-            if arrays[name].dtype.kind != "f":  # sums of floats depend on their order
+            # Sums of floats depend on their order; sums by group of samples say nothing new, and older files lack them.
+            if arrays[name].dtype.kind != "f" and not name.startswith("cluster"):
                 found.update(f"{name} {arrays[name].shape}".encode())
                 found.update(np.ascontiguousarray(arrays[name]).data)
         return found.hexdigest()
@@ -240,6 +266,8 @@ class Statistics:
         ordered = () if self.clues.by_order is None else (self.clues.by_order,)
         arrays = self._arrays() | dict(_named(_HALF, self.clues.by_size)) | dict(_named(_ORDERED, ordered))
         arrays |= self.clues.arrays()
+        if self.attendance is not None:
+            arrays |= {"attendance": self.attendance}
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
         header |= {"sha256": _digest(header, arrays)}
@@ -286,7 +314,8 @@ class Statistics:
         by_order = None
         if clues.get("ordered"):
             by_order = PairStatistics.from_arrays(by_order_setting(setting), _fields(_ORDERED, 0, arrays))
-        return cls(setting, parts, Clues.from_json(clues, tuple(halves), by_order, arrays))
+        kept = Clues.from_json(clues, tuple(halves), by_order, arrays)
+        return cls(setting, parts, kept, arrays.get("attendance"))
 
     def __repr__(self) -> str:
         setting = self.setting
@@ -294,6 +323,16 @@ class Statistics:
             f"Statistics({setting.feedback}, {setting.n_agents} agents, {setting.n_coalitions} coalitions, "
             f"{self.n_samples} samples in {len(self.parts)} parts, {self.rows} rows)"
         )
+
+
+def _added(ours: Statistics, theirs: Statistics, setting: Setting) -> IntArray | None:
+    """Return in how many samples of two logs each agent was; None where one of them does not say."""
+    found = np.zeros(setting.n_agents, dtype=np.int64)
+    for one in (ours, theirs):
+        if one.attendance is None:
+            return None
+        found[positions(one.agents, setting.agents)] += one.attendance
+    return found
 
 
 _HALF, _ORDERED = "half", "ordered"
