@@ -10,7 +10,7 @@ from coterie.certificates import gains as gain_bounds
 from coterie.certificates.gains import LinearBound, RootBound, SmallerOf, worst_deviations
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paper import SurrogateBound
-from coterie.certificates.widths import bernstein_shape, between, hoeffding_shape
+from coterie.certificates.widths import bernstein_shape, hoeffding_shape
 from coterie.game.actions import ExplicitSets
 from coterie.reproduce.calibration import Setting, candidates
 from coterie.simulate.hostile import signs
@@ -33,15 +33,17 @@ def all_bounds(rng, p, upper, lower):
     full = np.einsum("nab,ncb->nac", root, root)
     diagonal = rng.uniform(0, 1, (n, k))
     largest = rng.uniform(0, 0.1, (n, k))
-    yield between(p, upper, lower)
+    yield LinearBound(p, upper, lower)
     yield SurrogateBound(p, upper, lower)
     by_range = hoeffding_shape(3.0)
-    yield RootBound(between(p, upper, lower), diagonal, by_range)
-    yield RootBound(between(p, upper, lower), diagonal, bernstein_shape(0.7, 3.0), largest=largest)
-    yield RootBound(between(p, upper, lower), full, by_range)
-    yield RootBound(between(p, upper, lower), np.abs(full), by_range, absolute=True)
-    yield RootBound(between(p, upper, lower), full, by_range, bias=rng.normal(size=(n, k, 5)))
-    yield SmallerOf((between(p, upper, lower), RootBound(between(p, upper, lower), diagonal, hoeffding_shape(0.1))))
+    yield RootBound(LinearBound(p, upper, lower), diagonal, by_range)
+    yield RootBound(LinearBound(p, upper, lower), diagonal, bernstein_shape(0.7, 3.0), largest=largest)
+    yield RootBound(LinearBound(p, upper, lower), full, by_range)
+    yield RootBound(LinearBound(p, upper, lower), np.abs(full), by_range, absolute=True)
+    yield RootBound(LinearBound(p, upper, lower), full, by_range, bias=rng.normal(size=(n, k, 5)))
+    yield SmallerOf(
+        (LinearBound(p, upper, lower), RootBound(LinearBound(p, upper, lower), diagonal, hoeffding_shape(0.1)))
+    )
 
 
 def direct(bound, p, upper, lower, i, action):
@@ -106,7 +108,7 @@ def test_the_relaxation_is_tight_to_a_few_per_cent():
         x = space.enumerate()[None].astype(float) - p[:, None]
         for largest in (None, np.full((4, 8), 0.01)):
             bound = RootBound(
-                between(p, upper, lower), rng.uniform(0, 0.5, (4, 8)), bernstein_shape(1.0, 4.0), largest=largest
+                LinearBound(p, upper, lower), rng.uniform(0, 0.5, (4, 8)), bernstein_shape(1.0, 4.0), largest=largest
             )
             exact = bound.at(x, np.arange(4)).max(axis=1)
             excess.append(bound.relaxed(space, np.arange(4))[0] / exact - 1)
@@ -141,7 +143,7 @@ def test_own_actions_do_not_count_for_pure_profiles():
         (ExplicitSets(np.array([[1, 0], [0, 1]], dtype=bool)), ExplicitSets(np.array([[0, 1]], dtype=bool)))
     )
     upper = lower = np.array([[1.0, -5.0], [1.0, 1.0]])
-    found = worst_deviations(between(p, upper, lower), spaces)
+    found = worst_deviations(LinearBound(p, upper, lower), spaces)
     assert found.value.tolist() == [-6.0, -np.inf]
     assert found.action[0].tolist() == [False, True]
     surrogate = worst_deviations(SurrogateBound(p, upper, lower), spaces)
@@ -172,7 +174,7 @@ def test_worst_deviations_through_the_oracle_are_never_below_enumeration(seed, k
 
 def test_not_a_number_is_never_stable():
     p = np.array([[1.0, 0.0]])
-    bound = RootBound(between(p, np.full((1, 2), np.nan), np.zeros((1, 2))), np.zeros((1, 2)), hoeffding_shape(1.0))
+    bound = RootBound(LinearBound(p, np.full((1, 2), np.nan), np.zeros((1, 2))), np.zeros((1, 2)), hoeffding_shape(1.0))
     assert worst_deviations(bound, ActionSpaces.shared(UpTo(2, 1), 1)).value.tolist() == [np.inf]
 
 
@@ -182,11 +184,11 @@ def test_infinity_in_a_room_nobody_can_leave_hides_nothing():
     p = sets[:1].astype(float)
     upper, lower = np.full((1, 7), 2.0), np.full((1, 7), 2.0)
     upper[0, 0], lower[0, 0] = np.inf, -np.inf
-    bound = between(p, upper, lower)
+    bound = LinearBound(p, upper, lower)
     value, _ = bound.relaxed(ExplicitSets(sets), np.array([0]))
     x = sets[None].astype(float) - p[:, None]
     assert value[0] == bound.at(x, np.array([0])).max() == 10.0
-    free = between(p * 0, upper, lower)
+    free = LinearBound(p * 0, upper, lower)
     assert free.relaxed(ExplicitSets(sets), np.array([0]))[0][0] == np.inf
 
 
@@ -196,7 +198,9 @@ def test_the_oracle_can_certify_stability():
     p[:, :3] = 1.0
     rooms = np.where(p > 0, 1.0, -1.0)
     for largest in (None, np.full((2, 200), 1e-4)):
-        bound = RootBound(between(p, rooms, rooms), np.full((2, 200), 1e-3), bernstein_shape(1.0, 5.0), largest=largest)
+        bound = RootBound(
+            LinearBound(p, rooms, rooms), np.full((2, 200), 1e-3), bernstein_shape(1.0, 5.0), largest=largest
+        )
         value, action = bound.relaxed(UpTo(200, 200), np.arange(2))
         assert value.tolist() == [0.0, 0.0]
         np.testing.assert_array_equal(action, p > 0)
@@ -208,7 +212,7 @@ def test_the_oracle_can_certify_stability():
 
 def test_infinite_ranges():
     p = np.array([[0.0, 1.0]])
-    bound = between(p, np.array([[np.inf, 1.0]]), np.array([[-np.inf, 0.5]]))
+    bound = LinearBound(p, np.array([[np.inf, 1.0]]), np.array([[-np.inf, 0.5]]))
     x = np.array([[[1.0, 0.0], [0.0, -1.0], [0.0, 0.0]]])
     assert bound.at(x, np.array([0])).tolist() == [[np.inf, -0.5, 0.0]]
     assert bound.relaxed(UpTo(2, 2), np.array([0]))[0][0] == np.inf

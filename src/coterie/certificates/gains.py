@@ -65,27 +65,33 @@ class GainBound(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearBound(GainBound):
-    """sum over l in a' of joined_l + sum over l not in a' of left_l; see `widths.between` for what they are."""
+    """sum over l in a' of (1 - p_l) if_joined_l - sum over l not in a' of p_l if_left_l.
+
+    So x_l = 1[l in a'] - p_l counts with the one where it is positive, with the other where it is negative; any other
+    x will do as well.
+    """
 
     marginals: FloatArray
-    joined: FloatArray
-    left: FloatArray
+    if_joined: FloatArray
+    if_left: FloatArray
 
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
-        inside = (x + self.marginals[agents, None]) > 0.5
-        joined, left = self.joined[agents, None], self.left[agents, None]
-        infinite = (inside & np.isinf(joined)) | (~inside & np.isinf(left))
-        joined, left = _finite(joined), _finite(left)
-        worth = (inside @ (joined - left).transpose(0, 2, 1))[:, :, 0] + left.sum(axis=2)
-        return np.where(infinite.any(axis=2), np.inf, worth)
+        upper, lower = self.if_joined[agents, None], self.if_left[agents, None]
+        worth = np.maximum(x, 0) @ _finite(upper).transpose(0, 2, 1) + np.minimum(x, 0) @ _finite(lower).transpose(
+            0, 2, 1
+        )
+        infinite = ((x > 0) & np.isinf(upper)) | ((x < 0) & np.isinf(lower))
+        return np.where(infinite.any(axis=2), np.inf, worth[:, :, 0])
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
-        return _oracle(space, _large(self.joined[agents]), _large(self.left[agents]))
+        p = self.marginals[agents]
+        return _oracle(space, (1 - p) * _large(self.if_joined[agents]), -p * _large(self.if_left[agents]))
 
     def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
-        joined, left = self.joined[rows], self.left[rows]
-        if not (np.isfinite(joined).all() and np.isfinite(left).all()):
+        own, upper, lower = self.marginals[rows], self.if_joined[rows], self.if_left[rows]
+        if not (np.isfinite(upper).all() and np.isfinite(lower).all()):
             return super().to_sets(sets, rows)
+        joined, left = (1 - own) * upper, -own * lower
         return np.asarray((joined - left) @ sets.T + left.sum(axis=1)[:, None])
 
 
@@ -174,7 +180,8 @@ class RootBound(GainBound):
         """Return p, and what joining and leaving each coalition is worth, with the bias at its largest."""
         p = self.marginals[agents]
         slack = np.zeros_like(p) if self.bias is None else np.abs(self.bias[agents]).sum(axis=2)
-        return p, _large(self.linear.joined[agents]) + (1 - p) * slack, _large(self.linear.left[agents]) + p * slack
+        upper, lower = _large(self.linear.if_joined[agents]) + slack, _large(self.linear.if_left[agents]) - slack
+        return p, (1 - p) * upper, -p * lower
 
     def _relaxed_by_rooms(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         """Bound the width room by room: sqrt(x' Q x) <= sum |x_l| sqrt(Q_ll), and likewise the rest.

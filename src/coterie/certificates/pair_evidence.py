@@ -227,7 +227,7 @@ class PairEvidence(Evidence):
         rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
         rounding = bounds.rounding * design.partners
         upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
-        return widths.between(design.marginals, upper + rounding, lower - rounding)
+        return LinearBound(design.marginals, upper + rounding, lower - rounding)
 
     def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
         assert self.estimate.noise is not None

@@ -36,12 +36,8 @@ def box(known: "PairEvidence", design: Design, delta: float) -> LinearBound:
     hold (probability 1 - delta), W^L <= W <= W^U, and x_l W(l) is at most x_l W^U(l) where x_l = 1 - p_l > 0 (l is in
     a') and at most x_l W^L(l) where x_l = -p_l. Coalitions that are kept have x_l = 0: their doubt cancels.
     """
-    return between(design.marginals, *box_rooms(known, design, delta))
-
-
-def between(p: FloatArray, upper: FloatArray, lower: FloatArray) -> LinearBound:
-    """Return the bound if room values lie between two ends: l in a' is worth (1 - p) upper, any other -p lower."""
-    return LinearBound(p, joined=times(1 - p, upper), left=times(-p, lower))
+    upper, lower = box_rooms(known, design, delta)
+    return LinearBound(design.marginals, if_joined=upper, if_left=lower)
 
 
 def box_rooms(known: "PairEvidence", design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
@@ -57,7 +53,8 @@ def box_rooms(known: "PairEvidence", design: Design, delta: float) -> tuple[Floa
 
 def at_range(design: Design, low: float, high: float) -> LinearBound:
     """Return the bound that needs no data: the box with W^U = high P and W^L = low P, P the number of partners."""
-    return between(design.marginals, times(design.partners, high), times(design.partners, low))
+    upper, lower = times(design.partners, high), times(design.partners, low)
+    return LinearBound(design.marginals, if_joined=upper, if_left=lower)
 
 
 def times(amount: FloatArray, value: FloatArray | float) -> FloatArray:
@@ -160,7 +157,9 @@ def totals_bound(
     design: Design, rooms: FloatArray, proxy: FloatArray, bias: FloatArray, log_term: LogTerm
 ) -> RootBound:
     """Return x . rooms + |x' bias|_1 + sqrt(2 L x' proxy x)."""
-    return RootBound(between(design.marginals, rooms, rooms), proxy, Shape(times_sqrt=np.sqrt(2 * log_term)), bias=bias)
+    return RootBound(
+        LinearBound(design.marginals, rooms, rooms), proxy, Shape(times_sqrt=np.sqrt(2 * log_term)), bias=bias
+    )
 
 
 def ellipsoid(known: "TotalEvidence", design: StrategyDesign, delta: float) -> RootBound:
@@ -179,7 +178,7 @@ def ellipsoid_bound(
 ) -> RootBound:
     """Return x . rooms + radius sqrt(x' form x), one form and radius for each row."""
     square = np.asarray(forms) * np.square(radii)[:, None, None]
-    return RootBound(between(marginals, rooms, rooms), square, Shape(times_sqrt=1.0))
+    return RootBound(LinearBound(marginals, rooms, rooms), square, Shape(times_sqrt=1.0))
 
 
 def ellipsoid_radius(estimate: "LinearEstimate", agent: int, delta: float) -> float:

@@ -23,11 +23,11 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.gains import GainBound, worst_deviations
+from coterie.certificates.gains import GainBound, LinearBound, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import SurrogateBound
-from coterie.certificates.widths import between, box_rooms
+from coterie.certificates.widths import box_rooms
 from coterie.estimate.confidence import hoeffding
 from coterie.game.strategy import Strategy
 from coterie.learn.auto import recommend
@@ -85,7 +85,7 @@ def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[
 
     clipped = box_rooms(plain, plain.design(exact.strategy), delta)
     yield "clipped", of_exact(SurrogateBound(p, *clipped))
-    yield "paired", of_exact(between(p, *clipped))
+    yield "paired", of_exact(LinearBound(p, *clipped))
 
     for name, form in (("pure search", "box"), ("union form", "best")):
         objective = PairedObjective(plain, spaces, delta, **names, form=form)  # type: ignore[arg-type]

@@ -13,10 +13,10 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
-from coterie.certificates.gains import ENUMERATED, GainBound, LogTerm, SmallerOf, worst_deviations
+from coterie.certificates.gains import ENUMERATED, GainBound, LinearBound, LogTerm, SmallerOf, worst_deviations
 from coterie.certificates.holdout import holdout_bound
 from coterie.certificates.paired import PROJECTED, PairedForm, paired_bound, union_terms
-from coterie.certificates.widths import between, one_event
+from coterie.certificates.widths import one_event
 from coterie.estimate.design import BatchDesign, Design, MovedDesign
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.game import Game
@@ -158,11 +158,11 @@ class GapObjective(Objective):
         rooms = self.game.utilities.pure_room_values(profiles, agents).reshape(-1, k)
         own = profiles[:, agents].astype(np.float64).reshape(-1, k)
         owners = np.tile(agents, len(profiles))
-        return self._largest(between(own, rooms, rooms), owners).reshape(len(profiles), -1)
+        return self._largest(LinearBound(own, rooms, rooms), owners).reshape(len(profiles), -1)
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
         rooms = self.game.utilities.pure_room_values(profile[None])[0, movers]
-        return self._largest(between(actions.astype(np.float64), rooms, rooms), movers)
+        return self._largest(LinearBound(actions.astype(np.float64), rooms, rooms), movers)
 
 
 def estimated_gap(

@@ -19,7 +19,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates import widths
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound, SmallerOf, worst_deviations
+from coterie.certificates.gains import GainBound, LinearBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import PairedForm, paired_rooms, share_of
 from coterie.certificates.paper import SurrogateBound, paper_rooms
@@ -70,7 +70,7 @@ class RoomObjective(SmoothObjective):
         """Return the upper and lower room values, each of shape (n, k)."""
 
     def bound(self, p: FloatArray) -> GainBound:
-        return (SurrogateBound if self.is_surrogate else widths.between)(p, *self.rooms(p))
+        return (SurrogateBound if self.is_surrogate else LinearBound)(p, *self.rooms(p))
 
     def tangents(self, p: FloatArray, agents: IntArray, sets: BoolArray) -> tuple[FloatArray, FloatArray]:
         upper, lower = self.rooms(p)
