@@ -83,6 +83,17 @@ def test_bounds_at_every_deviation(seed, pure):
             np.testing.assert_allclose(found[i], expected, atol=1e-10)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_directions_need_not_lead_to_a_set(seed):
+    """Lower ends of gains are bounds in the opposite direction."""
+    rng, p, upper, lower = drawn(seed, pure=False)
+    x = rng.normal(size=(len(p), 5, p.shape[1]))
+    found = LinearBound(p, upper, lower).at(x, np.arange(len(p)))
+    expected = (np.where(x > 0, upper[:, None], lower[:, None]) * x).sum(axis=2)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.booleans(), st.booleans())
