@@ -7,7 +7,9 @@ joint action alone, so samples with the same joint action are added up before it
 """
 
 from collections.abc import Iterator
+from typing import Any
 
+import numba
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
@@ -17,6 +19,9 @@ from coterie.statistics.total_statistics import JointSums
 
 MOST_EDGES = 5000
 """The joint estimator's matrix is not built for more edges."""
+
+LEAST = 1e-9
+"""Eigenvalues of Z Z' below this share of the largest are rounding errors of 0: those of whole matrices are larger."""
 
 KEPT_ACTIONS = 1 << 12
 """How many distinct joint actions wait for further samples before they are inverted."""
@@ -54,39 +59,80 @@ class JointAccumulator:
     def result(self) -> Iterator[JointSums]:
         """Yield the sums of each part."""
         self._flush()
-        for projections, moments in zip(self._projections, self._moments, strict=True):
-            yield JointSums(projections, moments)
+        for upper, moments in zip(self._projections, self._moments, strict=True):
+            yield JointSums(upper + np.triu(upper, 1).T, moments)
 
     def _flush(self) -> None:
+        setting = self._setting
         for (part, observed, teams), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
-            agents = np.frombuffer(observed, dtype=np.int64)
             agent, coalition = np.frombuffer(teams, dtype=np.int64).reshape(2, -1)
-            design, edges = self._design(agents, agent, coalition)
-            if not len(edges):
-                continue
-            inverse = np.linalg.pinv(design, rcond=1e-10)
-            self._projections[part][np.ix_(edges, edges)] += count * (inverse @ design)
-            terms = design.sum(axis=1)
-            self._moments[part][edges] += inverse @ (total - count * self._setting.neutral * terms)
+            _add_projection(
+                np.frombuffer(observed, dtype=np.int64), agent, coalition, count, total, setting.neutral,
+                setting.pool_coalitions, setting.n_agents, self._projections[part], self._moments[part],
+            )  # fmt: skip
         self._waiting.clear()
 
-    def _design(self, observed: IntArray, agent: IntArray, coalition: IntArray) -> tuple[FloatArray, IntArray]:
-        """Return Z_m without its zero columns, and which edges the columns are."""
-        n = self._setting.n_agents
-        row_of = np.full(n, -1)
-        row_of[observed] = np.arange(len(observed))
-        found: list[tuple[int, int, int]] = []
-        for l in np.unique(coalition).tolist():
-            team = agent[coalition == l].tolist()
-            table = 0 if self._setting.pool_coalitions else l
-            found += [(table, i, j) for a, i in enumerate(team) for j in team[a + 1 :]]
-        listed = np.array(found, dtype=np.int64).reshape(-1, 3)
-        i, j = listed[:, 1], listed[:, 2]
-        edge = listed[:, 0] * (n * (n - 1) // 2) + i * n - i * (i + 1) // 2 + j - i - 1
-        edges, column = np.unique(edge, return_inverse=True)
-        design = np.zeros((len(observed), len(edges)))
-        for end in (i, j):
-            seen = row_of[end] >= 0
-            np.add.at(design, (row_of[end][seen], column[seen]), 1.0)
-        # An edge that no observed total contains has a zero column, and a zero row in the inverse.
-        return design, edges
+
+_compiled: Any = numba.njit(cache=True, nogil=True)
+
+
+@_compiled
+def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n, projections, moments):
+    """Add count P_m and Z_m^+ times the sum of `count` samples' totals, the upper triangle of P_m only.
+
+    Z' (Z Z')^+ is the inverse, so with Q = (Z Z')^+ and w_e what edge e = {i, j} counts in the totals of both,
+    P_ef is w_e w_f times the sum of Q over the ends of e and f that were observed.
+    """
+    last = len(observed)  # stands for all agents whose totals were not observed
+    row_of = np.full(n, last)
+    row_of[observed] = np.arange(last)
+    half = n * (n - 1) // 2
+    weight = np.zeros(len(moments))
+    ends = np.empty((len(moments), 2), dtype=np.int64)
+    listed = np.empty(len(moments), dtype=np.int64)
+    edges = start = 0
+    while start < len(agent):
+        stop = start
+        while stop < len(agent) and coalition[stop] == coalition[start]:
+            stop += 1
+        table = 0 if pooled else coalition[start]
+        for a in range(start, stop):
+            for b in range(a + 1, stop):
+                i, j = agent[a], agent[b]
+                if row_of[i] == last and row_of[j] == last:
+                    continue
+                edge = table * half + i * n - i * (i + 1) // 2 + j - i - 1
+                if weight[edge] == 0.0:
+                    listed[edges] = edge
+                    ends[edge, 0], ends[edge, 1] = row_of[i], row_of[j]
+                    edges += 1
+                weight[edge] += 1.0
+        start = stop
+    if edges == 0:
+        return
+    seen = np.sort(listed[:edges])
+    both = np.zeros((last + 1, last + 1))
+    terms = np.zeros(last + 1)
+    for edge in seen:
+        i, j, w = ends[edge, 0], ends[edge, 1], weight[edge]
+        terms[i] += w
+        terms[j] += w
+        both[i, i] += w * w
+        both[j, j] += w * w
+        both[i, j] += w * w
+        both[j, i] += w * w
+    values, vectors = np.linalg.eigh(both[:last, :last])
+    inverse = np.zeros((last + 1, last + 1))
+    for t in range(last):
+        if values[t] > LEAST * values[-1]:
+            inverse[:last, :last] += np.outer(vectors[:, t], vectors[:, t]) / values[t]
+    centred = np.zeros(last + 1)
+    centred[:last] = total - count * neutral * terms[:last]
+    solved = inverse @ centred
+    for a in range(len(seen)):
+        e = seen[a]
+        rows = count * weight[e] * (inverse[ends[e, 0]] + inverse[ends[e, 1]])
+        moments[e] += weight[e] * (solved[ends[e, 0]] + solved[ends[e, 1]])
+        for b in range(a, len(seen)):
+            f = seen[b]
+            projections[e, f] += weight[f] * (rows[ends[f, 0]] + rows[ends[f, 1]])
