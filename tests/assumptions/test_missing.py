@@ -165,8 +165,9 @@ def test_tables_and_arrays_agree(noise, options):
     batch = keep(complete, rng.random(len(complete.utility)) < 0.6)
     sample, agent, room = np.nonzero(batch.joined)
     name, label = np.array([f"a{i}" for i in range(4)]), np.array(["x", "y"])
-    memberships = {"sample": sample, "agent": name[agent], "coalition": label[room]}
-    pairs = {"sample": batch.sample, "coalition": label[batch.coalition], "agent": name[batch.agent],
+    # Samples are named by their numbers, from 1 up: names decide into which group of samples they fall.
+    memberships = {"sample": sample + 1, "agent": name[agent], "coalition": label[room]}
+    pairs = {"sample": batch.sample + 1, "coalition": label[batch.coalition], "agent": name[batch.agent],
              "partner": name[batch.partner], "utility": batch.utility}  # fmt: skip
     log = coterie.Log.from_frames(memberships=memberships, pairs=pairs, missing="worst", **options)
     ours = Statistics.of(log, noise=noise, parts=(1.0,)).whole

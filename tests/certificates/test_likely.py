@@ -20,6 +20,8 @@ from coterie.simulate import Simulation
 from coterie.simulate.growing import Reading, setting_of
 from coterie.statistics.in_memory import reduced
 from coterie.statistics.parts import CLUSTERS, PARTS, Division
+from missing import drawn_batch, keep
+from missing import setting_of as setting_with
 
 
 def drawn(samples, reading, *, feedback="semi-bandit", seed=0, n=4, k=2, noise="pairs", actions=3):
@@ -218,6 +220,22 @@ def test_unseen_pairs_count_at_their_worst():
     game, strategy, _, statistics = drawn(2, Reading())
     evidence = evidence_from(statistics.whole)
     assert likely_gap(evidence, strategy, game.actions, 0.1) > evidence.game(game.actions).gap(strategy)
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+def test_unrecorded_outcomes_count_at_their_worst(noise):
+    rng = np.random.default_rng(3)
+    batch = drawn_batch(rng, 400, 4, 2, (0.3, -0.1))
+    part, thinned = np.zeros(400, dtype=int), keep(batch, rng.random(len(batch.utility)) < 0.7)
+    figures = []
+    for rows, missing in ((batch, "ignore"), (batch, "worst"), (thinned, "worst")):
+        setting = setting_with(rows, missing=missing, noise=noise)
+        evidence = evidence_from(reduced(rows, part, setting).whole)
+        strategy = evidence.game(setting.actions).strategy([[1, 0], [1, 0], [0, 1], [0, 1]])
+        figures.append(likely_gap(evidence, strategy, setting.actions, 0.1))
+        assert figures[-1] <= fixed(evidence, strategy, setting.actions, 0.1).gap
+    assert figures[0] == pytest.approx(figures[1])
+    assert figures[2] > figures[1] + 0.1
 
 
 def test_who_is_left_out_does_not_count():
