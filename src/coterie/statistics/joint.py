@@ -129,10 +129,10 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
     centred = np.zeros(last + 1)
     centred[:last] = total - count * neutral * terms[:last]
     solved = inverse @ centred
+    first, second, worth = ends[seen, 0], ends[seen, 1], weight[seen]
     for a in range(len(seen)):
         e = seen[a]
-        rows = count * weight[e] * (inverse[ends[e, 0]] + inverse[ends[e, 1]])
-        moments[e] += weight[e] * (solved[ends[e, 0]] + solved[ends[e, 1]])
+        rows = count * worth[a] * (inverse[first[a]] + inverse[second[a]])
+        moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
         for b in range(a, len(seen)):
-            f = seen[b]
-            projections[e, f] += weight[f] * (rows[ends[f, 0]] + rows[ends[f, 1]])
+            projections[e, seen[b]] += worth[b] * (rows[first[b]] + rows[second[b]])

@@ -31,7 +31,7 @@ FORMAT = "coterie.statistics/4"
 OLDER = ("coterie.statistics/3", "coterie.statistics/2")
 """Files without clues; in the second, the two parts of sums of squares were added up one by one."""
 
-JOINT_EDGES = 1000
+JOINT_EDGES = 2000
 """The joint bandit estimator is used for up to so many pairs x coalitions."""
 
 UNWEIGHTED_FEATURES = 500
