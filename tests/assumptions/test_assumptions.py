@@ -9,7 +9,7 @@ import pytest
 import coterie
 from coterie.assumptions import symmetry as symmetry_module
 from coterie.assumptions.all_checks import checks_of
-from coterie.assumptions.check import WITHOUT_CLUES
+from coterie.assumptions.check import WITHOUT_CLUES, Check
 from coterie.assumptions.drift import drift_check
 from coterie.assumptions.sample_dependence import within_sample_dependence
 from coterie.assumptions.size_dependence import size_dependence
@@ -455,3 +455,28 @@ def test_drift_says_where_it_was_not_tested(samples, clues):
     (found,) = (check for check in checks_of(Statistics.of(log, clues=clues)) if check.assumption == "drift")
     assert found.verdict == "not tested"
     assert "is not known" in found.text
+
+
+def test_a_log_that_contradicts_an_assumption_is_said_beside_the_certificate():
+    """Not below a long table only, and not where the certificate does without it."""
+    log = coterie.Log.from_frames(**timed_frames_of(*changing_log(np.random.default_rng(0), 2000, n=3, drift=0.8)))
+    result = coterie.StableLearner().fit(log).result_
+    assert "drift" in [check.assumption for check in result.contradicted]
+    assert "the log contradicts what that takes for granted" in repr(result)
+    covered = replace(result, checks=(Check("independence", "broken", ""),), data=replace(result.data, noise="samples"))
+    assert not covered.contradicted
+    assert "contradicts" not in repr(covered)
+
+
+def test_drift_between_logs_that_are_added_is_not_tested():
+    room, rows = changing_log(np.random.default_rng(0), 2000, n=3, drift=0.8)
+    parts = [
+        coterie.Log.from_frames(**timed_frames_of(room, rows), since=str(start), until=str(start + 99))
+        for start in range(0, 2000, 100)
+    ]
+    whole = Statistics.of(parts[0])
+    for part in parts[1:]:
+        whole += Statistics.of(part)
+    found = drift_check(whole)
+    assert found.verdict == "not tested"
+    assert "any of the 20 logs" in found.text

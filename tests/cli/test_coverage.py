@@ -202,3 +202,8 @@ def test_samples_that_move_together(run, tmp_path):
         found[noise] = json.loads(shown)["certificate"]
         assert ("not in what is planned" in said(messages)) == (noise != "pairs")
     assert found["auto"] == found["samples"] > found["pairs"]
+    asked = ("coverage", folder, "--strategy", teams, "--noise", "samples", "--actions", "any")
+    _, shown, _ = run(*asked, "--target-gap", 0.001)
+    assert "more sample" not in shown  # what it takes is not known
+    _, shown, _ = run(*asked, "--collect", 5)
+    assert "as if pairs of a sample were independent" in said(shown)

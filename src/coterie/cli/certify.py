@@ -45,7 +45,10 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
-    """Certify how far anybody could gain by leaving a given assignment, such as today's teams."""
+    """Certify how far anybody could gain by leaving a given assignment, such as today's teams.
+
+    The certificate's confidence is that of one run: trying options and keeping the smallest is not covered.
+    """
     from coterie.learn.certify import certify
 
     refuse_unwritable(out)

@@ -8,6 +8,7 @@ from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.collect import Collection
+    from coterie.statistics.setting import Setting
 
 LISTED = 10
 """How many pairs are listed; `--json` has all."""
@@ -22,9 +23,10 @@ TOGETHER = (
 )
 
 
-def collecting(plan: "Collection") -> Iterator[str]:
+def collecting(plan: "Collection", setting: "Setting") -> Iterator[str]:
     """Yield what to collect, and what it is expected to certify."""
-    yield f"What to collect next ({counted(plan.samples, 'more sample')})"
+    independent = ", as if pairs of a sample were independent" if setting.noise == "samples" else ""
+    yield f"What to collect next ({counted(plan.samples, 'more sample')}{independent})"
     low, high = plan.likely
     rows = [
         ("certificate now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
@@ -60,5 +62,5 @@ def collecting(plan: "Collection") -> Iterator[str]:
         rest = sum(planned.times for planned in plan.plan[ASSIGNMENTS:])
         others = counted(len(plan.plan) - ASSIGNMENTS, "more assignment")
         yield f"  and {others} for {counted(rest, 'sample')} (see --json)"
-    if not plan.fresh:
+    if not plan.fresh and not setting.adaptive:
         yield from ("", *wrapped(TOGETHER))

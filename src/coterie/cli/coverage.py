@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coterie.arrays import FloatArray
     from coterie.collect import Collection
     from coterie.coverage import Coverage, Direction, PairWitness
+    from coterie.statistics.setting import Setting
 
 LISTED = 10
 """How many pairs and sizes are listed; `--json` has more."""
@@ -112,6 +113,7 @@ class Aim:
     needed: int | None
     """How many more samples are expected to reach the target; None where none or too many."""
     plan: "Collection | None"
+    setting: "Setting"
 
     @property
     def is_reached(self) -> bool:
@@ -164,20 +166,21 @@ def _aim(
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
     declared = statistics.setting.actions
     certificate = paired(evidence, strategy, spaces, delta, declared=declared).gap
-    if isinstance(evidence, PairEvidence) and evidence.allows_dependence:
+    depends = isinstance(evidence, PairEvidence) and evidence.allows_dependence
+    if isinstance(evidence, PairEvidence) and depends:
         warn("the pairs of a sample may depend on each other: that counts in what is certified, not in what is planned")
         evidence = evidence.as_independent
     options: Any = {"fresh": fresh, "declared": declared}
     needed, plan = None, None
     if isinstance(evidence, PairEvidence):
-        if target is not None and certificate > target:
+        if target is not None and certificate > target and not depends:
             needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, most=MOST, **options)
         if collect is not None:
             plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, **options)
     elif collect is not None and isinstance(evidence, TotalEvidence) and isinstance(statistics.whole, TotalStatistics):
         variance = noise_variance(statistics.whole)
         plan = plan_totals(evidence, strategy, spaces, delta, collect, rng, variance=variance, **options)
-    return Aim(certificate, target, needed, plan)
+    return Aim(certificate, target, needed, plan, statistics.setting)
 
 
 def verdict(found: "Coverage") -> str:
@@ -211,7 +214,7 @@ def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | 
         yield from wrapped(aim.sentence(), "", "")
     if aim is not None and aim.plan is not None:
         yield ""
-        yield from collecting(aim.plan)
+        yield from collecting(aim.plan, aim.setting)
     yield ""
     yield from _numbers(log, found)
     home = "some assignment" if found.profile == "all" else "the assignment itself"

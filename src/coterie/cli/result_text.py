@@ -83,6 +83,8 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         by = "by moving" if result.likely == 0 else f"more than {result.likely:.3g} by moving"
         yield from wrapped(f"Likely, but not guaranteed: {who} can gain {by}.", "", "")
     yield from _stayers(result)
+    if result.contradicted:
+        yield from wrapped(result.caveat(), "", "")
     about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
     how = result.solver
     if how.status != "given":

@@ -155,8 +155,20 @@ class Result:
         """Whether the certificate says no more than the range of utilities does."""
         return TOO_FEW in self.warnings
 
+    @property
+    def contradicted(self) -> tuple[Check, ...]:
+        """What the certificate takes for granted although the log shows otherwise."""
+        covered = {"independence"} if self.data.noise == "samples" else set()
+        return tuple(one for one in self.checks if one.verdict == "broken" and one.assumption not in covered)
+
+    def caveat(self) -> str:
+        """Return a sentence that belongs right beside the certificate where the log contradicts what it assumes."""
+        if not self.contradicted:
+            return ""
+        return "But the log contradicts what that takes for granted, so it may be wrong: see the warnings."
+
     def sentence(self) -> str:
-        """Return the certificate in one plain sentence."""
+        """Return the certificate in one plain sentence; `caveat` may have to stand beside it."""
         found = self.certificate
         if found.gap == float("inf"):
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
@@ -191,7 +203,8 @@ class Result:
 
     def __repr__(self) -> str:
         nothing = "There are too few data to certify anything. " if self.says_nothing else ""
-        return f"{nothing}{self.sentence()}\n{self.strategy!r}"
+        caveat = f"\n{self.caveat()}" if self.contradicted else ""
+        return f"{nothing}{self.sentence()}{caveat}\n{self.strategy!r}"
 
     # --- The file -----------------------------------------------------------------------------------
 

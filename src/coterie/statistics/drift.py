@@ -66,6 +66,8 @@ class Drift:
 
     folds: tuple[Contrast, Contrast] = (Contrast(), Contrast())
     change: Change | None = None
+    logs: int = 0
+    """How many logs were added up, each compared with itself."""
 
     def __add__(self, other: "Drift") -> "Drift":
         """Return the contrast of two logs, each with halves of its own.
@@ -74,7 +76,8 @@ class Drift:
         """
         changes = [one.change for one in (self, other) if one.change is not None]
         first, second = (ours + theirs for ours, theirs in zip(self.folds, other.folds, strict=True))
-        return Drift((first, second), max(changes, key=lambda one: one.weight, default=None))
+        witness = max(changes, key=lambda one: one.weight, default=None)
+        return Drift((first, second), witness, self.logs + other.logs)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any] | None) -> "Drift":
@@ -82,7 +85,8 @@ class Drift:
         if data is None:
             return NO_DRIFT
         first, second = (Contrast(**fold) for fold in data["folds"])
-        return cls((first, second), None if data["change"] is None else Change(**data["change"]))
+        change = None if data["change"] is None else Change(**data["change"])
+        return cls((first, second), change, data.get("logs", 1))
 
 
 NO_DRIFT = Drift()
@@ -109,4 +113,4 @@ def drift_of(log: Log, seed: int) -> Drift:
     found = engine.table(group_by.largest_change(cells)).to_pylist()
     names = ("weight", "room", "one", "two", "before", "after")
     change = Change(*(found[0][name] for name in names)) if found else None
-    return Drift((folds[0], folds[1]), change)
+    return Drift((folds[0], folds[1]), change, logs=1)

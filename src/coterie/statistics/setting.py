@@ -13,7 +13,7 @@ from coterie.log.choices import is_observed, sorted_sets
 from coterie.log.options import Missing, fixed_range
 from coterie.log.schema import Feedback
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.words import in_order
+from coterie.words import in_order, said
 
 Sizes = Literal["ignore", "aware"]
 """Whether every coalition size has unknowns of its own."""
@@ -131,7 +131,9 @@ class Setting:
         ours, theirs = self.to_json(), other.to_json()
         for key, value in ours.items():
             if key not in free and value != theirs[key]:
-                raise InputError(f"these statistics cannot be added: {key} is {value!r} here and {theirs[key]!r} there")
+                cure = f"; make both with {said(noise='samples')}" if key == "noise" else ""
+                differ = f"{key} is {value!r} here and {theirs[key]!r} there"
+                raise InputError(f"these statistics cannot be added: {differ}{cure}")
         declared_agents = _united(self.declared_agents, other.declared_agents)
         declared_coalitions = _united(self.declared_coalitions, other.declared_coalitions)
         agents = _united(self.agents, other.agents, declared_agents)
