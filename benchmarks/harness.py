@@ -3,8 +3,10 @@
 import os
 import platform
 import re
+import subprocess
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +37,17 @@ def machine() -> str:
     return f"{cores}, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
+def commit() -> str:
+    """Name the commit of the code that is measured; a star says that files differ from it."""
+    run = partial(subprocess.run, cwd=RESULTS.parent, capture_output=True, text=True, check=False)
+    name = run(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
+    changed = run(["git", "diff", "--quiet", "HEAD", "--", "../src"]).returncode if name else 0
+    return f" at commit {name}{'*' if changed else ''}" if name else ""
+
+
 def record(title: str, command: str, text: str) -> None:
     """Print a section and put it into RESULTS.md in place of its former self."""
-    section = f"## {title}\n\nMade by `{command}` on {machine()}.\n\n{text}\n"
+    section = f"## {title}\n\nMade by `{command}`{commit()} on {machine()}.\n\n{text}\n"
     print(section)
     old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Benchmark results\n"
     pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
