@@ -32,6 +32,8 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
         found = _total_symmetry(statistics.whole, alpha)
     elif clues.by_order is None:
         found = _untested("it is not kept whose utility the log lists")
+    elif statistics.setting.pool_coalitions and statistics.setting.noise == "samples":
+        found = _untested("a pair's values of one sample may depend on each other, as coalitions are interchangeable")
     else:
         found = _pair_symmetry(clues.by_order, alpha)
     if found.verdict == "not tested" and clues.agreed:
@@ -45,7 +47,8 @@ def _pair_symmetry(by_order: PairStatistics, alpha: float) -> Check:
 
     If both get the same, the difference of the two means has mean 0, and Hoeffding's bound for it (1 event) or
     Bernstein's (2 events) fails with probability at most alpha / 6P each, on 2 sides of P pairs x coalitions: false
-    alarms have probability at most alpha. No pair is compared with another, so the pairs of a sample may move together.
+    alarms have probability at most alpha. No pair is compared with another, so the pairs of a sample may move together;
+    where coalitions are interchangeable, a pair may have several values in a sample, which must be independent.
     """
     bounds = Bounds.of(by_order.setting)
     sides = _both_orders(by_order)

@@ -4,7 +4,7 @@ The coalitions that a deviation keeps cancel in gain_i(a'), and so does their un
 
     box     g = max over i, a' of  sum over l in a' of (1 - p_i(l)) W_i^U(l)
                                  - sum over l not in a' of p_i(l) W_i^L(l)
-    union   one bound per deviation vector of every pure profile, the sum inside the root
+    union   bounds of single deviations from every pure profile, the sum inside the root
 
 The smaller of the two is taken, with delta halved. `paired_bound` is that formula, wherever it is needed: in the
 certificate, in what searches minimise, in predictions of what more data would certify.

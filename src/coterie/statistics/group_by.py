@@ -140,8 +140,11 @@ def excesses(pairs: str, sized_by: str | None, least: int, *, symmetric: bool, p
         f"WHEN sum(seen) OVER ({wider}) >= {least} THEN sum(total) OVER ({wider}) / sum(seen) OVER ({wider}) END "
         f"AS mean FROM ({by_size}) AS b"
     )
+    # Equal utilities differ from their mean by rounding, which must not look like a pattern.
+    e = "c.utility - m.mean"
+    rounded = f"CASE WHEN abs({e}) > 1e-12 * (abs(c.utility) + abs(m.mean)) THEN {e} ELSE 0 END"
     differences = (
-        f"SELECT c.sample AS sample, c.place AS place, c.utility - m.mean AS e FROM ({cells}) AS c JOIN ({means}) AS m "
+        f"SELECT c.sample AS sample, c.place AS place, {rounded} AS e FROM ({cells}) AS c JOIN ({means}) AS m "
         "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size WHERE m.mean IS NOT NULL"
     )
     rooms = (
