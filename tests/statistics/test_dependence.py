@@ -119,6 +119,13 @@ def test_too_few_samples_are_said_to_be():
     assert (found.verdict, "fewer than 30 samples" in found.text) == ("not tested", True)
 
 
+def test_equal_utilities_raise_no_alarm():
+    """Their differences from the mean are rounding errors."""
+    tables = tables_of(4, samples=400)
+    tables["pairs"]["utility"] = 0.1
+    assert Statistics.for_learning(log_of(tables)).setting.noise == "pairs"
+
+
 def test_results_say_which_was_used():
     learner = coterie.StableLearner().fit(log_of(tables_of(5, noise="samples")))
     assert learner.result_.data.noise == "samples"

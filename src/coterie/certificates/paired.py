@@ -81,8 +81,8 @@ def paired_bound(
     """Return the bound of every deviation: the smaller of the range, the box and the union form.
 
     Box: all intervals hold with probability 1 - delta / 2, see `widths.box`; for totals they are an ellipsoid, see
-    `widths.ellipsoid`. Union: each deviation vector of each pure profile has its own event; `union`, from
-    `union_terms`, is log(1 / (its share of the other half)); the widths are those of `holdout_bound`.
+    `widths.ellipsoid`. Union: for every pure profile the bound of its truly worst deviation must hold, see
+    `union_log_terms`; `union` is log(1 / (its share of the other half)), and the widths are those of `holdout_bound`.
     Where there is no union (None) the box has half of delta all the same, and the union form alone says no more than
     the range: which form applies depends on the profile, which may depend on the data.
     """
