@@ -85,10 +85,7 @@ def paper_bonus(count: FloatArray, n_agents: int, n_coalitions: int, delta: floa
 
 
 def paper_radius(n_agents: int, n_coalitions: int, n_samples: int, delta: float) -> float:
-    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta)).
-
-    The paper's bandit radius as printed, for utilities in [-1, 1]; its union bound is that of `paper_bonus`.
-    """
+    """Return sqrt(beta) of eq. (11): 2 sqrt(n^2 k) + sqrt(n^2 k log(1 + M / n) + 2 log(4 (n + 1) k / delta))."""
     dimension = n_agents**2 * n_coalitions
     price = 2 * math.log(4 * (n_agents + 1) * n_coalitions / delta)
     return float(2 * np.sqrt(dimension) + np.sqrt(dimension * np.log1p(n_samples / n_agents) + price))
@@ -99,9 +96,8 @@ def paper_totals(
 ) -> Certificate:
     """Return g = max over i of [max over a' of (a' . W + rho E |z(a')|) - E over a of (a . W - rho E |z(a)|)].
 
-    Eq. (11), one block of V per agent: W are estimated room values, rho = B sqrt(beta) for utilities in [-B, B], and
-    E |z|_(V^-1) is that of `ExpectedNorms`; where that is bounded only, the certificate is marked as not exact.
-    `evidence` is over the paper's ridge: sums without weights, penalty 1.
+    Eq. (11) as printed, one block of V per agent, over the paper's ridge (no weights, penalty 1): W are estimated room
+    values, rho = B sqrt(beta) for utilities in [-B, B]. Not exact where E |z|_(V^-1) is bounded only.
     """
     ridge = evidence.estimate
     assert isinstance(ridge, AgentRidge)
@@ -123,10 +119,9 @@ def paper_totals(
 
 
 class ExpectedNorms:
-    """E |z_i(a', others)|_(V^-1) for an agent and any of her actions a'.
+    """E |z_i(a', others)|_(V^-1) of an agent's actions a', over all joint actions of the others up to `MOST_FORMS`.
 
-    By enumeration of the others' joint actions up to `MOST_FORMS`. Above, by Jensen's inequality,
-    E |z| <= sqrt(E |z|^2) = sqrt(tr(V^-1 E[z z'])), where E[z z'] has a closed form.
+    Above, by Jensen's inequality, E |z| <= sqrt(E |z|^2) = sqrt(tr(V^-1 E[z z'])), where E[z z'] has a closed form.
     """
 
     def __init__(self, ridge: AgentRidge, strategy: Strategy, agent: int, directions: FloatArray) -> None:
