@@ -28,11 +28,11 @@ def drift_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
         return Check("drift", "not tested", f"whether mean utilities change over time is not known: {few}")
     log_term = float(np.log(2 * (1 + len(LADDER)) / alpha))
     strength = max(_surprise(fold, Bounds.of(statistics.setting), log_term) for fold in seen.folds)
-    if (strength <= 1 or change is None) and seen.logs > 1:
+    if strength <= 1 or change is None:
+        if seen.logs <= 1:
+            return Check("drift", "no objection", "mean utilities do not visibly change over time")
         within = f"mean utilities do not visibly change within any of the {seen.logs} logs that were added up"
         return Check("drift", "not tested", f"{within}; whether they changed from log to log is not tested")
-    if strength <= 1 or change is None:
-        return Check("drift", "no objection", "mean utilities do not visibly change over time")
     where = f" in {change.coalition}" if change.coalition else ""
     return Check(
         "drift",

@@ -76,11 +76,9 @@ class LinearBound(GainBound):
     if_left: FloatArray
 
     def at(self, x: FloatArray, agents: IntArray) -> FloatArray:
-        upper, lower = self.if_joined[agents, None], self.if_left[agents, None]
-        worth = np.maximum(x, 0) @ _finite(upper).transpose(0, 2, 1) + np.minimum(x, 0) @ _finite(lower).transpose(
-            0, 2, 1
-        )
-        infinite = ((x > 0) & np.isinf(upper)) | ((x < 0) & np.isinf(lower))
+        upper, lower = self.if_joined[agents], self.if_left[agents]
+        worth = np.maximum(x, 0) @ _finite(upper)[:, :, None] + np.minimum(x, 0) @ _finite(lower)[:, :, None]
+        infinite = ((x > 0) & np.isinf(upper)[:, None]) | ((x < 0) & np.isinf(lower)[:, None])
         return np.where(infinite.any(axis=2), np.inf, worth[:, :, 0])
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:

@@ -116,9 +116,8 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
         return PairEstimate.from_sums(unknowns, count, total, squares, bounds, symmetric=setting.symmetric)
     repeats = _table(part, part.repeats.astype(np.float64)) if pooled and noise is not None else None
     if pooled and setting.adaptive and repeats is None:
-        repeats = (
-            count  # independent values; the same width as for dependent ones, so that one is never below the other
-        )
+        # Independent values; the same width as for dependent ones, so that one is never below the other.
+        repeats = count
     # Every utility is rounded by at most half a step, which moves a standard deviation by less than a step.
     variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
     # Which unknowns are observed may depend on utilities: then all that could be are paid for.

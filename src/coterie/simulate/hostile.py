@@ -5,6 +5,7 @@ them come about: who explores what, and which outcomes are missing. `coterie.rep
 certificate on such logs.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,27 +22,40 @@ Draw = Callable[[np.random.Generator, int, int], UtilityModel]
 """Draws the model of a game with so many agents and coalitions."""
 
 
+class ByCell(UtilityModel):
+    """A model with numbers for each coalition, agent and partner, and uniform noise."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> FloatArray:
+        """Some of these numbers: coalitions, agents and partners are the first axes."""
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return int(self.cells.shape[1])
+
+    @property
+    def n_coalitions(self) -> int:  # type: ignore[override]
+        return int(self.cells.shape[0])
+
+    def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        return rng.random(shape)
+
+
 @dataclass(frozen=True, eq=False)
-class Signs(UtilityModel):
+class Signs(ByCell):
     """v = +1 with probability (1 + mu_ij^l) / 2, else -1: the largest variance that the range allows."""
 
     mu: FloatArray
     symmetric: bool = True
 
     @property
-    def n_agents(self) -> int:  # type: ignore[override]
-        return int(self.mu.shape[1])
-
-    @property
-    def n_coalitions(self) -> int:  # type: ignore[override]
-        return int(self.mu.shape[0])
+    def cells(self) -> FloatArray:
+        return self.mu
 
     @property
     def means(self) -> FloatArray:
         return self.mu
-
-    def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        return rng.random(shape)
 
     def utilities(
         self, noise: FloatArray, coalition: IntArray, agent: IntArray, partner: IntArray, size: IntArray
@@ -62,7 +76,7 @@ class Crowding(Signs):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoPoint(UtilityModel):
+class TwoPoint(ByCell):
     """v = high_ij^l with probability chance_ij^l, else low_ij^l."""
 
     low: FloatArray
@@ -71,19 +85,12 @@ class TwoPoint(UtilityModel):
     symmetric: bool = True
 
     @property
-    def n_agents(self) -> int:  # type: ignore[override]
-        return int(self.low.shape[1])
-
-    @property
-    def n_coalitions(self) -> int:  # type: ignore[override]
-        return int(self.low.shape[0])
+    def cells(self) -> FloatArray:
+        return self.low
 
     @property
     def means(self) -> FloatArray:
         return self.chance * self.high + (1 - self.chance) * self.low
-
-    def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        return rng.random(shape)
 
     def utilities(
         self,
@@ -98,7 +105,7 @@ class TwoPoint(UtilityModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings(UtilityModel):
+class Ratings(ByCell):
     """Ratings from 1 to 5, counted from 3; `shares` (k, n, n, 5) are the probabilities of each."""
 
     shares: FloatArray
@@ -106,19 +113,12 @@ class Ratings(UtilityModel):
     utility_range = (-2.0, 2.0)
 
     @property
-    def n_agents(self) -> int:  # type: ignore[override]
-        return int(self.shares.shape[1])
-
-    @property
-    def n_coalitions(self) -> int:  # type: ignore[override]
-        return int(self.shares.shape[0])
+    def cells(self) -> FloatArray:
+        return self.shares
 
     @property
     def means(self) -> FloatArray:
         return np.asarray(self.shares @ np.arange(-2.0, 3.0) * ~np.eye(self.n_agents, dtype=bool))
-
-    def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        return rng.random(shape)
 
     def utilities(
         self,

@@ -73,6 +73,13 @@ def ordered(*, symmetric: bool) -> tuple[str, str]:
     return ("least(agent, partner)", "greatest(agent, partner)") if symmetric else ("agent", "partner")
 
 
+def _cell(sized_by: str | None, *, symmetric: bool, pooled: bool, everywhere: str = "") -> str:
+    """Return the columns that tell which mean a utility is of: coalition (`everywhere` if pooled), pair and size."""
+    first, second = ordered(symmetric=symmetric)
+    room = f"'{everywhere}'" if pooled else "p.coalition"
+    return f"{room} AS room, {first} AS one, {second} AS two, {'z.size' if sized_by else '0'} AS size"
+
+
 def pair_rows(pairs: str, which: str, sized_by: str | None = None) -> str:
     """Return the pairs of each sample next to each other, to see which occur together."""
     size = ", z.size AS size" if sized_by else ""
@@ -99,12 +106,8 @@ def most_terms(members: str) -> str:
 
 def contrasts(pairs: str, which: str, sized_by: str, weights: str, *, symmetric: bool, pooled: bool) -> str:
     """Return the sums of `coterie.statistics.contrast` for each coalition (together, if pooled) and half."""
-    first, second = ordered(symmetric=symmetric)
-    room = "'(pooled)'" if pooled else "p.coalition"
-    rows = (
-        f"SELECT {which} AS half, p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
-        f"z.size AS size, utility FROM {_sized(pairs, sized_by)}"
-    )
+    cell = _cell(sized_by, symmetric=symmetric, pooled=pooled, everywhere="(pooled)")
+    rows = f"SELECT {which} AS half, p.sample AS sample, {cell}, utility FROM {_sized(pairs, sized_by)}"
     samples = (
         "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t "
         f"FROM ({rows}) AS r JOIN {weights} w ON r.half = w.half AND r.room = w.room AND r.one = w.one "
@@ -124,12 +127,8 @@ def excesses(pairs: str, sized_by: str | None, least: int, *, symmetric: bool, p
     A pair that met less than `least` times at some size is compared with its mean over sizes, if that is of as many.
     See `coterie.statistics.dependence`.
     """
-    first, second = ordered(symmetric=symmetric)
-    room = "''" if pooled else "p.coalition"
-    cells = (
-        f"SELECT p.sample AS sample, p.coalition AS place, {room} AS room, {first} AS one, {second} AS two, "
-        f"{'z.size' if sized_by else '0'} AS size, utility FROM {_sized(pairs, sized_by)}"
-    )
+    cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
+    cells = f"SELECT p.sample AS sample, p.coalition AS place, {cell}, utility FROM {_sized(pairs, sized_by)}"
     by_size = (
         "SELECT room, one, two, size, count(*) AS seen, sum(utility) AS total "
         f"FROM ({cells}) AS c GROUP BY room, one, two, size"
@@ -170,11 +169,9 @@ _CELL = ("room", "one", "two", "size")
 
 def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
     """Return all utilities with cell, half of time, fold and share of their sample, see `coterie.statistics.drift`."""
-    first, second = ordered(symmetric=symmetric)
-    room = "''" if pooled else "p.coalition"
+    cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
     return (
-        f"SELECT p.sample AS sample, {room} AS room, {first} AS one, {second} AS two, "
-        f"{'z.size' if sized_by else '0'} AS size, h.late AS late, {fold} AS fold, utility, "
+        f"SELECT p.sample AS sample, {cell}, h.late AS late, {fold} AS fold, utility, "
         f"CAST(1 AS DOUBLE) / k.seen AS share FROM {_sized(pairs, sized_by)} JOIN {halves} h ON p.sample = h.sample "
         f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON p.sample = k.sample"
     )
