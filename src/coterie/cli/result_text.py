@@ -79,9 +79,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     else:
         yield from wrapped(result.sentence(), "", "")
     if result.likely is not None and result.likely < result.certificate.gap:
-        who = "nobody who is counted" if result.left_out else "nobody"
-        by = "by moving" if result.likely == 0 else f"more than {result.likely:.3g} by moving"
-        yield from wrapped(f"Likely, but not guaranteed: {who} can gain {by}.", "", "")
+        yield from wrapped(f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}.", "", "")
     yield from _stayers(result)
     if result.contradicted:
         yield from wrapped(result.caveat(), "", "")

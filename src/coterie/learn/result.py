@@ -172,14 +172,15 @@ class Result:
         found = self.certificate
         if found.gap == float("inf"):
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
-        who = "nobody who is counted" if self.left_out else "nobody"
-        sure = f"With {percent(1 - found.delta)} confidence, {who} can gain "
+        sure = f"With {percent(1 - found.delta)} confidence, {self.nobody_gains(found.gap)}"
         if found.worst is None:
-            return f"{sure}by moving: nobody has a choice{self._uncounted()}."
-        amount = "by moving" if found.gap == 0 else f"more than {found.gap:.3g} by moving"
-        return (
-            f"{sure}{amount}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
-        )
+            return f"{sure}: nobody has a choice{self._uncounted()}."
+        return f"{sure}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
+
+    def nobody_gains(self, gap: float) -> str:
+        """Word that a gap is at most so much."""
+        who = "nobody who is counted" if self.left_out else "nobody"
+        return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} '}by moving"
 
     def _uncounted(self) -> str:
         """Name those whom the certificate is not about, as the end of a sentence."""
