@@ -29,7 +29,7 @@ from coterie.theory import (
 instance = pair_coverage()
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is None
 for game in instance.games:
-    covered = [coverage(instance.policy, s, game.actions) for s in game.pure_stable_profiles()]
+    covered = [coverage(instance.policy, s, game.actions) for s in game.stable_profiles()]
     reference = [found for found in covered if found.assumption_1]
     assert np.isclose(min(found.c_size for found in reference), 6)
     for found in reference:

@@ -54,7 +54,7 @@ for _ in range(200):
 # A size-free game: company is welcome in room 1 and not in room 2, so everybody in room 1 is stable.
 means = np.array([0.5, -0.2])[:, None, None] * (1 - np.eye(4))
 game = Game(means, "one")
-(everybody,) = game.pure_stable_profiles()
+(everybody,) = game.stable_profiles()
 assert everybody.sets[:, 0].all()
 # The log shows two agents in each room, never more or fewer, so no strategy satisfies Assumption 1.
 policy = UniformOver.where(game.actions, lambda a: a[:, :, 0].sum(axis=1) == 2)

@@ -35,7 +35,7 @@ missing = {
         for witness in coverage(instance.policy, profile, game.actions).uncovered_sizes
     ]
     for game in instance.games
-    for profile in game.pure_stable_profiles()
+    for profile in game.stable_profiles()
 }
 assert missing[2] == [("1", 1), ("1", 3), ("2", 3), ("2", 5)]
 assert missing[5] == missing[6] == [("1", 6), ("2", 0)]

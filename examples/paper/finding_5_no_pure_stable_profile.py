@@ -17,7 +17,7 @@ from coterie.theory import no_pure_stable_profile
 
 (game,) = no_pure_stable_profile().games
 assert game.is_symmetric
-assert game.pure_stable_profiles() == []
+assert game.stable_profiles() == []
 try:
     game.potential(game.uniform())
 except NoPotentialError as reason:

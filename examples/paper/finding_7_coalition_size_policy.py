@@ -27,7 +27,7 @@ for n in (3, 4, 5, 6):
 
     shown = explores.size_probabilities() > 0
     assert np.flatnonzero(shown[2]).tolist() == [n - 1, n]
-    stable = game.pure_stable_profiles()
+    stable = game.stable_profiles()
     missing = [coverage(explores, s, game.actions).uncovered_sizes for s in stable]
     assert all("3" in {witness.coalition for witness in sizes} for sizes in missing)
     assert all(coverage(uniform, s, game.actions).assumption_1 for s in stable)

@@ -40,7 +40,7 @@ for n, stable, printed_stable in ((3, (2, 1), (2, 1)), (4, (2, 2), (3, 1)), (5, 
     worst = game.worst(everybody)
     assert np.isclose(worst.gain, n * (n - 1) / (n + 1))
     assert worst.action == ("4", "5")
-    profiles = game.pure_stable_profiles()
+    profiles = game.stable_profiles()
     assert profiles
     assert {(int(s.sets[:, 2].sum()), int(s.sets[:, 3].sum())) for s in profiles} == {stable}
 

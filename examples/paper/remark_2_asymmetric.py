@@ -17,7 +17,7 @@ from coterie.estimate.unknowns import SizeFree
 pursuit = np.zeros((2, 2, 2))
 pursuit[:, 0, 1], pursuit[:, 1, 0] = 1.0, -1.0
 game = Game(pursuit, "one", symmetric=False)
-assert game.pure_stable_profiles() == []
+assert game.stable_profiles() == []
 assert game.gap(game.uniform()) == 0
 
 count = np.full((2, 2, 2), 10_000.0) * (1 - np.eye(2))

@@ -38,7 +38,7 @@ for trial in range(40):
     bonus = Game(width, "one")
 
     profiles = [game.strategy(row) for block in game.actions.joint_actions() for row in block]
-    references = game.pure_stable_profiles() + ([game.uniform()] if trial % 2 else [])
+    references = game.stable_profiles() + ([game.uniform()] if trial % 2 else [])
     assert all(game.is_nash_stable(reference) for reference in references)
     value = partial(surrogate, optimistic, pessimistic)
     output = min([*profiles, *references], key=value)

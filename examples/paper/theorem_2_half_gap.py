@@ -16,8 +16,8 @@ instance = theorem_2()
 first, second = instance.games
 
 # Stable profiles: two or all six agents in coalition 1; five agents in coalition 1.
-in_first = sorted(int(profile.sets[:, 0].sum()) for profile in first.pure_stable_profiles())
-in_second = sorted(int(profile.sets[:, 0].sum()) for profile in second.pure_stable_profiles())
+in_first = sorted(int(profile.sets[:, 0].sum()) for profile in first.stable_profiles())
+in_second = sorted(int(profile.sets[:, 0].sum()) for profile in second.stable_profiles())
 assert in_first == [2] * 15 + [6]
 assert in_second == [5] * 6
 

@@ -18,7 +18,7 @@ instance = theorem_4_as_printed()
 
 def stable(game: Game) -> set[tuple[str, ...]]:
     """Return the stable profiles, up to the order of agents."""
-    return {tuple(sorted("".join(action) for action in s.actions.values())) for s in game.pure_stable_profiles()}
+    return {tuple(sorted("".join(action) for action in s.actions.values())) for s in game.stable_profiles()}
 
 
 first, second = (stable(game) for game in instance.games)
@@ -33,7 +33,7 @@ assert len(instance.policy.joint_actions) == 10
 assert telling_joint_action(instance.games, instance.policy, "bandit") is None
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is not None
 for game in instance.games:
-    assert all(coverage(instance.policy, s, game.actions).assumption_1 for s in game.pure_stable_profiles())
+    assert all(coverage(instance.policy, s, game.actions).assumption_1 for s in game.stable_profiles())
 
 game = instance.games[0]
 two_in_both = game.strategy({"1": ["1", "2"], "2": ["1", "2"], "3": ["3"]})

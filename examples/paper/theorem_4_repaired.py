@@ -31,7 +31,7 @@ first, second = instance.games
 assert telling_joint_action(instance.games, instance.policy, "bandit") is None
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is not None
 for game in instance.games:
-    for profile in game.pure_stable_profiles():
+    for profile in game.stable_profiles():
         covered = coverage(instance.policy, profile, game.actions)
         assert covered.assumption_1
         assert covered.covers_pairs

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from coterie.errors import CoterieError, InputError, NoPotentialError, NotFittedError, TooLargeError
 from coterie.game.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
 from coterie.game.game import Deviation, Game
+from coterie.game.rules import Rules
 from coterie.game.strategy import Strategy, read_strategy
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ __all__ = [
     "NotFittedError",
     "PairStatistics",
     "Result",
+    "Rules",
     "StableLearner",
     "Statistics",
     "Strategy",

@@ -211,7 +211,7 @@ def two_parts(seed=0, samples=400):
 
 def test_what_the_learning_part_knows_helps():
     game, learning, certifying = two_parts(samples=4000)
-    strategy = max(game.pure_stable_profiles(), key=game.potential)
+    strategy = max(game.stable_profiles(), key=game.potential)
     plain = fixed(certifying, strategy, game.actions, 0.01)
     sharpened = fixed(certifying, strategy, game.actions, 0.01, learning=learning)
     assert sharpened.worst.bound < plain.worst.bound
@@ -220,7 +220,7 @@ def test_what_the_learning_part_knows_helps():
 def test_who_surely_stays_is_a_statement_about_all():
     """Everybody on the list has a bound of at most 0 at a share of delta each."""
     game, learning, certifying = two_parts(samples=4000)
-    strategy = max(game.pure_stable_profiles(), key=game.potential)
+    strategy = max(game.stable_profiles(), key=game.potential)
     for found, together in (
         (
             fixed(certifying, strategy, game.actions, 0.04, learning=learning),
@@ -240,7 +240,7 @@ def test_certifying_utilities_cannot_reach_the_choice():
 
     def learn(part, sealed):
         ahead = sealed.preview(part)
-        profiles = sorted(game.pure_stable_profiles(), key=lambda s: fixed(ahead, s, spaces, 0.1).worst.bound)
+        profiles = sorted(game.stable_profiles(), key=lambda s: fixed(ahead, s, spaces, 0.1).worst.bound)
         seen.append([profile.sets.tobytes() for profile in profiles[:3]])
         return profiles[:3]
 
@@ -255,7 +255,7 @@ def test_certifying_utilities_cannot_reach_the_choice():
 
 def test_a_sealed_part_opens_once_and_charges_for_every_candidate():
     game, learning, certifying = two_parts()
-    profiles = game.pure_stable_profiles()[:1] * 4
+    profiles = game.stable_profiles()[:1] * 4
     sealed = Sealed(certifying)
     assert not [name for name in vars(sealed) if not name.startswith("_Sealed__")]
     four = sealed.certify(profiles, None, game.actions, 0.1)
@@ -285,7 +285,7 @@ def test_a_sealed_part_opens_once_and_charges_for_every_candidate():
 
 def test_more_data_certify_exact_stability():
     game, _, certifying = two_parts(samples=200_000)
-    strategy = max(game.pure_stable_profiles(), key=game.potential)
+    strategy = max(game.stable_profiles(), key=game.potential)
     assert fixed(certifying, strategy, game.actions, 0.01).gap == 0
     assert paired(certifying, strategy, game.actions, 0.01).gap == 0
     assert paper(certifying, strategy, game.actions, 0.01).gap > 0, "the paper's never reaches 0"

@@ -198,7 +198,7 @@ def test_evaluate_a_certificate(run, tmp_path, log):
 def test_evaluate_a_stable_profile(run, tmp_path, log):
     game = read_truth(log / "truth.json")
     file = tmp_path / "strategy.json"
-    file.write_text(json.dumps(game.pure_stable_profiles()[0].to_json()))
+    file.write_text(json.dumps(game.stable_profiles()[0].to_json()))
     assert json.loads(evaluate(run, file, log, "--json")[1])["nash_stable"] is True
     assert "Nash stable: nobody gains by moving" in evaluate(run, file, log)[1]
 

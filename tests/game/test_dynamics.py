@@ -43,7 +43,7 @@ def test_the_end_is_what_it_says(seed, kind):
         assert end.status == "converged"
     if end.status == "converged":
         assert game.is_nash_stable(end.strategy)
-        stable = [profile.sets.tobytes() for profile in game.pure_stable_profiles()]
+        stable = [profile.sets.tobytes() for profile in game.stable_profiles()]
         assert end.strategy.sets.tobytes() in stable
     else:
         assert end.status == "cycled"
@@ -55,7 +55,7 @@ def test_the_end_is_what_it_says(seed, kind):
 def test_many_starts_find_the_best_stable_profile(seed, kind):
     game = random_game(seed, kind)
     found = best_pure_profile(game, np.random.default_rng(seed), starts=60)
-    stable = game.pure_stable_profiles()
+    stable = game.stable_profiles()
     if kind == "size-free":
         assert found.status == "converged"
         best = max(game.potential(profile) for profile in stable)
@@ -72,7 +72,7 @@ def chase():
 
 def test_a_cycle_is_noticed():
     game = chase()
-    assert not game.pure_stable_profiles()
+    assert not game.stable_profiles()
     end = best_response_dynamics(game, game.strategy([[True, False], [True, False]]))
     assert end.status == "cycled"
     assert end.gap == pytest.approx(1)

@@ -133,7 +133,7 @@ def test_a_game_s_gap_may_leave_agents_out():
         assert others.gap(together) == max(gain for agent, gain in gains.items() if agent not in left_out)
         assert others.worst(together).agent not in left_out
         stable = [s for s in map(game.strategy, _profiles(game)) if others.is_nash_stable(s)]
-        assert {s.sets.tobytes() for s in others.pure_stable_profiles()} == {s.sets.tobytes() for s in stable}
+        assert {s.sets.tobytes() for s in others.stable_profiles()} == {s.sets.tobytes() for s in stable}
     assert game.worst(together).agent == "3"
     with pytest.raises(InputError, match="nobody is left"):
         game.leaving_out(game.agents)

@@ -159,7 +159,7 @@ def test_theorem_3_cannot_hold():
     """Two games, the same log, sizes covered: a gap that no strategy avoids, above the printed bound."""
     hard = pair_coverage_instance()
     assert telling_joint_action(hard.games, hard.policy, "semi-bandit") is None
-    covered = [[coverage(hard.policy, s, game.actions) for s in game.pure_stable_profiles()] for game in hard.games]
+    covered = [[coverage(hard.policy, s, game.actions) for s in game.stable_profiles()] for game in hard.games]
     problem = Problem(4, 2, c_size=max(min(one.c_size for one in found) for found in covered))
     assert math.isfinite(problem.c_size)
     for bound in (theorem_3(problem), appendix_e3(problem), appendix_e4(problem)):
@@ -218,7 +218,7 @@ def test_theorem_1_holds_for_any_bonus(seed):
     sets = game.actions.spaces[0].enumerate()
     every = profiles_of(game)
     best = min(every, key=lambda p: surrogate(estimate + bonus, estimate - bonus, p, sets))
-    for stable in game.pure_stable_profiles():
+    for stable in game.stable_profiles():
         width = rooms(bonus, stable.sets)
         staying = (stable.sets * width).sum(axis=1)
         bound = general((width @ sets.T).max(axis=1), staying)
@@ -443,7 +443,7 @@ def test_action_coverage_holds_on_simulated_logs():
                     worst = max(worst, z @ estimate + radius * math.sqrt(z @ inverse @ z) - own)  # noqa: B023
             return worst
 
-        reference = game.pure_stable_profiles()[0].sets
+        reference = game.stable_profiles()[0].sets
         c_act = 1.0
         for i, (gram, _, _) in enumerate(fits):
             inverse = np.linalg.pinv(gram - np.eye(len(gram)))

@@ -26,28 +26,43 @@ def command(
     with naming(strategy_file):
         strategy = Strategy.from_json(content, game.agents, game.coalitions)
         certificate = certified_gap(content)
-        left_out = typed(tuple[str, ...], content.get("left_out", ()), "left_out") if isinstance(content, dict) else ()
-        counted = game.leaving_out(left_out).gap(strategy)
+        said = content if isinstance(content, dict) else {}
+        left_out = typed(tuple[str, ...], said.get("left_out", ()), "left_out")
+        game = game.valued(checks.one_of(said.get("value", "total"), Value, "value"))
+        stability = checks.one_of(said.get("stability", "nash"), Stability, "stability")
+        rules = as_rules(said.get("rules"))
+        worst = game.worst(strategy, stability, rules)
+        counted = game.leaving_out(left_out).gap(strategy, stability, rules)
     if outside := game.actions.outside(strategy.owner, strategy.sets):
         warn(f"a set that is not among her actions: {', '.join(game.agents[i] for i in outside)}")
-    gap, worst, stable = game.gap(strategy), game.worst(strategy), game.is_nash_stable(strategy)
+    gap = 0.0 if worst is None else max(worst.gain, 0.0)
+    stable = gap <= STABLE_WITHIN
+    total = float(game.values(strategy).sum())
     held = None if certificate is None else holds(counted, certificate)
     if as_json:
-        found = {"gap": gap, "worst": worst.to_json(), "nash_stable": stable, "certificate_held": held}
+        found = {
+            "gap": gap, "worst": None if worst is None else worst.to_json(), "stable": stable,
+            "nash_stable": game.is_nash_stable(strategy), "certificate_held": held, "total_value": total,
+            "value": game.value, "stability": stability,
+        }  # fmt: skip
         show_json(found | ({"counted_gap": counted} if left_out else {}))
         return
-    lines = [("true gap", f"{gap:.6g}")]
-    if stable:
-        results.print("The strategy is Nash stable: nobody gains by moving.")
+    lines = [("true gap", f"{gap:.6g}"), ("value of everybody", f"{total:.6g}")]
+    notion = "Nash" if stability == "nash" else stability
+    if stable or worst is None:
+        results.print(f"The strategy is {notion} stable: nobody gains by moving.")
     else:
-        results.print(f"The strategy is not Nash stable: {worst.agent} gains {worst.gain:.4g} by moving.")
-        lines += [("agent", worst.agent), ("best move", ", ".join(worst.action) or "nothing")]
+        together = " and ".join(worst.movers) if worst.movers else worst.agent
+        gains = f"gain at least {worst.gain:.4g} each" if worst.movers else f"gains {worst.gain:.4g}"
+        results.print(f"The strategy is not {notion} stable: {together} {gains} by moving.")
+        for agent, action in (worst.movers or {worst.agent: worst.action}).items():
+            lines += [("agent", agent), ("best move", ", ".join(action) or "nothing")]
     if left_out:
         lines.append(("gap of counted", f"{counted:.6g}"))
     if certificate is not None:
         lines += [("certificate", f"{certificate:.6g}"), ("certificate held", "yes" if held else "NO")]
     for label, value in lines:
-        results.print(f"  {label:<18}{value}")
+        results.print(f"  {label:<20}{value}")
 
 
 def holds(gap: float, certificate: float) -> bool:

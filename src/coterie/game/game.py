@@ -11,21 +11,30 @@ The gap is never negative, and 0 means exactly Nash stable. Every agent has a de
 at least 0 as long as she plays what is in A_i; a strategy may also hold sets outside of it (today's
 teams, say), and where such a set is better than all of A_i she stays: her gain is then negative and
 counts as 0 in the gap.
+
+That is the game of sums (`value="total"`). With `value="average"` a coalition is worth the average of d_ij^l over
+the other members, 0 alone. Other notions of stability than Nash's, and rules about which steps there are, are in
+`coterie.game.steps` and `coterie.game.admissible`; the gap is then the largest gain of whoever gains least over all
+admissible steps in which nobody whose consent is needed loses anything.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from coterie import checks
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError, NoPotentialError
 from coterie.game.actions import ActionSpaces, action_of, any_subset, names_in
+from coterie.game.admissible import Admissible
+from coterie.game.changes import changes_of_all, gains_of_movers
 from coterie.game.means import pair_means
+from coterie.game.rules import as_rules
+from coterie.game.steps import Stability, Steps, consent_needed, needs_consent, steps_from
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
 
@@ -33,17 +42,25 @@ STABLE_WITHIN = 1e-9
 """Gains up to this much are rounding, not reasons to move."""
 
 
+Value = Literal["total", "average"]
+"""What a coalition is worth to a member: the sum over the others, or their average."""
+
+
 @dataclass(frozen=True)
 class Deviation:
-    """One agent's move to another set of coalitions, and what she gains by it."""
+    """A step of one agent, or of several together, to other sets of coalitions, and what is gained by it."""
 
     agent: str
+    """Of several movers the one who gains least."""
     action: tuple[str, ...]
     gain: float
+    movers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Everybody who moves -> where to; empty where it is one agent."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that `evaluate --json` prints."""
-        return {"agent": self.agent, "deviation": list(self.action), "gain": self.gain}
+        movers = {agent: list(action) for agent, action in (self.movers or {self.agent: self.action}).items()}
+        return {"agent": self.agent, "deviation": list(self.action), "gain": self.gain, "movers": movers}
 
 
 class Game:
@@ -69,6 +86,8 @@ class Game:
         to find out.
     agents, coalitions
         Names, or how many there are; "1", "2", ... by default.
+    value
+        "total": a coalition is worth the sum over its other members; "average": their average.
     """
 
     def __init__(
@@ -82,18 +101,18 @@ class Game:
         symmetric: bool | None = True,
         agents: checks.Names = None,
         coalitions: checks.Names = None,
+        value: Value = "total",
     ) -> None:
         if symmetric is not None:
             checks.boolean(symmetric, "symmetric")
         named = None if coalitions is None else checks.names(coalitions, "coalitions")
-        self.utilities = _utilities(means, size_scale, size_shift, size_table, named)
+        self.observed = self.utilities = _utilities(means, size_scale, size_shift, size_table, named)
         self.agents = checks.names(agents, "agents", self.utilities.n_agents)
         self.coalitions = checks.names(named, "coalitions", self.utilities.n_coalitions)
         if found := self.utilities.first_self_utility():
-            l, i, value = found
+            l, i, own = found
             raise InputError(
-                f"means: {self.agents[i]} has utility {value} from herself in coalition {self.coalitions[l]}, "
-                "expected 0"
+                f"means: {self.agents[i]} has utility {own} from herself in coalition {self.coalitions[l]}, expected 0"
             )
         asymmetry = None if symmetric is False else self.utilities.first_asymmetry()
         self.is_symmetric = symmetric is not False and asymmetry is None
@@ -113,6 +132,22 @@ class Game:
                 f"the game has {self.n_agents} and {self.n_coalitions}"
             )
         self.actions = actions
+        self._take(value)
+
+    def _take(self, value: Value) -> None:
+        """Let coalitions be worth totals or averages of the utilities that are observed."""
+        self.value: Value = checks.one_of(value, Value, "value")
+        self.utilities = self.observed.averaged() if value == "average" else self.observed
+
+    def valued(self, value: Value) -> "Game":
+        """Return the game with the same utilities of pairs, whose coalitions are worth totals or averages."""
+        if value == self.value:
+            return self
+        other = copy(self)
+        for known in ("is_interchangeable", "has_potential"):
+            other.__dict__.pop(known, None)
+        other._take(value)  # noqa: SLF001  (of this class too)
+        return other
 
     @property
     def n_agents(self) -> int:
@@ -183,14 +218,61 @@ class Game:
         """Return one agent's best response to the others, with her gain."""
         return self.best_responses(strategy)[checks.index_of(agent, self.agents, "agent")]
 
-    def worst(self, strategy: StrategyLike) -> Deviation:
-        """Return the deviation that attains the gap: who would move, where, and what she gains.
+    def worst(self, strategy: StrategyLike, stability: Stability = "nash", rules: Any = None) -> Deviation | None:
+        """Return the step that attains the gap: who would move, where, and what is gained; None where there is none.
 
-        Its gain is exactly that of the move, so it is below 0, and the gap 0, where everybody plays
-        a set outside her action space that beats all in it. Agents who are left out do not count.
+        Its gain is exactly that of the step, so it may be below 0, where the gap is 0. (Without rules, staying is among
+        Nash's deviations; a gain below 0 then means that everybody plays a set outside her action space that beats all
+        in it.) Steps of agents who are left out do not count.
         """
-        found = self.best_responses(strategy)
-        return max((found[i] for i in np.flatnonzero(self.actions.counted)), key=lambda deviation: deviation.gain)
+        checks.one_of(stability, Stability, "stability")
+        admissible = self._admissible(rules)
+        if stability == "nash" and not admissible.rules:
+            found = self.best_responses(strategy)
+            return max((found[i] for i in np.flatnonzero(self.actions.counted)), key=lambda deviation: deviation.gain)
+        profile = self._pure(strategy)
+        steps, gains = self.steps(profile, stability, admissible)
+        if not len(steps):
+            return None
+        best = int(gains.min(axis=1).argmax())
+        return self._deviation(steps, gains, best)
+
+    def _deviation(self, steps: Steps, gains: FloatArray, index: int) -> Deviation:
+        least = int(gains[index].argmin())
+        movers = {
+            self.agents[i]: tuple(names_in(row, self.coalitions))
+            for i, row in zip(steps.movers[index].tolist(), steps.sets[index], strict=True)
+            if i >= 0
+        }
+        agent = self.agents[steps.movers[index, least]]
+        return Deviation(agent, movers[agent], float(gains[index, least]), movers if len(movers) > 1 else {})
+
+    def steps(
+        self, profile: BoolArray, stability: Stability = "nash", admissible: Admissible | None = None
+    ) -> tuple[Steps, FloatArray]:
+        """Return every step that is admissible and that nobody refuses, and what each mover gains, shape (s, g)."""
+        admissible = admissible or self._admissible(None)
+        spaces = admissible.spaces(self.actions)
+        steps = steps_from(profile, spaces, stability, admissible.groups_in(profile))
+        counted = np.append(spaces.counted, True)[steps.movers].all(axis=1)  # nobody is no hindrance
+        steps = steps[np.asarray(counted)]
+        steps = steps[admissible.admitted(profile, steps)]
+        if needs_consent(stability) and len(steps):
+            changes = changes_of_all(self.utilities, profile, steps)
+            refused = ((changes < -STABLE_WITHIN) & consent_needed(profile, steps, stability)).any(axis=1)
+            steps = steps[np.asarray(~refused)]
+        return steps, gains_of_movers(self.utilities, profile, steps)
+
+    def _admissible(self, rules: Any) -> Admissible:
+        return rules if isinstance(rules, Admissible) else Admissible.of(as_rules(rules), self.agents, self.coalitions)
+
+    def _pure(self, strategy: StrategyLike) -> BoolArray:
+        found = self.strategy(strategy)
+        if not found.is_pure:
+            raise InputError(
+                "rules and other notions of stability than nash are about pure strategies; this one is mixed"
+            )
+        return found.sets
 
     def leaving_out(self, agents: Iterable[str]) -> "Game":
         """Return the same game, whose gap is about all but these agents."""
@@ -201,9 +283,31 @@ class Game:
         other.actions = self.actions.leaving_out(places)
         return other
 
-    def gap(self, strategy: StrategyLike) -> float:
-        """Return the most that any agent who counts can gain by moving; `worst` names her and the move."""
-        return max(self.worst(strategy).gain, 0.0)
+    def gap(self, strategy: StrategyLike, stability: Stability = "nash", rules: Any = None) -> float:
+        """Return the most that any agent who counts can gain by moving; `worst` names her and the move.
+
+        Parameters
+        ----------
+        strategy
+            Who is where.
+        stability
+            Which steps there are, and whose consent they need: "nash", "individual", "contractual",
+            "contractual-individual" or "swap".
+        rules
+            `Rules`, or the path of a rules file: only steps that make no rule worse count.
+        """
+        worst = self.worst(strategy, stability, rules)
+        return 0.0 if worst is None else max(worst.gain, 0.0)
+
+    def is_stable(
+        self,
+        strategy: StrategyLike,
+        stability: Stability = "nash",
+        rules: Any = None,
+        tolerance: float = STABLE_WITHIN,
+    ) -> bool:
+        """Return whether nobody gains more than `tolerance` by moving; see `gap`."""
+        return self.gap(strategy, stability, rules) <= tolerance
 
     def is_nash_stable(self, strategy: StrategyLike, tolerance: float = STABLE_WITHIN) -> bool:
         """Return whether nobody gains more than `tolerance` by moving."""
@@ -241,16 +345,34 @@ class Game:
         strategy = self.strategy(strategy)
         return self.potential(strategy) if self.has_potential else float(self.values(strategy).sum())
 
-    def pure_stable_profiles(self, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
-        """Return every Nash stable pure strategy, by enumeration of all joint actions.
+    def stable_profiles(
+        self, stability: Stability = "nash", rules: Any = None, tolerance: float = STABLE_WITHIN
+    ) -> list[Strategy]:
+        """Return every stable pure strategy that keeps the rules, by enumeration of all joint actions.
 
         Where coalitions are interchangeable, profiles that differ only in their names are all listed.
         Refuses with `TooLargeError` above `coterie.game.actions.MAX_ENUMERATED` joint actions.
         """
-        found: list[Strategy] = []
+        checks.one_of(stability, Stability, "stability")
+        admissible = self._admissible(rules)
+        if stability == "nash" and admissible.is_free:
+            found = self._nash_stable_profiles(tolerance)
+        else:
+            found = self._stable_one_by_one(stability, admissible, tolerance)
         owner, probability = np.arange(self.n_agents), np.ones(self.n_agents)
         for shared in (owner, probability):  # by all profiles: there may be a million
             shared.setflags(write=False)
+        return [Strategy(self.agents, self.coalitions, owner, row, probability) for row in found]
+
+    def _stable_one_by_one(self, stability: Stability, admissible: Admissible, tolerance: float) -> Iterator[BoolArray]:
+        for block in admissible.spaces(self.actions).joint_actions():
+            for profile in block:
+                if admissible.holds(profile):
+                    gains = self.steps(profile, stability, admissible)[1]
+                    if not (gains.min(axis=1, initial=np.inf) > tolerance).any():
+                        yield profile
+
+    def _nash_stable_profiles(self, tolerance: float) -> Iterator[BoolArray]:
         for block in self.actions.joint_actions():
             rooms = self.utilities.pure_room_values(block)
             own = np.where(block, rooms, 0.0).sum(axis=2)
@@ -260,8 +382,7 @@ class Game:
                 best = space.best_responses(flat)[0].reshape(len(block), len(agents))
                 unmoved = (best - own[:, agents] <= tolerance) | ~self.actions.counted[agents]
                 stable &= unmoved.all(axis=1)
-            found += [Strategy(self.agents, self.coalitions, owner, row, probability) for row in block[stable]]
-        return found
+            yield from block[stable]
 
     def __repr__(self) -> str:
         kind = "symmetric" if self.is_symmetric else "asymmetric"

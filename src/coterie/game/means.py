@@ -50,6 +50,10 @@ class PairMeans(ABC):
         """Return one coalition's dense (n, n) matrix."""
 
     @abstractmethod
+    def between(self, agents: IntArray, partners: IntArray) -> FloatArray:
+        """Return d[l, i, j] of pairs (i, j) in every coalition, shape (pairs, k)."""
+
+    @abstractmethod
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         """Return a (coalition, i, j) with d_ij != d_ji, if there is one."""
 
@@ -104,6 +108,10 @@ class DenseMeans(PairMeans):
 
     def matrix(self, coalition: int) -> FloatArray:
         return np.asarray(self.values[0 if self.is_shared else coalition])
+
+    def between(self, agents: IntArray, partners: IntArray) -> FloatArray:
+        found = self.values[:, agents, partners].T
+        return np.broadcast_to(found, (len(agents), self.n_coalitions))
 
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         different = np.argwhere(self.values != np.swapaxes(self.values, 1, 2))
@@ -178,6 +186,10 @@ class SparseMeans(PairMeans):
 
     def matrix(self, coalition: int) -> FloatArray:
         return np.asarray(self._of(coalition).toarray())
+
+    def between(self, agents: IntArray, partners: IntArray) -> FloatArray:
+        found = np.stack([np.asarray(matrix[agents, partners]).ravel() for matrix in self.matrices], axis=1)
+        return np.broadcast_to(found, (len(agents), self.n_coalitions))
 
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         for l, matrix in enumerate(self.matrices):

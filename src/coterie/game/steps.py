@@ -1,14 +1,209 @@
 """Steps: the ways in which one profile can lead to the next, and so what stability is stability against.
 
-A step takes somebody from the set of coalitions that she is in to another one of her action space. The gap looks
-at every such set; the *small steps* are those that join one coalition, leave one, or swap one for another. They
-are few even where an action space has 2^k sets, so searches and plans try them where it cannot be listed.
+A *step* has one or several movers, each with a new set of coalitions, and a notion of stability says which steps there
+are and whose consent they need:
+
+    notion                    steps                                                consent of
+    nash                      one agent changes her set from a to a'               nobody
+    individual                the same                                             those in the coalitions joined
+    contractual               the same                                             those in the coalitions left
+    contractual-individual    the same                                             both
+    swap                      as nash, and two agents exchange coalitions          nobody
+
+An exchange of i and j is of L for M, L within a_i without a_j and M within a_j without a_i: both single coalitions, or
+both all that is there. One of them may be empty where its owner is in no coalition at all. People who must be together
+(`coterie.game.rules`) step as one. Rules say which steps are admissible: `coterie.game.admissible`.
+
+The *small steps* join one coalition, leave one, or swap one for another. They are few even where an action space has
+2^k sets, so searches and plans try them where it cannot be listed.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from coterie.arrays import BoolArray
-from coterie.game.actions import ActionSpace
+from coterie.arrays import BoolArray, IntArray
+from coterie.errors import TooLargeError
+from coterie.game.actions import ActionSpace, ActionSpaces
+
+Stability = Literal["nash", "individual", "contractual", "contractual-individual", "swap"]
+
+NOBODY = -1
+"""Fills up the movers of a step that has fewer than others."""
+
+LISTED = 4096
+"""Action spaces up to this size are listed; larger ones have too many steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Several steps from one profile."""
+
+    movers: IntArray
+    """Who moves, shape (s, g); `NOBODY` where a step has fewer than g movers."""
+    sets: BoolArray
+    """Where to, shape (s, g, k)."""
+
+    def __len__(self) -> int:
+        return len(self.movers)
+
+    def __getitem__(self, chosen: "BoolArray | IntArray | slice") -> "Steps":
+        return Steps(self.movers[chosen], self.sets[chosen])
+
+    @property
+    def moves(self) -> BoolArray:
+        """Which places of `movers` are taken, shape (s, g)."""
+        return np.asarray(self.movers != NOBODY)
+
+    def change(self, profile: BoolArray) -> IntArray:
+        """Return 1 where a mover joins, -1 where she leaves, else 0, shape (s, g, k)."""
+        before = profile[self.movers]  # of NOBODY it is the last agent's, and does not count
+        return np.where(self.moves[:, :, None], self.sets.astype(np.int8) - before.astype(np.int8), 0)
+
+    def after(self, profile: BoolArray) -> BoolArray:
+        """Return the profile that each step leads to, shape (s, n, k)."""
+        found = np.repeat(profile[None], len(self), axis=0)
+        rows, places = np.nonzero(self.moves)
+        found[rows, self.movers[rows, places]] = self.sets[rows, places]
+        return found
+
+    @classmethod
+    def none(cls, n_coalitions: int) -> "Steps":
+        """Return no step at all."""
+        return cls(np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1, n_coalitions), dtype=bool))
+
+    @classmethod
+    def together(cls, parts: "Sequence[Steps]") -> "Steps":
+        """Return the steps of all parts, of which there is at least one."""
+        most = max(part.movers.shape[1] for part in parts)
+
+        def filled(part: Steps) -> Steps:
+            more = most - part.movers.shape[1]
+            return cls(
+                np.pad(part.movers, ((0, 0), (0, more)), constant_values=NOBODY),
+                np.pad(part.sets, ((0, 0), (0, more), (0, 0))),
+            )
+
+        padded = [filled(part) for part in parts]
+        return cls(np.concatenate([one.movers for one in padded]), np.concatenate([one.sets for one in padded]))
+
+
+def steps_from(
+    profile: BoolArray, spaces: ActionSpaces, stability: Stability = "nash", groups: Sequence[Sequence[int]] = ()
+) -> Steps:
+    """Return every step from a profile (n, k) that the notion knows, whatever rules say of it.
+
+    Parameters
+    ----------
+    profile
+        Who is where.
+    spaces
+        What agents may do.
+    stability
+        The notion.
+    groups
+        People who must be together and are: they may also step as one.
+    """
+    parts = [single_steps(profile, spaces)]
+    if stability == "swap":
+        parts.append(exchanges(profile, spaces))
+    parts += [_as_one(profile, spaces, list(group)) for group in groups]
+    return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+
+
+def single_steps(profile: BoolArray, spaces: ActionSpaces) -> Steps:
+    """Return every change of one agent's set to another one of her action space."""
+    movers, sets = [], []
+    for space, agents in spaces.groups:
+        _refuse_too_many(space)
+        listed = space.enumerate()
+        other = (listed[None] != profile[agents][:, None]).any(axis=2)
+        rows, actions = np.nonzero(other)
+        movers.append(agents[rows])
+        sets.append(listed[actions])
+    who, where = np.concatenate(movers), np.concatenate(sets)
+    order = np.argsort(who, kind="stable")
+    return Steps(who[order, None], where[order, None])
+
+
+def exchanges(profile: BoolArray, spaces: ActionSpaces) -> Steps:
+    """Return every exchange of coalitions by two agents."""
+    n, k = profile.shape
+    out = np.flatnonzero(~profile.any(axis=1))
+    # An agent who is nowhere has one empty place to give.
+    inside, places = np.nonzero(profile)
+    agents, rooms = np.concatenate([inside, out]), np.concatenate([places, np.full(len(out), k)])
+    padded = np.pad(profile, ((0, 0), (0, 1)))
+    gives = np.eye(k + 1, dtype=bool)[:, :k]  # what a place is as a set; the empty place is none
+    one, two = (places.ravel() for places in np.meshgrid(np.arange(len(agents)), np.arange(len(agents)), indexing="ij"))
+    real = (agents[one] < agents[two]) & ((rooms[one] < k) | (rooms[two] < k))
+    real &= ~padded[agents[two], rooms[one]] & ~padded[agents[one], rooms[two]]
+    first, second = one[real], two[real]
+    found = [(agents[first], agents[second], gives[rooms[first]], gives[rooms[second]])]
+    # All that one has and the other has not, where that is more than single places.
+    i, j = np.triu_indices(n, 1)
+    only_i, only_j = profile[i] & ~profile[j], profile[j] & ~profile[i]
+    several = (only_i.sum(axis=1) > 1) | (only_j.sum(axis=1) > 1)
+    both_sides = (only_i.any(axis=1) | ~profile[i].any(axis=1)) & (only_j.any(axis=1) | ~profile[j].any(axis=1))
+    whole = several & both_sides
+    found.append((i[whole], j[whole], only_i[whole], only_j[whole]))
+    i, j, from_i, from_j = (np.concatenate(part) for part in zip(*found, strict=True))
+    to_i, to_j = (profile[i] & ~from_i) | from_j, (profile[j] & ~from_j) | from_i
+    allowed = _contained(spaces, i, to_i) & _contained(spaces, j, to_j)
+    return Steps(np.stack([i, j], axis=1)[allowed], np.stack([to_i, to_j], axis=1)[allowed])
+
+
+def _as_one(profile: BoolArray, spaces: ActionSpaces, group: list[int]) -> Steps:
+    """Return the steps of people who are together: to another set if all have the same, else one coalition for another.
+
+    Whoever has further coalitions keeps them.
+    """
+    k = profile.shape[1]
+    own = profile[group]
+    if (own == own[0]).all():
+        _refuse_too_many(spaces.spaces[group[0]])
+        targets = spaces.spaces[group[0]].enumerate()
+        targets = targets[(targets != own[0]).any(axis=1)]
+        sets = np.repeat(targets[:, None], len(group), axis=1)
+    else:
+        flips = np.pad(np.eye(k, dtype=bool), ((0, 1), (0, 0)))  # the last: no other one
+        left, joined = np.flatnonzero(own.all(axis=0)), np.append(np.flatnonzero(~own.any(axis=0)), k)
+        from_, to = (places.ravel() for places in np.meshgrid(left, joined, indexing="ij"))
+        sets = (own[None] & ~flips[from_][:, None]) | flips[to][:, None]
+    allowed = np.ones(len(sets), dtype=bool)
+    for place, agent in enumerate(group):
+        allowed &= spaces.spaces[agent].contains(sets[:, place])
+    return Steps(np.tile(np.array(group), (int(allowed.sum()), 1)), sets[allowed])
+
+
+def _contained(spaces: ActionSpaces, agents: IntArray, sets: BoolArray) -> BoolArray:
+    """Return whether each set is among the actions of its agent."""
+    allowed = np.empty(len(agents), dtype=bool)
+    for space, members in spaces.groups:
+        own = np.isin(agents, members)
+        allowed[own] = space.contains(sets[own])
+    return allowed
+
+
+def consent_needed(profile: BoolArray, steps: Steps, stability: Stability) -> BoolArray:
+    """Return whose consent each step needs, shape (s, n)."""
+    change = steps.change(profile)
+    rooms = np.zeros((len(steps), profile.shape[1]), dtype=bool)
+    if stability in {"individual", "contractual-individual"}:
+        rooms |= (change > 0).any(axis=1)
+    if stability in {"contractual", "contractual-individual"}:
+        rooms |= (change < 0).any(axis=1)
+    needed = (rooms.astype(np.float32) @ profile.T.astype(np.float32)) > 0
+    rows, places = np.nonzero(steps.moves)
+    needed[rows, steps.movers[rows, places]] = False
+    return needed
+
+
+def needs_consent(stability: Stability) -> bool:
+    """Return whether anybody can refuse a step."""
+    return stability not in {"nash", "swap"}
 
 
 def small_steps(space: ActionSpace, own: BoolArray, most_swaps: int | None = None) -> BoolArray:
@@ -22,3 +217,11 @@ def small_steps(space: ActionSpace, own: BoolArray, most_swaps: int | None = Non
     from_, to = (places.ravel()[:most_swaps] for places in np.meshgrid(left, joined, indexing="ij"))
     sets = own ^ np.concatenate([flips, flips[from_] | flips[to]])
     return np.asarray(sets[space.contains(sets)])
+
+
+def _refuse_too_many(space: ActionSpace) -> None:
+    if space.size > LISTED:
+        raise TooLargeError(
+            f"an agent has {space.size:.3g} sets of coalitions to choose from; steps are listed for up to {LISTED}: "
+            "fewer coalitions per person, such as up-to:2, would help"
+        )

@@ -28,7 +28,7 @@ def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[st
         "actions": game.actions.to_json(game.agents, game.coalitions),
         "symmetric": game.is_symmetric,
         "interchangeable": game.is_interchangeable,
-        **game.utilities.arrays(),
+        **game.observed.arrays(),
     }
     return content | ({"simulation": dict(provenance)} if provenance else {})
 
@@ -71,7 +71,7 @@ def _game(content: Any) -> Game:
             game = Game(means, **described)
         else:
             game = Game(means, size_scale=scale, size_shift=shift, **described)
-    if _promise(content, "interchangeable") and (other := game.utilities.first_difference()):
+    if _promise(content, "interchangeable") and (other := game.observed.first_difference()):
         raise InputError(
             f"interchangeable: expected the same utilities in coalitions {coalitions[0]} and {coalitions[other]}"
         )

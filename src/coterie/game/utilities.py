@@ -50,6 +50,10 @@ class Utilities(ABC):
         """Return W of one pure profile (n, k), which follows its moves."""
 
     @abstractmethod
+    def averaged(self) -> "Utilities":
+        """Return utilities whose room values are averages over partners, not sums: d_ij^l(s) / (s - 1)."""
+
+    @abstractmethod
     def arrays(self) -> dict[str, FloatArray]:
         """Return the arguments of `Game` that make the same utilities, as dense arrays."""
 
@@ -202,6 +206,10 @@ class FromMeans(Utilities):
     def rooms(self, profile: BoolArray) -> ProfileRooms:
         return _SummedRooms(self, profile)
 
+    def averaged(self) -> "ScaledBySize":
+        partners = _partners(self.n_agents)
+        return ScaledBySize(self.means, self.scale / partners, self.shift / partners)
+
     def arrays(self) -> dict[str, FloatArray]:
         means = np.array([self.means.matrix(l) for l in range(self.n_coalitions)])
         return {"means": means, "size_scale": self.scale, "size_shift": self.shift}
@@ -348,6 +356,9 @@ class TableBySize(Utilities):
     def rooms(self, profile: BoolArray) -> ProfileRooms:
         return _TableRooms(self, profile)
 
+    def averaged(self) -> "TableBySize":
+        return TableBySize(self.table / _partners(self.n_agents))
+
     def arrays(self) -> dict[str, FloatArray]:
         return {"size_table": self.table}
 
@@ -380,6 +391,11 @@ class TableBySize(Utilities):
             return None
         by_size[2:] = difference[0]
         return pairs, by_size
+
+
+def _partners(n_agents: int) -> FloatArray:
+    """Return s - 1 for every size s; 1 where nobody meets."""
+    return np.asarray(np.maximum(np.arange(-1.0, n_agents), 1.0))
 
 
 def sums_at_sizes(values: FloatArray, sizes: IntArray, joined: FloatArray) -> FloatArray:

@@ -317,7 +317,7 @@ class Simulation:
 
 def _same_means(model: UtilityModel, game: Game) -> bool:
     """Return whether the game's means are the model's, for all pairs and sizes."""
-    utilities = game.utilities
+    utilities = game.observed
     if not isinstance(utilities, FromMeans):
         return False
     scale = 1.0 if model.size_scale is None else model.size_scale

@@ -24,7 +24,7 @@ def mean_feedback(game: Game, joint_actions: BoolArray, feedback: Feedback) -> F
     by_size = np.zeros((n + 1, k, n, n))
     for s, l, i, j in np.argwhere(np.ones_like(by_size)).tolist():
         if s >= 2 and i != j:
-            by_size[s, l, i, j] = game.utilities.pair_mean(l, i, j, s)
+            by_size[s, l, i, j] = game.observed.pair_mean(l, i, j, s)
     meet = joint_actions[:, :, None, :] & joint_actions[:, None, :, :]
     sizes = joint_actions.sum(axis=1)
     pairs = np.where(np.moveaxis(meet, -1, 1), by_size[sizes, np.arange(k)], 0.0)

@@ -1,0 +1,355 @@
+"""What rules mean for profiles and steps: how far each is broken, and which steps make none worse.
+
+Every rule has an *excess*: 0 where it holds, else by how much it does not. A step is admissible if it raises no
+excess: it breaks no rule that held before, and makes no broken one worse, so a team of 10 where 8 are allowed may lose
+members and not gain any. With `left_behind="free"`, too few members of a coalition that somebody leaves do not count.
+The rule about moves is one about profiles, not about steps: it restricts what is recommended, not what people may do.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import BoolArray, IntArray
+from coterie.errors import InputError
+from coterie.game.actions import ActionSpaces, ExplicitSets
+from coterie.game.rules import EACH, Rules, TeamSize
+from coterie.game.steps import Steps
+from coterie.words import counted
+
+
+class View:
+    """A profile after each of several steps, as far as rules ask."""
+
+    def __init__(self, profile: BoolArray, steps: Steps) -> None:
+        self.profile, self.steps = profile, steps
+        self.change = steps.change(profile)
+
+    def involving(self, agents: Sequence[int]) -> IntArray:
+        """Return which steps some of these agents move in."""
+        return np.flatnonzero(np.isin(self.steps.movers, agents).any(axis=1))
+
+    def sets_of(self, agent: int, chosen: IntArray) -> BoolArray:
+        """Return an agent's coalitions after the chosen steps, shape (s, k)."""
+        found = np.repeat(self.profile[agent][None], len(chosen), axis=0)
+        rows, places = np.nonzero(self.steps.movers[chosen] == agent)
+        found[rows] = self.steps.sets[chosen[rows], places]
+        return found
+
+    def counts(self, mask: BoolArray) -> IntArray:
+        """Return how many of the agents in `mask` (n,) are in each coalition after each step, shape (s, k)."""
+        counted = (mask[self.steps.movers] & self.steps.moves)[:, :, None]
+        return np.asarray(self.profile[mask].sum(axis=0) + np.where(counted, self.change, 0).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(ABC):
+    """One rule: what it says, how far a profile breaks it, and which steps make that worse."""
+
+    text: str
+
+    @abstractmethod
+    def excess(self, profile: BoolArray) -> int:
+        """Return how far the profile breaks the rule, 0 where it holds."""
+
+    @abstractmethod
+    def worsened(self, view: View) -> BoolArray:
+        """Return which steps raise the excess, shape (s,)."""
+
+
+def _outside(count: IntArray, least: int, most: int | None) -> IntArray:
+    """Return how far numbers are from lying between two limits."""
+    above = 0 if most is None else np.maximum(count - most, 0)
+    return np.asarray(np.maximum(least - count, 0) + above)
+
+
+@dataclass(frozen=True, eq=False)
+class SizeRule(Rule):
+    """The size of one coalition."""
+
+    coalition: int
+    size: TeamSize
+    free: bool
+    """Whether too few members that somebody leaves behind do not count."""
+
+    def _excess(self, count: IntArray) -> IntArray:
+        found = _outside(count, self.size.min, self.size.max)
+        return np.minimum(found, count) if self.size.or_empty else found
+
+    def excess(self, profile: BoolArray) -> int:
+        return int(self._excess(profile[:, self.coalition].sum()))
+
+    def worsened(self, view: View) -> BoolArray:
+        everybody = np.ones(len(view.profile), dtype=bool)
+        after, before = view.counts(everybody)[:, self.coalition], view.profile[:, self.coalition].sum()
+        worse = self._excess(after) > self._excess(before)
+        return np.asarray(worse & (after >= before) if self.free else worse)
+
+
+@dataclass(frozen=True, eq=False)
+class PerPersonRule(Rule):
+    """How many coalitions each of some agents is in."""
+
+    applies: BoolArray
+    least: int
+    most: int
+
+    def excess(self, profile: BoolArray) -> int:
+        return int(_outside(profile[self.applies].sum(axis=1), self.least, self.most).sum())
+
+    def worsened(self, view: View) -> BoolArray:
+        after, before = view.steps.sets.sum(axis=2), view.profile.sum(axis=1)[view.steps.movers]
+        worse = _outside(after, self.least, self.most) > _outside(before, self.least, self.most)
+        return np.asarray((worse & view.steps.moves & self.applies[view.steps.movers]).any(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class PairRule(Rule):
+    """Two agents share (do not share) a coalition: any, or one."""
+
+    agents: tuple[int, int]
+    coalition: int | None
+    share: bool
+
+    def _excess(self, one: BoolArray, two: BoolArray) -> IntArray:
+        shared = one & two
+        if self.coalition is not None:
+            shared = shared[..., [self.coalition]]
+        return np.asarray(~shared.any(axis=-1) if self.share else shared.sum(axis=-1)).astype(np.int64)
+
+    def excess(self, profile: BoolArray) -> int:
+        return int(self._excess(*profile[list(self.agents)]))
+
+    def worsened(self, view: View) -> BoolArray:
+        found, some = np.zeros(len(view.steps), dtype=bool), view.involving(self.agents)
+        found[some] = self._excess(*(view.sets_of(agent, some) for agent in self.agents)) > self.excess(view.profile)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceRule(Rule):
+    """An agent is (is not) in a coalition."""
+
+    agent: int
+    coalition: int
+    inside: bool
+
+    def excess(self, profile: BoolArray) -> int:
+        return int(profile[self.agent, self.coalition] != self.inside)
+
+    def worsened(self, view: View) -> BoolArray:
+        found, some = np.zeros(len(view.steps), dtype=bool), view.involving([self.agent])
+        after = view.sets_of(self.agent, some)[:, self.coalition] != self.inside
+        found[some] = after & (view.profile[self.agent, self.coalition] == self.inside)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class StaffRule(Rule):
+    """Somebody who is not to be assigned is nowhere, and never moves."""
+
+    agent: int
+
+    def excess(self, profile: BoolArray) -> int:
+        return int(profile[self.agent].sum())
+
+    def worsened(self, view: View) -> BoolArray:
+        return np.asarray((view.steps.movers == self.agent).any(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class QuotaRule(Rule):
+    """How many members with a label one coalition has; `or_empty`: nobody at all will do as well."""
+
+    labelled: BoolArray
+    coalition: int
+    least: int
+    most: int | None
+    or_empty: bool
+
+    def _excess(self, count: IntArray, size: IntArray) -> IntArray:
+        found = _outside(count, self.least, self.most)
+        return np.where(size == 0, 0, found) if self.or_empty else found
+
+    def excess(self, profile: BoolArray) -> int:
+        column = profile[:, self.coalition]
+        return int(self._excess(column[self.labelled].sum(), column.sum()))
+
+    def worsened(self, view: View) -> BoolArray:
+        everybody = np.ones(len(view.profile), dtype=bool)
+        count, size = (view.counts(mask)[:, self.coalition] for mask in (self.labelled, everybody))
+        return np.asarray(self._excess(count, size) > self.excess(view.profile))
+
+
+@dataclass(frozen=True, eq=False)
+class Admissible:
+    """Rules about the agents and coalitions of one game."""
+
+    rules: tuple[Rule, ...]
+    staff: BoolArray
+    """Who is to be assigned, shape (n,)."""
+    largest: IntArray
+    """The most members that each coalition may have, shape (k,); n where no rule says so."""
+    groups: tuple[tuple[int, ...], ...]
+    """People who must be together."""
+    today: BoolArray | None = None
+    """Who is where today, shape (n, k)."""
+    max_moves: int | None = None
+    interchangeable: bool = False
+    """Whether names of coalitions mean nothing, so that today's may be exchanged."""
+
+    @classmethod
+    def of(
+        cls,
+        rules: Rules,
+        agents: Sequence[str],
+        coalitions: Sequence[str],
+        *,
+        today: BoolArray | None = None,
+        interchangeable: bool = False,
+    ) -> "Admissible":
+        """Return what rules mean for these agents and coalitions; names that nobody knows are refused."""
+        if rules.max_moves is not None and today is None:
+            raise InputError("a limit on moves needs to know who is where today")
+        compiled = list(_compiled(rules, agents, coalitions))
+        staff = np.ones(len(agents), dtype=bool) if rules.staff is None else np.isin(agents, rules.staff)
+        largest = np.full(len(coalitions), len(agents))
+        for rule in compiled:
+            if isinstance(rule, SizeRule) and rule.size.max is not None:
+                largest[rule.coalition] = rule.size.max
+        return cls(tuple(compiled), staff, largest, _groups(compiled), today, rules.max_moves, interchangeable)
+
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether there are no rules at all."""
+        return not self.rules and self.max_moves is None
+
+    def spaces(self, spaces: ActionSpaces) -> ActionSpaces:
+        """Return action spaces in which whoever is not to be assigned has no choice and does not count."""
+        if self.staff.all():
+            return spaces
+        nothing = ExplicitSets(np.zeros((1, spaces.n_coalitions), dtype=bool))
+        left_out = dict.fromkeys([*spaces.left_out, *np.flatnonzero(~self.staff).tolist()])
+        own = (space if here else nothing for space, here in zip(spaces.spaces, self.staff.tolist(), strict=True))
+        return ActionSpaces(tuple(own), tuple(left_out))
+
+    def violations(self, profile: BoolArray) -> list[str]:
+        """Return the rules that a profile breaks, in words."""
+        broken = [rule.text for rule in self.rules if rule.excess(profile)]
+        if self.max_moves is not None and (moves := self.moves(profile)) > self.max_moves:
+            broken.append(f"at most {counted(self.max_moves, 'person moves', 'people move')} (it is {moves})")
+        return broken
+
+    def holds(self, profile: BoolArray) -> bool:
+        """Return whether a profile keeps all rules."""
+        return not self.violations(profile)
+
+    def admitted(self, profile: BoolArray, steps: Steps) -> BoolArray:
+        """Return which steps people may take: those that make no rule worse."""
+        view, worse = View(profile, steps), np.zeros(len(steps), dtype=bool)
+        for rule in self.rules:
+            worse |= rule.worsened(view)
+        return ~worse
+
+    def groups_in(self, profile: BoolArray) -> tuple[tuple[int, ...], ...]:
+        """Return the people who must be together and are."""
+        return tuple(group for group in self.groups if profile[list(group)].all(axis=0).any())
+
+    def moves(self, profile: BoolArray) -> int:
+        """Return how many members of staff who are in today have another set than today.
+
+        Where names of coalitions mean nothing, under the renaming that makes them fewest.
+        """
+        if self.today is None:
+            raise InputError("to count moves, say who is where today")
+        return moves_between(self.today, profile, self.staff, interchangeable=self.interchangeable)
+
+
+def moves_between(
+    today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False
+) -> int:
+    """Return how many agents who are somewhere today, and on the staff, are in other coalitions.
+
+    Interchangeable coalitions are renamed so that as many memberships as possible stay: the fewest moves where
+    everybody is in one coalition; where people are in several, a number that some renaming attains.
+    """
+    counted = today.any(axis=1) & (True if staff is None else staff)
+    before, after = today[counted], profile[counted]
+    if interchangeable:
+        from scipy.optimize import linear_sum_assignment
+
+        kept = before.T.astype(np.int64) @ after.astype(np.int64)
+        rows, columns = linear_sum_assignment(kept, maximize=True)
+        renamed = np.zeros_like(after)
+        renamed[:, rows] = after[:, columns]
+        return min(int((before != renamed).any(axis=1).sum()), int((before != after).any(axis=1).sum()))
+    return int((before != after).any(axis=1).sum())
+
+
+def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) -> Iterable[Rule]:
+    """Yield every rule with numbers for names."""
+    place = {name: l for l, name in enumerate(coalitions)}
+    who = {name: i for i, name in enumerate(agents)}
+
+    def agent(name: str, what: str) -> int:
+        return who[name] if name in who else checks.index_of(name, agents, f"agent in {what}")
+
+    def coalition(name: str, what: str) -> int:
+        return place[name] if name in place else checks.index_of(name, coalitions, f"coalition in {what}")
+
+    for name in rules.team_size:
+        if name != EACH:
+            coalition(name, "team_size")
+    for name, l in place.items():
+        size = rules.team_size.get(name, rules.team_size.get(EACH))
+        if size is not None:
+            yield SizeRule(f"team size of {name}: {size}", l, size, rules.left_behind == "free")
+    staff = np.ones(len(agents), dtype=bool)
+    if rules.staff is not None:
+        for name in rules.staff:
+            agent(name, "staff")
+        staff = np.isin(agents, rules.staff)
+        for i in np.flatnonzero(~staff).tolist():
+            yield StaffRule(f"{agents[i]} is not on the staff", i)
+    if rules.per_person is not None:
+        least, most = rules.per_person
+        between = f"{least}" if least == most else f"{least} to {most}"
+        yield PerPersonRule(f"coalitions per person: {between}", staff, least, most)
+    for what, share, pairings in (("together", True, rules.together), ("apart", False, rules.apart)):
+        for pairing in pairings:
+            room = None if pairing.coalition is None else coalition(pairing.coalition, what)
+            where = "" if pairing.coalition is None else f" in {pairing.coalition}"
+            for one, two in combinations(pairing.agents, 2):
+                yield PairRule(f"{one} and {two} {what}{where}", (agent(one, what), agent(two, what)), room, share)
+    for what, inside, places in (("fix", True, rules.fix), ("ban", False, rules.ban)):
+        for name, rooms in places.items():
+            for where in rooms:
+                text = f"{name} is {'' if inside else 'not '}in {where}"
+                yield PlaceRule(text, agent(name, what), coalition(where, what), inside)
+    for name in rules.labels:
+        agent(name, "labels")
+    for quota in rules.quota:
+        labelled = np.array([rules.labels.get(name, {}).get(quota.label) == quota.equals for name in agents]) & staff
+        if not any(quota.label in own for own in rules.labels.values()):
+            raise InputError(f"quota: nobody has the label {quota.label!r}; labels are columns of the staff table")
+        limits = [f"at least {quota.at_least}"] if quota.at_least else []
+        limits += [] if quota.at_most is None else [f"at most {quota.at_most}"]
+        for name in coalitions if quota.coalition == EACH else [quota.coalition]:
+            text = f"{' and '.join(limits)} with {quota.label} {quota.equals} in {name}"
+            l = coalition(name, "quota")
+            yield QuotaRule(text, labelled, l, quota.at_least, quota.at_most, quota.coalition == EACH)
+
+
+def _groups(rules: Iterable[Rule]) -> tuple[tuple[int, ...], ...]:
+    """Return the people whom rules about being together connect."""
+    groups: list[set[int]] = []
+    for rule in rules:
+        if isinstance(rule, PairRule) and rule.share:
+            touched = [group for group in groups if group & set(rule.agents)]
+            groups = [group for group in groups if group not in touched] + [set(rule.agents).union(*touched)]
+    return tuple(tuple(sorted(group)) for group in groups)

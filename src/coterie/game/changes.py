@@ -1,0 +1,61 @@
+"""What steps change: the utility of those who move, and of everybody, after each of many steps from one profile.
+
+Sums over members follow a step by differences: with S_h(l) = sum over members j of d_hj^l, a step that brings i into
+coalition l and takes j out of it changes S_h(l) by d_hi^l - d_hj^l. Utilities that are tables by size are looked up in
+the profile after the step.
+"""
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray
+from coterie.game.steps import Steps
+from coterie.game.utilities import FromMeans, Utilities
+
+CELLS = 4_000_000
+"""So many numbers are handled at once."""
+
+
+def gains_of_movers(utilities: Utilities, profile: BoolArray, steps: Steps) -> FloatArray:
+    """Return what each mover of each step gains, shape (s, g); infinite where there is no mover.
+
+    So the smallest along a row is the gain of whoever gains least.
+    """
+    if not isinstance(utilities, FromMeans):
+        everybody = changes_of_all(utilities, profile, steps)
+        found = np.take_along_axis(everybody, steps.movers, axis=1)
+        return np.where(steps.moves, found, np.inf)
+    sums = utilities.means.room_sums(profile.astype(np.float64))
+    sizes = profile.sum(axis=0)
+    own = utilities.from_sums(sums, sizes - profile + 1)
+    before = np.where(profile, own, 0.0).sum(axis=1)
+    if steps.movers.shape[1] == 1:
+        # Nobody's rooms depend on what she does herself.
+        who = steps.movers[:, 0]
+        return np.asarray(np.where(steps.sets[:, 0], own[who], 0.0).sum(axis=1) - before[who])[:, None]
+    change = steps.change(profile)
+    later = sizes + change.sum(axis=1)
+    found = np.full(steps.movers.shape, np.inf)
+    for place, who in enumerate(steps.movers.T):
+        rooms = sums[who]
+        for other, partner in enumerate(steps.movers.T):
+            if other != place:
+                rooms = rooms + change[:, other] * utilities.means.between(who, partner)
+        # Where she is not, her own room values do not count.
+        values = utilities.from_sums(rooms, np.maximum(later, 1))
+        gain = np.where(steps.sets[:, place], values, 0.0).sum(axis=1) - before[who]
+        found[:, place] = np.where(steps.moves[:, place], gain, np.inf)
+    return found
+
+
+def changes_of_all(utilities: Utilities, profile: BoolArray, steps: Steps) -> FloatArray:
+    """Return by how much each step changes everybody's utility, shape (s, n)."""
+    n, k = profile.shape
+    before = np.where(profile, utilities.rooms(profile).all(), 0.0).sum(axis=1)
+    found = np.empty((len(steps), n))
+    at_once = max(1, CELLS // (n * k))
+    for start in range(0, len(steps), at_once):
+        some = slice(start, start + at_once)
+        after = steps[some].after(profile)
+        values = utilities.pure_room_values(after)
+        found[some] = np.where(after, values, 0.0).sum(axis=2) - before
+    return found

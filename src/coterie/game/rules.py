@@ -1,0 +1,394 @@
+"""Rules: which assignments of people to coalitions can be formed at all.
+
+    size of a coalition      between min and max members, for all or for one; perhaps "or nobody"
+    per person               between lo and hi coalitions
+    together, apart          two people share, or do not share, a coalition: any, or a named one
+    fix, ban                 a person is, or is not, in a coalition
+    staff                    who is to be assigned at all
+    quota                    at least, or at most, so many members with a label in each or in a named coalition
+    moves                    at most so many people change something against today
+
+A `Rules` says this in names, as a file (`rules.json`), the command line or Python do; what it means for a profile is in
+`coterie.game.admissible`. Rules are added with `+`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from os import PathLike
+from typing import Any, Literal, Self
+
+from coterie import checks
+from coterie.errors import InputError
+from coterie.files import naming, parse_csv, read_json, read_text, split_header
+
+FORMAT = "coterie.rules/1"
+
+EACH = "*"
+"""Stands for every coalition."""
+
+LeftBehind = Literal["strict", "free"]
+"""Whether the smallest size counts for a coalition that somebody leaves."""
+
+
+@dataclass(frozen=True)
+class TeamSize:
+    """How many members a coalition has."""
+
+    min: int = 0
+    max: int | None = None
+    or_empty: bool = False
+    """Whether it may also have none."""
+
+    def __post_init__(self) -> None:
+        checks.whole(self.min, "team size", 0)
+        if self.max is not None and checks.whole(self.max, "team size", 0) < self.min:
+            raise InputError(f"team size: the largest, {self.max}, is below the smallest, {self.min}")
+        checks.boolean(self.or_empty, "or_empty")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read "6:8", "6", ":8", "6:" or one of these after "0,": or nobody.
+
+        >>> TeamSize.parse("0,6:8")
+        TeamSize(min=6, max=8, or_empty=True)
+        """
+        found = re.fullmatch(r"(0,)?(?:(\d{1,6})|(\d{0,6}):(\d{0,6}))", text.replace(" ", ""), re.ASCII)
+        if found is None or found[0] in {":", "0,:"}:
+            raise InputError(f'team size: expected "6:8", "6", ":8" or "0,6:8", got {checks.shown(text)}')
+        exactly, low, high = found[2], found[3], found[4]
+        least = int(exactly or low or 0)
+        return cls(least, int(exactly or high) if exactly or high else None, found[1] is not None)
+
+    def __str__(self) -> str:
+        if self.max is None:
+            size = f"at least {self.min}"
+        else:
+            size = f"{self.min} to {self.max}" if self.max != self.min else f"{self.min}"
+        return f"{'0 or ' if self.or_empty else ''}{size}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form of `rules.json`."""
+        return {"min": self.min, "max": self.max, "or_empty": self.or_empty}
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """People who share (do not share) a coalition: any, or a named one."""
+
+    agents: tuple[str, ...]
+    coalition: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.agents) < 2:
+            raise InputError(f"together, apart: expected at least two people, got {', '.join(self.agents) or 'none'}")
+        checks.names(self.agents, "together, apart")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read "Ada,Bo" or "Ada,Bo@Finance"."""
+        people, _, coalition = text.partition("@")
+        return cls(tuple(name.strip() for name in people.split(",") if name.strip()), coalition.strip() or None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form of `rules.json`."""
+        return {"agents": list(self.agents), **({} if self.coalition is None else {"coalition": self.coalition})}
+
+
+@dataclass(frozen=True)
+class Quota:
+    """How many members with a label a coalition has."""
+
+    label: str
+    equals: str
+    at_least: int = 0
+    at_most: int | None = None
+    coalition: str = EACH
+
+    def __post_init__(self) -> None:
+        checks.whole(self.at_least, "quota", 0)
+        if self.at_most is not None and checks.whole(self.at_most, "quota", 0) < self.at_least:
+            raise InputError(f"quota: at most {self.at_most} is below at least {self.at_least}")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read "site=Paris>=1", "site=Paris<=2" or "site=Paris=1", perhaps with "@Finance" behind it."""
+        found = re.fullmatch(r"\s*([^=<>@]+?)\s*=\s*([^=<>@]+?)\s*(>=|<=|=)\s*(\d{1,6})\s*(?:@\s*(.+?)\s*)?", text)
+        if found is None:
+            raise InputError(f'quota: expected "site=Paris>=1" or "site=Paris<=2@Finance", got {checks.shown(text)}')
+        label, equals, sign, number, coalition = found.groups()
+        count = int(number)
+        least, most = count if sign != "<=" else 0, count if sign != ">=" else None
+        return cls(label, equals, least, most, coalition or EACH)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form of `rules.json`."""
+        limits = {"at_least": self.at_least, **({} if self.at_most is None else {"at_most": self.at_most})}
+        return {"label": self.label, "equals": self.equals, **limits, "coalition": self.coalition}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which assignments can be formed.
+
+    Parameters
+    ----------
+    team_size
+        Coalition, or "*" for all others -> `TeamSize`, "6:8", (6, 8) or {"min": 6, "max": 8, "or_empty": True}.
+        A single one of these is for all.
+    per_person
+        The least and the largest number of coalitions of everybody, (1, 2) or "1:2".
+    together, apart
+        `Pairing`, "Ada,Bo", "Ada,Bo@Finance", a sequence of names, or {"agents": [...], "coalition": "Finance"}, each.
+    fix, ban
+        Person -> coalitions that she is, or is not, in; or "Ada=Finance", each.
+    staff
+        Who is to be assigned; None for everybody.
+    labels
+        Person -> label -> its value, such as {"Ada": {"site": "Paris"}}.
+    quota
+        `Quota`, "site=Paris>=1", "site=Paris<=2@Finance" or its form in `rules.json`, each.
+    left_behind
+        "strict": nobody may leave a coalition with too few members behind. "free": she may.
+    max_moves
+        At most so many people change something against today's assignment.
+    """
+
+    team_size: Mapping[str, TeamSize] = field(default_factory=dict)
+    per_person: tuple[int, int] | None = None
+    together: tuple[Pairing, ...] = ()
+    apart: tuple[Pairing, ...] = ()
+    fix: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ban: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    staff: tuple[str, ...] | None = None
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    quota: tuple[Quota, ...] = ()
+    left_behind: LeftBehind = "strict"
+    max_moves: int | None = None
+
+    def __post_init__(self) -> None:
+        read: dict[str, Any] = {
+            "team_size": _team_sizes(self.team_size),
+            "per_person": None if self.per_person is None else _per_person(self.per_person),
+            "together": _pairings(self.together, "together"),
+            "apart": _pairings(self.apart, "apart"),
+            "fix": _places(self.fix, "fix"),
+            "ban": _places(self.ban, "ban"),
+            "staff": None if self.staff is None else checks.names(self.staff, "staff"),
+            "labels": _labels(self.labels),
+            "quota": _quotas(self.quota),
+            "left_behind": checks.one_of(self.left_behind, LeftBehind, "left_behind"),
+            "max_moves": None if self.max_moves is None else checks.whole(self.max_moves, "max_moves", 0),
+        }
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def bounds_sizes(self) -> bool:
+        """Whether some coalition has a smallest or a largest size: then swaps are what people can do."""
+        return bool(self.team_size)
+
+    def __bool__(self) -> bool:
+        return self != Rules()
+
+    def __add__(self, other: "Rules") -> "Rules":
+        """Return both; where they say different things of the same, the other one's."""
+        if not isinstance(other, Rules):
+            return NotImplemented
+
+        def both(one: Mapping[str, tuple[str, ...]], two: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+            agents = dict.fromkeys([*one, *two])
+            return {agent: tuple(dict.fromkeys([*one.get(agent, ()), *two.get(agent, ())])) for agent in agents}
+
+        agents = dict.fromkeys([*self.labels, *other.labels])
+        return Rules(
+            team_size={**self.team_size, **other.team_size},
+            per_person=self.per_person if other.per_person is None else other.per_person,
+            together=tuple(dict.fromkeys(self.together + other.together)),
+            apart=tuple(dict.fromkeys(self.apart + other.apart)),
+            fix=both(self.fix, other.fix),
+            ban=both(self.ban, other.ban),
+            staff=self.staff if other.staff is None else other.staff,
+            labels={agent: {**self.labels.get(agent, {}), **other.labels.get(agent, {})} for agent in agents},
+            quota=tuple(dict.fromkeys(self.quota + other.quota)),
+            left_behind=other.left_behind if other.left_behind != "strict" else self.left_behind,
+            max_moves=self.max_moves if other.max_moves is None else other.max_moves,
+        )
+
+    def keeping_sizes(self, members: Mapping[str, Iterable[str]]) -> "Rules":
+        """Return the same with every coalition at the size that it has, coalition -> members."""
+        sizes = {name: TeamSize(len(list(inside)), len(list(inside))) for name, inside in members.items()}
+        return replace(self, team_size={**self.team_size, **sizes})
+
+    # --- Files --------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of `rules.json`: what was said, and nothing else."""
+        said: dict[str, Any] = {
+            "team_size": {name: size.to_json() for name, size in self.team_size.items()},
+            "per_person": None if self.per_person is None else list(self.per_person),
+            "together": [one.to_json() for one in self.together],
+            "apart": [one.to_json() for one in self.apart],
+            "fix": {agent: list(places) for agent, places in self.fix.items()},
+            "ban": {agent: list(places) for agent, places in self.ban.items()},
+            "staff": None if self.staff is None else list(self.staff),
+            "labels": {agent: dict(values) for agent, values in self.labels.items()},
+            "quota": [one.to_json() for one in self.quota],
+            "max_moves": self.max_moves,
+        }
+        kept = {name: value for name, value in said.items() if value is not None and value not in ({}, [])}
+        return {"format": FORMAT, **kept, **({"left_behind": self.left_behind} if self.left_behind != "strict" else {})}
+
+    @classmethod
+    def from_json(cls, data: Any) -> "Rules":
+        """Read the content of `rules.json`."""
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            given = data.get("format") if isinstance(data, Mapping) else type(data).__name__
+            raise InputError(f'the format is {given!r}, expected "{FORMAT}"')
+        known = {one.name for one in fields(cls)}
+        unknown = [name for name in data if name not in known | {"format"}]
+        if unknown:
+            raise InputError(f"unknown key {unknown[0]!r}; expected some of {', '.join(sorted(known))}")
+        return cls(**{name: value for name, value in data.items() if name != "format"})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Rules":
+        """Read `rules.json`."""
+        content = read_json(path)
+        with naming(path):
+            return cls.from_json(content)
+
+
+def as_rules(value: Any) -> Rules:
+    """Return rules that were given themselves, as the content of a file, by the path of one, or not at all."""
+    if value is None:
+        return Rules()
+    if isinstance(value, Rules):
+        return value
+    if isinstance(value, Mapping):
+        return Rules.from_json({"format": FORMAT, **value})
+    if isinstance(value, (str, PathLike)):
+        return Rules.load(value)
+    raise InputError(f"rules: expected Rules, an object or the path of a rules file, got {checks.shown(value)}")
+
+
+def read_staff(path: str | PathLike[str]) -> Rules:
+    """Read a table with a column `agent`: who is to be assigned; its other columns are labels for quotas."""
+    path = checks.path(path, "staff")
+    text = read_text(path)
+    with naming(path):
+        header = [name.strip() for name in split_header(text, ("agent",), strict=True)[1]]
+        labels = [name for name in header if name and name.lower() != "agent"]
+        columns = ["agent", *dict.fromkeys(name.lower() for name in labels)]
+        rows = list(parse_csv(text, columns))
+        if not rows:
+            raise InputError("expected at least one row below the header")
+        for number, (agent, *_) in rows:
+            if not agent:
+                raise InputError(f"row {number} below the header: the agent is empty")
+        own = {agent: dict(zip(labels, values, strict=True)) for _, (agent, *values) in rows}
+        filled = {agent: {name: value for name, value in found.items() if value} for agent, found in own.items()}
+        return Rules(staff=tuple(agent for _, (agent, *_) in rows), labels=filled)
+
+
+# --- Reading what was given ---------------------------------------------------------------------------
+
+
+def _listed(value: Any, what: str) -> Sequence[Any]:
+    if isinstance(value, (str, Mapping, Pairing, Quota)):
+        return [value]
+    if not isinstance(value, Iterable):
+        raise InputError(f"{what}: expected a list, got {checks.shown(value)}")
+    return list(value)
+
+
+def _team_sizes(given: Any) -> dict[str, TeamSize]:
+    if isinstance(given, Mapping) and not set(given) <= {"min", "max", "or_empty"}:
+        return {str(name): _team_size(size, str(name)) for name, size in given.items()}
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Iterable) and not isinstance(given, Mapping) and all(isinstance(one, str) for one in given):
+        found = {}
+        for one in given:
+            name, equals, size = one.rpartition("=")
+            found[name.strip() if equals else EACH] = TeamSize.parse(size)
+        return found
+    return {} if isinstance(given, Mapping) and not given else {EACH: _team_size(given, EACH)}
+
+
+def _team_size(given: Any, name: str) -> TeamSize:
+    what = "team_size" if name == EACH else f"team_size of {name}"
+    if isinstance(given, TeamSize):
+        return given
+    if isinstance(given, str):
+        return TeamSize.parse(given)
+    if isinstance(given, Mapping) and set(given) <= {"min", "max", "or_empty"}:
+        return TeamSize(given.get("min", 0), given.get("max"), given.get("or_empty", False))
+    if isinstance(given, Sequence) and len(given) == 2:
+        return TeamSize(checks.whole(given[0], what, 0), None if given[1] is None else checks.whole(given[1], what, 0))
+    if isinstance(given, int) and not isinstance(given, bool):
+        return TeamSize(given, given)
+    raise InputError(f'{what}: expected "6:8", (6, 8) or {{"min": 6, "max": 8}}, got {checks.shown(given)}')
+
+
+def _per_person(given: Any) -> tuple[int, int]:
+    if isinstance(given, str):
+        found = re.fullmatch(r"\s*(\d{1,6})\s*(?::\s*(\d{1,6})\s*)?", given, re.ASCII)
+        if found is None:
+            raise InputError(f'per_person: expected "1:2" or "1", got {checks.shown(given)}')
+        given = (int(found[1]), int(found[2] or found[1]))
+    if not isinstance(given, Sequence) or len(given) != 2:
+        raise InputError(f"per_person: expected the least and the largest number, got {checks.shown(given)}")
+    least, most = (checks.whole(one, "per_person", 0) for one in given)
+    if most < least:
+        raise InputError(f"per_person: the largest number, {most}, is below the least, {least}")
+    return least, most
+
+
+def _pairings(given: Any, what: str) -> tuple[Pairing, ...]:
+    def read(one: Any) -> Pairing:
+        if isinstance(one, Pairing):
+            return one
+        if isinstance(one, str):
+            return Pairing.parse(one)
+        if isinstance(one, Mapping) and set(one) <= {"agents", "coalition"} and "agents" in one:
+            return Pairing(checks.names(one["agents"], what), one.get("coalition"))
+        if isinstance(one, Sequence):
+            return Pairing(checks.names(one, what))
+        raise InputError(f'{what}: expected "Ada,Bo" or {{"agents": ["Ada", "Bo"]}}, got {checks.shown(one)}')
+
+    return tuple(read(one) for one in _listed(given, what))
+
+
+def _places(given: Any, what: str) -> dict[str, tuple[str, ...]]:
+    if isinstance(given, Mapping):
+        return {
+            str(agent): checks.names([places] if isinstance(places, str) else places, f"{what} of {agent}")
+            for agent, places in given.items()
+        }
+    found: dict[str, tuple[str, ...]] = {}
+    for one in _listed(given, what):
+        agent, equals, place = one.partition("=") if isinstance(one, str) else ("", "", "")
+        if not (agent.strip() and equals and place.strip()):
+            raise InputError(f'{what}: expected "Ada=Finance", got {checks.shown(one)}')
+        found[agent.strip()] = (*found.get(agent.strip(), ()), place.strip())
+    return found
+
+
+def _labels(given: Any) -> dict[str, dict[str, str]]:
+    if not isinstance(given, Mapping) or not all(isinstance(values, Mapping) for values in given.values()):
+        raise InputError(f"labels: expected an object person -> label -> value, got {checks.shown(given)}")
+    return {str(agent): {str(name): str(value) for name, value in own.items()} for agent, own in given.items()}
+
+
+def _quotas(given: Any) -> tuple[Quota, ...]:
+    def read(one: Any) -> Quota:
+        if isinstance(one, Quota):
+            return one
+        if isinstance(one, str):
+            return Quota.parse(one)
+        if isinstance(one, Mapping) and {"label", "equals"} <= set(one) <= {one.name for one in fields(Quota)}:
+            return Quota(**one)
+        raise InputError(f'quota: expected "site=Paris>=1" or an object, got {checks.shown(one)}')
+
+    return tuple(read(one) for one in _listed(given, "quota"))
