@@ -36,6 +36,10 @@ class Witness:
     uncertainty: float
     doubts: tuple[Doubt, ...] = ()
     """The pairs that add most to the uncertainty, the worst first; named for the worst witness only."""
+    movers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Everybody who moves in this step -> where to; empty where it is the agent alone."""
+    refuser: str | None = None
+    """Of those whose consent the step needs, the one who would rather refuse; None where nobody is asked."""
 
     @property
     def bound(self) -> float:
@@ -49,6 +53,8 @@ class Witness:
             "deviation": list(self.deviation),
             "estimated_gain": self.estimated_gain,
             "uncertainty": self.uncertainty,
+            "movers": {agent: list(to) for agent, to in (self.movers or {self.agent: self.deviation}).items()},
+            "refuser": self.refuser,
             **({"doubts": [asdict(doubt) for doubt in self.doubts]} if self.doubts else {}),
         }
 

@@ -126,7 +126,7 @@ class Evidence(ABC):
         )
 
     @abstractmethod
-    def rooms(self, design: StrategyDesign) -> FloatArray:
+    def rooms(self, design: Design) -> FloatArray:
         """Return estimated room values, shape (n, k)."""
 
     def range_bound(self, design: Design) -> GainBound:
@@ -134,24 +134,24 @@ class Evidence(ABC):
         return widths.at_range(design, self.bounds.low, self.bounds.high)
 
     @abstractmethod
-    def uniform_bound(self, design: StrategyDesign, delta: float) -> GainBound:
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
         """Return a bound that holds for all profiles at once with probability 1 - delta."""
 
     @abstractmethod
-    def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         """Return a bound each of whose deviations fails with probability at most exp(-log_term)."""
 
-    def expected_bound(self, design: StrategyDesign, log_term: float) -> GainBound:
+    def expected_bound(self, design: Design, log_term: float) -> GainBound:
         """Return about what `learnt_bound` will be; no bound itself, for searches."""
         return self.direction_bound(design, log_term)
 
-    def learnt_bound(self, design: StrategyDesign, log_term: float, learning: Self) -> GainBound:
+    def learnt_bound(self, design: Design, log_term: float, learning: Self) -> GainBound:
         """Return a bound like `direction_bound`, sharpened by what an independent part of the log says."""
         del learning
         return self.direction_bound(design, log_term)
 
     @abstractmethod
-    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+    def likely_bound(self, design: Design, delta: float) -> RootBound | None:
         """Return an estimate that each gain exceeds with probability about delta, see `coterie.certificates.likely`."""
 
     @abstractmethod
@@ -165,6 +165,11 @@ class Evidence(ABC):
         `change` is the deviation vector x, shape (k,). The numbers are standard errors in utility
         points, for comparing pairs with each other; they add up in quadrature at best.
         """
+
+    @property
+    @abstractmethod
+    def errors(self) -> FloatArray:
+        """About how far each unknown may be off, in the shape that `unknowns` gives them; for comparing them."""
 
     @abstractmethod
     def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:

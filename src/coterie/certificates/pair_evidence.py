@@ -105,7 +105,7 @@ class PairEvidence(Evidence):
             return self.direction_bound(design, log_term)
         return widths.bernstein(self, design, log_term, events=1)
 
-    def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "PairEvidence") -> GainBound:
+    def learnt_bound(self, design: Design, log_term: float, learning: "PairEvidence") -> GainBound:
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
         if self.allows_dependence or self.covers_missing or not self.knows_variance or not learning.knows_variance:
             return self.direction_bound(design, log_term)
@@ -113,7 +113,7 @@ class PairEvidence(Evidence):
             return self.direction_bound(design, log_term)
         return Tilted(self, learning, design, self.parts(design), log_term)
 
-    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+    def likely_bound(self, design: Design, delta: float) -> RootBound | None:
         moments = self.estimate.moments
         if self.allows_adaptivity or moments.variance is None:
             return None
@@ -127,7 +127,7 @@ class PairEvidence(Evidence):
             square, width = found[0], confidence.normal_width(delta, found[1])
         return RootBound(self.parts(design), square, widths.Shape(times_sqrt=width))
 
-    def _clustered_squares(self, design: StrategyDesign, values: FloatArray) -> tuple[FloatArray, int] | None:
+    def _clustered_squares(self, design: Design, values: FloatArray) -> tuple[FloatArray, int] | None:
         """Return the variance form of every agent's rooms from sums by group of samples, and how many groups there are.
 
         Groups are independent of each other, whatever happens within a sample. With n_ge values of unknown e in group
@@ -139,18 +139,18 @@ class PairEvidence(Evidence):
         assert self.estimate.noise is not None
         if self.estimate.noise.by_cluster is None:
             return None
-        n, k = design.marginals.shape
-        square, filled = np.empty((n, k, k)), 0
-        for i in range(n):
+        rows, k = design.marginals.shape
+        square, filled = np.empty((rows, k, k)), 0
+        for row, i in enumerate(design.owners.tolist()):
             count, deviation = self.estimate.noise.by_cluster(i)
             often = np.maximum(count.sum(axis=0), 1.0)
             left = 1 - ((count / often) ** 2).sum(axis=0)
             shows = left > 1e-9
             deviation = deviation / np.sqrt(np.where(shows, left, np.inf))
-            rooms, inverse = directions(design, i), own_unknowns(self.per_count[None, :, i], i)
+            rooms, inverse = directions(design, row), own_unknowns(self.per_count[None, :, i], i)
             moved = (rooms * inverse) @ deviation.T
             alone = rooms * np.sqrt(np.where(shows, 0.0, own_unknowns(values[None, :, i], i)[0]))
-            square[i] = moved @ moved.T + alone @ alone.T
+            square[row] = moved @ moved.T + alone @ alone.T
             filled = max(filled, int(count.any(axis=1).sum()))
         return (square, filled) if filled > 1 else None
 
@@ -164,8 +164,11 @@ class PairEvidence(Evidence):
         return replace(self, estimate=replace(self.estimate, moments=moments))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
-        error = self.roots + self.bounds.half_range * self._unseen
-        return np.abs(change)[:, None] * self.unknowns.by_partner(error, design, agent)
+        return np.abs(change)[:, None] * self.unknowns.by_partner(self.errors, design, agent)
+
+    @property
+    def errors(self) -> FloatArray:
+        return np.asarray(self.roots + self.bounds.half_range * self._unseen)
 
     def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
         return self.unknowns.by_partner(self.values, design, agent)
@@ -233,7 +236,6 @@ class PairEvidence(Evidence):
         assert self.estimate.noise is not None
         if self.estimate.noise.together is None:
             return widths.dependent_without_counts(self, design, log_term)
-        assert isinstance(design, StrategyDesign)  # many profiles at once are for `DependentBatches`
         return widths.dependent(self, design, log_term)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.gains import GainBound, LinearBound
-from coterie.estimate.design import StrategyDesign, directions, own_unknowns
+from coterie.estimate.design import Design, directions, own_unknowns
 from coterie.estimate.posterior import variance_of_values
 from coterie.game.actions import ActionSpace
 
@@ -67,7 +67,7 @@ class Tilted(GainBound):
 
     certifying: "PairEvidence"
     learning: "PairEvidence"
-    design: StrategyDesign
+    design: Design
     linear: LinearBound
     """Estimates, with what was never observed at its worst."""
     log_term: float
@@ -86,8 +86,8 @@ class Tilted(GainBound):
         some = max(1, step // max(x.shape[1:]))
         for first in range(0, len(agents), some):
             rows = slice(first, first + some)
-            own = agents[rows].tolist()
-            rooms = np.stack([directions(self.design, i) for i in own])
+            rooms = np.stack([directions(self.design, row) for row in agents[rows].tolist()])
+            own = self.design.owners[agents[rows]].tolist()
             tables = [np.stack([own_unknowns(values[None, :, i], i) for i in own]) for values in self._tables]
             for start in range(0, x.shape[1], step):
                 part = slice(start, start + step)

@@ -51,16 +51,16 @@ class TotalEvidence(Evidence):
         source, n = self.means or self.estimate, self.estimate.n_agents
         return self.unknowns.values_of_totals([source.theta(i) + self.bounds.middle for i in range(n)])
 
-    def rooms(self, design: StrategyDesign) -> FloatArray:
+    def rooms(self, design: Design) -> FloatArray:
         source = self.means or self.estimate
-        agents = range(len(design.marginals))
-        centred = np.stack([directions(design, i) @ source.theta(i) for i in agents])
+        rows = enumerate(design.owners.tolist())
+        centred = np.stack([directions(design, row) @ source.theta(i) for row, i in rows])
         return np.asarray(centred + self.bounds.middle * design.partners)
 
-    def uniform_bound(self, design: StrategyDesign, delta: float) -> GainBound:
+    def uniform_bound(self, design: Design, delta: float) -> GainBound:
         return widths.ellipsoid(self, design, delta) if self.is_bounded else self.range_bound(design)
 
-    def direction_bound(self, design: StrategyDesign, log_term: LogTerm, form: Form = "both") -> GainBound:
+    def direction_bound(self, design: Design, log_term: LogTerm, form: Form = "both") -> GainBound:
         del form  # totals have no variance-aware form
         # Where nothing bounds the means, nothing bounds the bias of a ridge estimate.
         holds = self.is_bounded and not self.allows_adaptivity
@@ -70,10 +70,10 @@ class TotalEvidence(Evidence):
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.bounds.half_width))
 
-    def likely_bound(self, design: StrategyDesign, delta: float) -> RootBound | None:
+    def likely_bound(self, design: Design, delta: float) -> RootBound | None:
         if self.allows_adaptivity or not self.is_bounded or self.means is not None:
             return None
-        variance = [self.estimate.residual_variance(i) for i in range(len(design.marginals))]
+        variance = [self.estimate.residual_variance(i) for i in design.owners.tolist()]
         if any(one is None for one in variance):
             return None
         scale = np.array(variance, dtype=np.float64) / self.bounds.half_range**2
@@ -85,11 +85,16 @@ class TotalEvidence(Evidence):
         error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))
         return np.abs(change)[:, None] * self._spread(error, design, agent)
 
+    @property
+    def errors(self) -> FloatArray:
+        spread = [np.sqrt(np.maximum(self.estimate.spread(i), 0.0)) for i in range(self.estimate.n_agents)]
+        return self.unknowns.values_of_totals(spread)
+
     def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
         source = self.means or self.estimate
         return self._spread(source.theta(agent) + self.bounds.middle, design, agent)
 
-    def _spread(self, values: FloatArray, design: StrategyDesign, agent: int) -> FloatArray:
+    def _spread(self, values: FloatArray, design: Design, agent: int) -> FloatArray:
         """Return how much each partner adds to an agent's rooms if unknowns have these values, shape (k, n)."""
         return self.unknowns.of_partners(directions(design, agent) * values, agent, len(design.marginals))
 

@@ -14,6 +14,7 @@ is taken. `known.parts(design)` is the linear part, with what was never observed
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.certificates.gains import LinearBound, LogTerm, RootBound
-from coterie.estimate.design import Design, StrategyDesign, directions, own_unknowns
+from coterie.estimate.design import Design, directions, own_unknowns
 
 if TYPE_CHECKING:
     from coterie.certificates.pair_evidence import PairEvidence
@@ -129,7 +130,7 @@ def hoeffding(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootB
     return RootBound(known.parts(design), proxy, hoeffding_shape(log_term))
 
 
-def totals(known: "TotalEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
+def totals(known: "TotalEvidence", design: Design, log_term: LogTerm) -> RootBound:
     """Return c' theta^ + lambda h |G^-1 c|_1 + r sqrt(2 L (c' G^-1 c - lambda |G^-1 c|^2)), c fixed.
 
     theta^ - theta = G^-1 (sum of w x noise - lambda theta), G = lambda I + sum of w x x'. The second part is the bias,
@@ -137,9 +138,23 @@ def totals(known: "TotalEvidence", design: StrategyDesign, log_term: LogTerm) ->
     (G - lambda I) G^-1 c, and sqrt(2 L) times its root is exceeded with probability at most exp(-L) = delta.
     """
     estimate = known.estimate
-    projections = [estimate.project(i, directions(design, i)) for i in range(len(design.marginals))]
-    proxy, bias = (np.stack([form(one, estimate) for one in projections]) for form in (noise_form, bias_form))
+    found = projections(estimate, design)
+    proxy, bias = (np.stack([form(one, estimate) for one in found]) for form in (noise_form, bias_form))
     return totals_bound(design, known.rooms(design), proxy, bias, log_term)
+
+
+def projections(estimate: "LinearEstimate", design: Design) -> list["Projection"]:
+    """Return how well an estimate knows the rooms of every row; the rows of one agent are solved for together."""
+    found: list[Projection | None] = [None] * len(design.owners)
+    for agent in np.unique(design.owners).tolist():
+        rows = np.flatnonzero(design.owners == agent).tolist()
+        every = [directions(design, row) for row in rows]
+        together = estimate.project(agent, np.concatenate(every))
+        end = 0
+        for row, one in zip(rows, every, strict=True):
+            part = slice(end, end := end + len(one))
+            found[row] = replace(together, ellipsoid=together.ellipsoid[part, part], solved=together.solved[:, part])
+    return [one for one in found if one is not None]
 
 
 def noise_form(projection: "Projection", estimate: "LinearEstimate") -> FloatArray:
@@ -162,14 +177,15 @@ def totals_bound(
     )
 
 
-def ellipsoid(known: "TotalEvidence", design: StrategyDesign, delta: float) -> RootBound:
+def ellipsoid(known: "TotalEvidence", design: Design, delta: float) -> RootBound:
     """Return c' theta^ + radius |c|_(G^-1), c = x' phi: |c' (theta^ - theta)| is at most that for all c at once.
 
     By the Cauchy-Schwarz inequality, |c' (theta^ - theta)| <= |theta^ - theta|_G |c|_(G^-1).
     """
-    agents, estimate = range(len(design.marginals)), known.estimate
-    forms = [estimate.project(i, directions(design, i)).ellipsoid for i in agents]
-    radii = [ellipsoid_radius(estimate, i, delta) for i in agents]
+    estimate = known.estimate
+    forms = [one.ellipsoid for one in projections(estimate, design)]
+    every = [ellipsoid_radius(estimate, i, delta) for i in range(estimate.n_agents)]
+    radii = np.array(every)[design.owners]
     return ellipsoid_bound(design.marginals, known.rooms(design), forms, radii)
 
 
@@ -193,7 +209,7 @@ def ellipsoid_radius(estimate: "LinearEstimate", agent: int, delta: float) -> fl
     return math.sqrt(estimate.penalty * factor.dimension) * bounds.half_width + noise
 
 
-def dependent(known: "PairEvidence", design: StrategyDesign, log_term: LogTerm) -> RootBound:
+def dependent(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:
     """Return sum c_e v^_e + r sqrt(2 L alpha' H alpha), alpha_e = |c_e| / N_e: pairs of one sample may depend.
 
     A sample moves the estimate of sum c_e theta_e within an interval of length 2 r alpha' y, y its indicator of
@@ -203,8 +219,8 @@ def dependent(known: "PairEvidence", design: StrategyDesign, log_term: LogTerm) 
     together, r = known.estimate.noise.together, known.bounds.half_range
     assert together is not None
     square = []
-    for i in range(len(design.marginals)):
-        alpha = directions(design, i) * own_unknowns(known.per_count[None, :, i], i)
+    for row, i in enumerate(design.owners.tolist()):
+        alpha = directions(design, row) * own_unknowns(known.per_count[None, :, i], i)
         square.append(r**2 * alpha @ together(i) @ alpha.T)
     return dependent_bound(known.parts(design), np.stack(square), log_term)
 

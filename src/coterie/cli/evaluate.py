@@ -17,7 +17,11 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the true gap of a strategy, and whether its certificate held."""
+    from coterie import checks
     from coterie.files import naming, typed
+    from coterie.game.game import STABLE_WITHIN, Value
+    from coterie.game.rules import as_rules
+    from coterie.game.steps import Stability
     from coterie.game.strategy import Strategy, read_strategy_content
     from coterie.game.truth import read_truth
 

@@ -20,6 +20,9 @@ class Design(ABC):
     marginals: FloatArray
     """The rows' own p(l), shape (rows, k)."""
 
+    owners: IntArray
+    """The agent of each row, shape (rows,); of single strategies and of steps, not of many profiles."""
+
     shares_unknowns: ClassVar[bool] = False
     """Whether different coalitions share unknowns, so that their errors do not add independently."""
 
@@ -27,6 +30,10 @@ class Design(ABC):
     @abstractmethod
     def partners(self) -> FloatArray:
         """The expected number of partners in each room, shape (rows, k)."""
+
+    def row_directions(self, row: int) -> FloatArray:
+        """Return a row's coefficients over its agent's own unknowns, shape (k, d), see `directions`."""
+        raise NotImplementedError
 
     @abstractmethod
     def linear(self, values: FloatArray) -> FloatArray:
@@ -51,17 +58,24 @@ class StrategyDesign(Design):
     def partners(self) -> FloatArray:
         return np.asarray(self.marginals.sum(axis=0) - self.marginals)
 
+    @cached_property
+    def owners(self) -> IntArray:  # type: ignore[override]
+        return np.arange(len(self.marginals))
+
+    def row_directions(self, row: int) -> FloatArray:
+        return own_unknowns(self.coefficients(row), row)
+
     @abstractmethod
     def coefficients(self, agent: int) -> FloatArray:
         """Return phi of an agent's room values over her unknowns: first axis the k rooms, then unknowns."""
 
 
-def directions(design: StrategyDesign, agent: int) -> FloatArray:
-    """Return an agent's room coefficients over her own unknowns in a row, shape (k, d).
+def directions(design: Design, row: int) -> FloatArray:
+    """Return the room coefficients of a row (of a strategy: an agent) over the agent's own unknowns, shape (k, d).
 
     The order is that of the statistics: coalitions, then partners without herself, then sizes from 2 up.
     """
-    return own_unknowns(design.coefficients(agent), agent)
+    return design.row_directions(row)
 
 
 def own_unknowns(values: FloatArray, agent: int) -> FloatArray:

@@ -1,0 +1,378 @@
+"""Certificates against any notion of stability, for totals or averages, under rules.
+
+A step of `coterie.game.steps` blocks with gain g if every mover gains at least g and nobody whose consent is needed
+loses. Let U bound a mover's gain from above, and V the change of somebody who must consent. Then
+
+    g = max over admissible steps that are not surely refused (V >= 0) of the smallest U of its movers
+
+bounds the gap. Proof: the truly worst blocking step s* is fixed once the profile is. If U holds for its movers and V
+for whoever may refuse it, then V >= true change >= 0, so s* is in the maximum, and its smallest U is at least its gain.
+What is paid for are the events of s* alone:
+
+    holdout, with a learning part     one mover, fixed beforehand: whoever is expected to gain least, as her gain is at
+                                      least the smallest; with consent also one refuser, fixed beforehand
+    holdout, without                  all movers of a step, and all whose consent it needs
+    paired, box                       nothing: all intervals hold together
+    paired, union                     one event for each profile, two for exchanges; not where consent is needed
+
+The case without rules, of totals, against single deviations is that of `holdout.fixed` and `paired.paired`.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certificates.certificate import Certificate, Doubt, Witness
+from coterie.certificates.evidence import Evidence, Form
+from coterie.certificates.gains import GainBound, SmallerOf
+from coterie.certificates.widths import one_event
+from coterie.errors import InputError
+from coterie.estimate.step_design import StepDesign, step_design
+from coterie.game.actions import ActionSpaces, names_in
+from coterie.game.admissible import Admissible
+from coterie.game.game import Game, Value
+from coterie.game.steps import NOBODY, Stability, Steps, consent_needed, needs_consent, steps_from
+from coterie.game.strategy import Strategy
+
+DOUBTS = 5
+"""How many pairs a witness names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Against:
+    """What a profile is to be stable against: whose steps, which, under which rules, counted in what."""
+
+    spaces: ActionSpaces
+    stability: Stability = "nash"
+    value: Value = "total"
+    admissible: Admissible | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is the game of the paper: single deviations, totals, no rules."""
+        plain = self.stability == "nash" and self.value == "total"
+        return plain and (self.admissible is None or not self.admissible.rules)
+
+    @cached_property
+    def own_spaces(self) -> ActionSpaces:
+        """What those who are to be assigned may do; others neither choose nor count."""
+        return self.spaces if self.admissible is None else self.admissible.spaces(self.spaces)
+
+    def steps(self, profile: BoolArray) -> Steps:
+        """Return every admissible step of agents who count."""
+        groups = () if self.admissible is None else self.admissible.groups_in(profile)
+        steps = steps_from(profile, self.own_spaces, self.stability, groups)
+        steps = steps[np.asarray(np.append(self.own_spaces.counted, True)[steps.movers].all(axis=1))]
+        return steps if self.admissible is None else steps[self.admissible.admitted(profile, steps)]
+
+    def game(self, evidence: Evidence) -> Game:
+        """Return the game whose means are the estimates, with this value."""
+        return evidence.game(self.own_spaces).valued(self.value)
+
+    def gap(self, game: Game, strategy: Strategy) -> float:
+        """Return the gap of a strategy in a game with known means."""
+        if self.is_plain:
+            return replace_actions(game, self.own_spaces).gap(strategy)
+        _, gains = (
+            replace_actions(game, self.own_spaces)
+            .valued(self.value)
+            .steps(strategy.sets, self.stability, self.admissible)
+        )
+        return max(0.0, float(gains.min(axis=1).max(initial=0.0))) if len(gains) else 0.0
+
+
+def replace_actions(game: Game, spaces: ActionSpaces) -> Game:
+    """Return the game with other action spaces."""
+    from copy import copy
+
+    if game.actions is spaces:
+        return game
+    other = copy(game)
+    other.actions = spaces
+    return other
+
+
+class Judgement:
+    """A profile's steps, and what evidence says of each of them."""
+
+    def __init__(self, strategy: Strategy, against: Against, evidence: Evidence) -> None:
+        if not strategy.is_pure:
+            raise InputError(
+                "rules, averages and other notions of stability than nash are about pure strategies; this one is mixed"
+            )
+        self.strategy, self.against, self.evidence = strategy, against, evidence
+        profile = strategy.sets
+        self.steps = against.steps(profile)
+        self.asks = needs_consent(against.stability)
+        step, place = np.nonzero(self.steps.moves)
+        self.mover_step, self.mover = step, self.steps.movers[step, place]
+        asked = consent_needed(profile, self.steps, against.stability) if self.asks else np.zeros((0, 0), dtype=bool)
+        self.asked_step, self.asked = np.nonzero(asked)
+        rows = np.concatenate([step, self.asked_step]), np.concatenate([self.mover, self.asked])
+        self.design = step_design(evidence.unknowns, profile, self.steps, rows, against.value)
+        self.n_movers = len(self.mover)
+
+    @property
+    def _from(self) -> tuple[IntArray, IntArray]:
+        """The rows of movers, and of those who are asked."""
+        return np.arange(self.n_movers), np.arange(self.n_movers, len(self.design.owners))
+
+    def bound(
+        self, made: Callable[[Evidence, StepDesign], GainBound], evidence: Evidence, rows: IntArray
+    ) -> FloatArray:
+        """Return the bound of some rows."""
+        if not len(rows):
+            return np.zeros(0)
+        design = self.design[rows]
+        found = made(evidence, design).at(design.moves, np.arange(len(rows)))[:, 0]
+        return np.where(np.isnan(found), np.inf, found)  # not a number must never read as "nobody gains"
+
+    def least(self, values: FloatArray) -> FloatArray:
+        """Return the smallest of the movers' values for each step."""
+        found = np.full(len(self.steps), np.inf)
+        np.minimum.at(found, self.mover_step, values)
+        return found
+
+    def least_mover(self, values: FloatArray) -> IntArray:
+        """Return for each step the row of the mover with the smallest value, the first of several."""
+        order = np.lexsort((values, self.mover_step))
+        _, first = np.unique(self.mover_step[order], return_index=True)
+        return order[first]
+
+    def refusers(self, values: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return the steps that somebody must consent to, and for each the row of whoever has the smallest value."""
+        order = np.lexsort((values, self.asked_step))
+        steps, first = np.unique(self.asked_step[order], return_index=True)
+        return steps, self.n_movers + order[first]
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """The estimated change of every row."""
+        rooms = self.evidence.rooms(self.design)
+        return np.asarray(rooms[:, 0] - rooms[:, 1])
+
+    # --- What comes of it ---------------------------------------------------------------------------
+
+    def certificate(self, method: str, delta: float, bounds: FloatArray, together: FloatArray) -> Certificate:
+        """Return the certificate from a bound for each step, -inf where it is surely refused.
+
+        `together` are bounds for all agents at once, of which `Certificate.surely_stay` speaks.
+        """
+        strategy, counted = self.strategy, self.against.own_spaces.counted
+        worst_of = _largest_by_agent(self.steps, bounds, strategy.n_agents)
+        alone = _largest_by_agent(self.steps, together, strategy.n_agents)[0]
+        values, steps = worst_of
+        alternatives = {
+            agent: self._witness(int(steps[i]), bounds, i)
+            for i, agent in enumerate(strategy.agents)
+            if np.isfinite(values[i]) or values[i] > 0
+        }
+        among = [alternatives[agent] for agent, here in zip(strategy.agents, counted.tolist(), strict=True)
+                 if here and agent in alternatives]  # fmt: skip
+        worst = max(among, key=lambda witness: witness.bound, default=None)
+        if worst is not None:
+            at = int(steps[strategy.agents.index(worst.agent)])
+            worst = replace(worst, doubts=self._doubts(at))
+        return Certificate(
+            method,
+            delta,
+            max(0.0, float(bounds.max(initial=0.0))),
+            {agent: max(0.0, float(values[i])) for i, agent in enumerate(strategy.agents) if counted[i]},
+            worst,
+            alternatives,
+            (*self.evidence.assumptions(), *self._meaning()),
+            True,
+            tuple(agent for i, agent in enumerate(strategy.agents) if counted[i] and alone[i] <= 0),
+            tuple(agent for i, agent in enumerate(strategy.agents) if not counted[i]),
+        )
+
+    def _meaning(self) -> Iterable[str]:
+        """Say what is certified where it is not the default."""
+        if self.against.stability != "nash":
+            yield f"stability is {self.against.stability}"
+        if self.against.value == "average":
+            yield "coalitions are worth the average over the other members"
+
+    def _witness(self, step: int, bounds: FloatArray, agent: int | None = None) -> Witness:
+        strategy, steps = self.strategy, self.steps
+        rows = np.flatnonzero(self.mover_step == step)
+        gain = float(self.estimates[rows].min())
+        movers = {
+            strategy.agents[i]: tuple(names_in(row, strategy.coalitions))
+            for i, row in zip(steps.movers[step].tolist(), steps.sets[step], strict=True)
+            if i != NOBODY
+        }
+        who = strategy.agents[int(self.mover[rows[self.estimates[rows].argmin()]]) if agent is None else agent]
+        asked = self.n_movers + np.flatnonzero(self.asked_step == step)
+        refuser = (
+            strategy.agents[int(self.design.owners[asked[self.estimates[asked].argmin()]])] if len(asked) else None
+        )
+        bound = float(bounds[step])
+        uncertainty = bound - gain
+        return Witness(who, movers[who], gain, uncertainty, (), movers if len(movers) > 1 else {}, refuser)
+
+    def _doubts(self, step: int) -> tuple[Doubt, ...]:
+        """Return the pairs that add most to the uncertainty of a step."""
+        rows = np.flatnonzero(self.mover_step == step)
+        row = rows[self.estimates[rows].argmin()]
+        design = self.design[np.array([row])]
+        errors = np.abs(design.weight) * design._of(self.evidence.errors)  # noqa: SLF001  (its values)
+        leading = np.argsort(-errors, kind="stable")[:DOUBTS]
+        strategy = self.strategy
+        return tuple(
+            Doubt(strategy.agents[design.cell[1][t]], strategy.coalitions[design.coalition[t]], float(errors[t]))
+            for t in leading.tolist()
+            if errors[t] > 0
+        )
+
+
+def _largest_by_agent(steps: Steps, bounds: FloatArray, n_agents: int) -> tuple[FloatArray, IntArray]:
+    """Return the largest bound over the steps that each agent takes part in, and which it is; -inf where none."""
+    value, at = np.full(n_agents, -np.inf), np.zeros(n_agents, dtype=np.int64)
+    order = np.argsort(bounds, kind="stable")
+    for place in range(steps.movers.shape[1]):
+        who = steps.movers[order, place]
+        here = who != NOBODY
+        # The last to be written is the largest.
+        best, where = np.full(n_agents, -np.inf), np.zeros(n_agents, dtype=np.int64)
+        best[who[here]], where[who[here]] = bounds[order][here], order[here]
+        better = best > value
+        value, at = np.where(better, best, value), np.where(better, where, at)
+    return value, at
+
+
+# --- The two certificates -----------------------------------------------------------------------------
+
+
+def paired_against(
+    evidence: Evidence, strategy: Strategy, against: Against, delta: float, *, declared: ActionSpaces | None = None
+) -> Certificate:
+    """Return the `paired` certificate: valid for every profile at once, so it may be chosen on all data.
+
+    Box: with probability 1 - delta / 2 all intervals hold, and with them every U and V. Union (not where consent is
+    needed): for every pure profile of the action spaces the events of its worst step hold, one for each mover, with
+    probability 1 - delta / 2 together: log K = sum over agents of log |A_j|, plus log 2 for steps of two movers.
+    """
+    judged = Judgement(strategy, against, evidence)
+    spaces = declared or against.spaces
+    movers, asked = judged._from  # noqa: SLF001  (of this module)
+    has_union = not judged.asks and bool(spaces.contains(strategy.sets).all())
+    profiles = sum(space.log_size for space in spaces.spaces)
+    most = judged.steps.moves.sum(axis=1)[judged.mover_step]
+
+    def uniform(source: Evidence, design: StepDesign) -> GainBound:
+        return SmallerOf((source.range_bound(design), source.uniform_bound(design, delta / 2)))
+
+    def union(log_term: float) -> Callable[[Evidence, StepDesign], GainBound]:
+        return lambda source, design: source.direction_bound(design, log_term)
+
+    def at(agents: int) -> FloatArray:
+        upper = judged.bound(uniform, evidence, movers)
+        for several in np.unique(most).tolist() if has_union else []:
+            rows = np.flatnonzero(most == several)
+            log_term = profiles + math.log(several * agents) + one_event(delta / 2)
+            upper[rows] = np.minimum(upper[rows], judged.bound(union(log_term), evidence, rows))
+        return judged.least(upper)
+
+    bounds = at(1)
+    if judged.asks and len(asked):
+        change = np.full(len(judged.steps), np.inf)
+        np.minimum.at(change, judged.asked_step, judged.bound(uniform, evidence, asked))
+        bounds = np.where(change < 0, -np.inf, bounds)
+        return judged.certificate("paired", delta, bounds, bounds)
+    together = at(max(1, int(against.own_spaces.counted.sum()))) if has_union else bounds
+    return judged.certificate("paired", delta, bounds, together)
+
+
+def fixed_against(
+    evidence: Evidence,
+    strategy: Strategy,
+    against: Against,
+    delta: float,
+    *,
+    form: Form = "both",
+    learning: Evidence | None = None,
+) -> Certificate:
+    """Certify a profile that was fixed without looking at this evidence's utilities.
+
+    With a learning part one mover and one refuser of each step are fixed on it (with the counts of the certifying part,
+    which no utility decides): the mover whose bound, and the refuser whose change, is expected to be smallest.
+    """
+    judged = Judgement(strategy, against, evidence)
+
+    def made(log_term: float) -> Callable[[Evidence, StepDesign], GainBound]:
+        def bound(source: Evidence, design: StepDesign) -> GainBound:
+            if learning is None or form != "both":
+                return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
+            return SmallerOf((source.range_bound(design), source.learnt_bound(design, log_term, learning)))
+
+        return bound
+
+    bounds = _fixed_bounds(judged, evidence, made, delta, learning)
+    together = _fixed_bounds(judged, evidence, made, delta / max(1, int(against.own_spaces.counted.sum())), learning)
+    return judged.certificate("holdout", delta, bounds, together)
+
+
+def _fixed_bounds(
+    judged: Judgement,
+    evidence: Evidence,
+    made: Callable[[float], Callable[[Evidence, StepDesign], GainBound]],
+    delta: float,
+    learning: Evidence | None,
+) -> FloatArray:
+    movers, asked = judged._from  # noqa: SLF001  (of this module)
+    bounds = np.full(len(judged.steps), -np.inf)
+    if not len(judged.steps):
+        return bounds
+    if learning is not None:
+        expected, log_term = evidence.preview(learning), one_event(delta / (2 if judged.asks else 1))
+
+        def ahead(source: Evidence, design: StepDesign) -> GainBound:
+            return source.expected_bound(design, log_term)
+
+        chosen = judged.least_mover(judged.bound(ahead, expected, movers))
+        bounds = judged.bound(made(log_term), evidence, chosen)
+        if len(asked):
+            steps, refusers = judged.refusers(judged.bound(ahead, expected, asked))
+            refused = judged.bound(made(log_term), evidence, refusers) < 0
+            bounds[steps[refused]] = -np.inf
+        return bounds
+    events = judged.steps.moves.sum(axis=1) + np.bincount(judged.asked_step, minlength=len(judged.steps))
+    for many in np.unique(events).tolist():
+        bound = made(one_event(delta / many))
+        here = events == many
+        rows = np.flatnonzero(here[judged.mover_step])
+        upper = np.full(len(judged.steps), np.inf)
+        np.minimum.at(upper, judged.mover_step[rows], judged.bound(bound, evidence, rows))
+        ask = np.flatnonzero(here[judged.asked_step])
+        change = np.full(len(judged.steps), np.inf)
+        np.minimum.at(change, judged.asked_step[ask], judged.bound(bound, evidence, asked[ask]))
+        bounds[here] = np.where(change < 0, -np.inf, upper)[here]
+    return bounds
+
+
+def likely_against(evidence: Evidence, strategy: Strategy, against: Against, delta: float) -> float | None:
+    """Return what the gap likely is at most, no promise, see `coterie.certificates.likely`."""
+    judged = Judgement(strategy, against, evidence)
+    movers, asked = judged._from  # noqa: SLF001  (of this module)
+    if not len(movers):
+        return 0.0
+    if evidence.likely_bound(judged.design, delta) is None:
+        return None
+
+    def made(source: Evidence, design: StepDesign) -> GainBound:
+        found = source.likely_bound(design, delta)
+        assert found is not None
+        return SmallerOf((source.range_bound(design), found))
+
+    bounds = judged.least(judged.bound(made, evidence, movers))
+    if len(asked):
+        change = np.full(len(judged.steps), np.inf)
+        np.minimum.at(change, judged.asked_step, judged.bound(made, evidence, asked))
+        bounds = np.where(change < 0, -np.inf, bounds)
+    found = float(bounds.max(initial=0.0))
+    return None if math.isinf(found) else max(0.0, found)

@@ -1,0 +1,175 @@
+"""The coefficients with which steps weigh the unknowns: what a step changes for somebody, as a combination of means.
+
+With f(s) = 1 for totals and 1 / (s - 1) for averages, agent h has from coalition l
+
+    u_h(l) = 1[h in C_l] f(|C_l|) sum over the other members j of d_hj^l,
+
+so a step changes u_h by sum over e of c_e theta_e: for every coalition that somebody joins or leaves, what is there
+afterwards minus what was there before. Unknowns that stand on both sides are netted first. What is left with a
+positive coefficient is *gained*, the rest is *lost*: two rooms of which she joins one and leaves the other, so that
+every width of `coterie.certificates.widths` applies to steps as it does to deviations.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.estimate.design import Design
+from coterie.estimate.unknowns import Unknowns
+from coterie.game.game import Value
+from coterie.game.steps import Steps
+
+GAINED, LOST = 0, 1
+"""The two rooms of a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepDesign(Design):
+    """What some steps change for some agents: a row for each step and agent that is asked for."""
+
+    owners: IntArray
+    """Whose utility each row is about, shape (rows,)."""
+    row: IntArray
+    """The row of each coefficient."""
+    cell: tuple[IntArray, ...]
+    """Which unknown it is of: table, partner, and size where that matters."""
+    weight: FloatArray
+    """The coefficient, netted."""
+    coalition: IntArray
+    """A coalition in which it stands, for naming it."""
+    n_agents: int
+    tables: int
+
+    @cached_property
+    def marginals(self) -> FloatArray:  # type: ignore[override]
+        found = np.zeros((len(self.owners), 2))
+        found[:, LOST] = 1.0
+        return found
+
+    @cached_property
+    def moves(self) -> FloatArray:
+        """The deviation vector of each row: to join what is gained and to leave what is lost, shape (rows, 1, 2)."""
+        return np.repeat(np.array([[[1.0, -1.0]]]), len(self.owners), axis=0)
+
+    @cached_property
+    def _place(self) -> IntArray:
+        """Row and room of each coefficient in one number."""
+        return np.asarray(2 * self.row + (self.weight < 0))
+
+    def _of(self, values: FloatArray) -> FloatArray:
+        """Return the value of each coefficient's unknown."""
+        table, partner, *size = self.cell
+        return np.asarray(values[(table, self.owners[self.row], partner, *size)])
+
+    def _sums(self, terms: FloatArray) -> FloatArray:
+        return np.bincount(self._place, terms, minlength=2 * len(self.owners)).reshape(-1, 2).astype(np.float64)
+
+    @cached_property
+    def partners(self) -> FloatArray:
+        return self._sums(np.abs(self.weight))
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return self._sums(np.abs(self.weight) * self._of(values))
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        return self._sums(self.weight**2 * self._of(values))
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        found = np.zeros(2 * len(self.owners))
+        np.maximum.at(found, self._place, np.abs(self.weight * self._of(values)))
+        return found.reshape(-1, 2)
+
+    def row_directions(self, row: int) -> FloatArray:
+        inside = slice(*np.searchsorted(self.row, [row, row + 1]))
+        table, partner, *size = (index[inside] for index in self.cell)
+        agent = self.owners[row]
+        place = table * (self.n_agents - 1) + partner - (partner > agent)
+        width = self.tables * (self.n_agents - 1)
+        if size:
+            place, width = place * (self.n_agents - 1) + size[0] - 2, width * (self.n_agents - 1)
+        found, weight = np.zeros((2, width)), self.weight[inside]
+        found[np.where(weight > 0, GAINED, LOST), place] = np.abs(weight)
+        return found
+
+    def __getitem__(self, rows: IntArray) -> "StepDesign":
+        """Return some of the rows, in the order of their numbers."""
+        kept = np.isin(self.row, rows)
+        place = np.full(len(self.owners), -1)
+        place[rows] = np.arange(len(rows))
+        return StepDesign(
+            self.owners[rows],
+            place[self.row[kept]],
+            tuple(index[kept] for index in self.cell),
+            self.weight[kept],
+            self.coalition[kept],
+            self.n_agents,
+            self.tables,
+        )
+
+
+def factor(sizes: IntArray, value: Value) -> FloatArray:
+    """Return f(s): 1 for totals, 1 / (s - 1) for averages; nobody has anything of being alone."""
+    partners = np.maximum(sizes - 1, 0)
+    return np.where(partners > 0, 1.0 if value == "total" else 1.0 / np.maximum(partners, 1), 0.0)
+
+
+def step_design(
+    unknowns: Unknowns, profile: BoolArray, steps: Steps, asked: tuple[IntArray, IntArray], value: Value
+) -> StepDesign:
+    """Return the coefficients of what steps from a pure profile change.
+
+    Parameters
+    ----------
+    unknowns
+        The way the log is read.
+    profile
+        Who is where, shape (n, k).
+    steps
+        From there.
+    asked
+        For each row the number of a step, and of an agent.
+    value
+        "total" or "average".
+    """
+    if not unknowns.averages_meetings:
+        raise InputError(
+            "rules, averages and other notions of stability than nash are not available for anonymous sizes or a "
+            "known factor"
+        )
+    step, agent = asked
+    n, k = profile.shape
+    change = steps.change(profile)
+    entries: list[tuple[IntArray, ...]] = []
+    weights: list[FloatArray] = []
+    for l in range(k):
+        rows = np.flatnonzero((change[:, :, l] != 0).any(axis=1)[step])
+        if not len(rows):
+            continue
+        before = np.repeat(profile[:, l][None], len(rows), axis=0)
+        after = before.copy()
+        moved, places = np.nonzero(change[step[rows], :, l])
+        after[moved, steps.movers[step[rows[moved]], places]] ^= True
+        for members, sign in ((after, 1.0), (before, -1.0)):
+            size = members.sum(axis=1)
+            inside = members[np.arange(len(rows)), agent[rows]]
+            partners = members & inside[:, None]
+            partners[np.arange(len(rows)), agent[rows]] = False
+            t, j = np.nonzero(partners)
+            entries.append((rows[t], np.full(len(t), l), j, size[t]))
+            weights.append(sign * factor(size, value)[t])
+    if not entries:
+        entries, weights = [tuple(np.zeros(0, dtype=np.int64) for _ in range(4))], [np.zeros(0)]
+    row, coalition, partner, size = (np.concatenate(part) for part in zip(*entries, strict=True))
+    tables = 1 if unknowns.is_pooled else k
+    table = coalition if tables == k else np.zeros_like(coalition)
+    sized = size if unknowns.by_size else np.zeros_like(size)
+    key = ((row * tables + table) * n + partner) * (n + 1) + sized
+    _, first, where = np.unique(key, return_index=True, return_inverse=True)
+    weight = np.bincount(where, np.concatenate(weights), minlength=len(first)).astype(np.float64)
+    kept = np.abs(weight) > 1e-12  # what stands on both sides cancels, but for rounding
+    chosen = first[kept]
+    cell = (table[chosen], partner[chosen], *((size[chosen],) if unknowns.by_size else ()))
+    return StepDesign(np.asarray(agent), row[chosen], cell, weight[kept], coalition[chosen], n, tables)
