@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coterie import Game, InputError, Rules
 from coterie.game.admissible import Admissible
-from coterie.game.changes import changes_of_all, gains_of_movers
+from coterie.game.changes import changes_of_all, changes_of_the_sum, gains_of_movers
 from coterie.game.steps import steps_from
 from random_games import drawn_games, random_strategy
 
@@ -120,10 +120,12 @@ def test_notions_are_ordered(drawn):
 @settings(max_examples=60, deadline=None)
 @given(drawn_games(), st.integers(0, 2**32 - 1))
 def test_changes_by_difference_are_those_of_the_profile_after(drawn, seed):
-    game = drawn.game
+    game = drawn.game.valued(["total", "average"][seed % 2])
     profile = random_strategy(np.random.default_rng(seed), game.actions, pure=True).sets
     steps = steps_from(profile, game.actions, "swap")
     changes, gains = changes_of_all(game.utilities, profile, steps), gains_of_movers(game.utilities, profile, steps)
+    sums = changes_of_the_sum(game.utilities, profile, steps)
+    assert sums == pytest.approx(changes.sum(axis=1), abs=1e-9)
     for after, movers, own, all_own in zip(steps.after(profile), steps.movers, gains, changes, strict=True):
         expected = game.values(after) - game.values(profile)
         assert all_own == pytest.approx(expected, abs=1e-9)

@@ -59,3 +59,32 @@ def changes_of_all(utilities: Utilities, profile: BoolArray, steps: Steps) -> Fl
         values = utilities.pure_room_values(after)
         found[some] = np.where(after, values, 0.0).sum(axis=2) - before
     return found
+
+
+def changes_of_the_sum(utilities: Utilities, profile: BoolArray, steps: Steps) -> FloatArray:
+    """Return by how much each step changes the sum of everybody's utility, shape (s,).
+
+    Coalition l adds scale[l, s] T_l + shift[l, s] s (s - 1) at size s, T_l the sum over its ordered pairs. With R_i(l)
+    the sum over members j of d_ij + d_ji, movers of signs x (1 in, -1 out) turn T_l into T_l + sum of x_i R_i(l)
+    + sum over pairs of movers of x_i x_j (d_ij + d_ji).
+    """
+    if not isinstance(utilities, FromMeans):
+        return np.asarray(changes_of_all(utilities, profile, steps).sum(axis=1))
+    means, inside = utilities.means, profile.astype(np.float64)
+    k = profile.shape[1]
+    given = means.room_sums(inside)
+    received = np.stack([means.matrix(l).T @ inside[:, l] for l in range(k)], axis=1)
+    pairs, sizes = (given * inside).sum(axis=0), profile.sum(axis=0)
+    change = steps.change(profile)
+    both = given + received
+    later = np.broadcast_to(pairs, (len(steps), k)).copy()
+    places = range(steps.movers.shape[1])
+    for one in places:
+        later += change[:, one] * both[steps.movers[:, one]]
+        for two in range(one):
+            i, j = steps.movers[:, one], steps.movers[:, two]
+            later += change[:, one] * change[:, two] * (means.between(i, j) + means.between(j, i))
+    rooms, after = np.arange(k), sizes + change.sum(axis=1)
+    worth = utilities.scale[rooms, after] * later + utilities.shift[rooms, after] * after * (after - 1)
+    now = utilities.scale[rooms, sizes] * pairs + utilities.shift[rooms, sizes] * sizes * (sizes - 1)
+    return np.asarray((worth - now).sum(axis=1))

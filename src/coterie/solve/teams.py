@@ -1,0 +1,316 @@
+"""Profiles of largest expected value under rules: steps of one person, exchanges of two, and kicks.
+
+1. Starts that keep all rules: today's teams if they do, and others from a program with random weights.
+2. From each, steps that raise the value as long as there are any: one person joins, leaves or changes a coalition, two
+   exchange, people who must be together move as one. All steps are compared; the best one is taken, and with it others
+   that touch none of its coalitions.
+3. Kicks: a few random admissible steps from the best profiles, and up again, until that is in vain for long.
+
+Every profile on the way keeps all rules. `settled` leads from there to profiles that look stable: whoever blocks most
+has her way.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray
+from coterie.game.actions import ActionSpaces
+from coterie.game.admissible import Admissible
+from coterie.game.changes import changes_of_all, changes_of_the_sum
+from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.steps import Stability, Steps, exchanges, single_steps, small_steps, steps_from
+from coterie.solve.control import Control
+from coterie.solve.feasible import admissible_profile
+
+STARTS = 6
+"""From so many profiles the search begins."""
+
+PATIENCE = 40
+"""After so many kicks in vain a search ends."""
+
+KICKED = 4
+"""At most so many random steps make a kick."""
+
+KEPT = 32
+"""So many of the best profiles are remembered."""
+
+LISTED = 64
+"""Action spaces up to this size contribute every set as a step, larger ones small steps."""
+
+ENUMERATED = 20_000
+"""Up to so many profiles are looked at one by one."""
+
+SETTLING = 200
+"""After so many steps a profile that does not come to rest is left alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What teams are looked for: in which game, under which rules, at most how large."""
+
+    game: Game
+    """Expected utilities, with the value that is wanted."""
+    admissible: Admissible
+    largest: FloatArray
+    """The most members that a coalition is recommended to have, shape (k,); a limit that is no rule."""
+    fair: bool = False
+    """Whether the worst-off's utility counts, and the mean only among equals."""
+
+    @property
+    def spaces(self) -> ActionSpaces:
+        """What those who are to be assigned may do."""
+        return self.admissible.spaces(self.game.actions)
+
+    def score(self, profile: BoolArray) -> float:
+        """Return what is to be large: the mean utility of the staff, or that of the worst-off."""
+        return self.scores(profile[None])[0]
+
+    def scores(self, profiles: BoolArray) -> FloatArray:
+        """Return the same for several profiles."""
+        rooms = self.game.utilities.pure_room_values(profiles)
+        own = np.where(profiles, rooms, 0.0).sum(axis=2)[:, self.admissible.staff]
+        return np.asarray(self._score(own))
+
+    def _score(self, own: FloatArray) -> FloatArray:
+        mean = own.mean(axis=1)
+        return np.asarray(own.min(axis=1) + 1e-3 * mean if self.fair else mean)
+
+    def allows(self, profile: BoolArray) -> bool:
+        """Return whether a profile keeps the rules, and no coalition is larger than is recommended."""
+        return bool((profile.sum(axis=0) <= self.largest).all()) and self.admissible.holds(profile)
+
+    def steps(self, profile: BoolArray) -> Steps:
+        """Return the steps that a search may take: they keep what holds."""
+        spaces, groups = self.spaces, self.admissible.groups_in(profile)
+        parts = [_small(profile, spaces), exchanges(profile, spaces)]
+        if groups:
+            parts.append(steps_from(profile, spaces, "nash", groups))
+        found = Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+        found = found[self.admissible.admitted(profile, found)]
+        sizes = profile.sum(axis=0) + found.change(profile).sum(axis=1)
+        found = found[np.asarray((sizes <= self.largest).all(axis=1))]
+        return found if self.admissible.max_moves is None else found[self._within_moves(profile, found)]
+
+    def _within_moves(self, profile: BoolArray, steps: Steps) -> BoolArray:
+        """Return which steps leave at most as many people moved as allowed, names of coalitions as they are."""
+        today, most = self.admissible.today, self.admissible.max_moves
+        assert today is not None
+        assert most is not None
+        counted = today.any(axis=1) & self.admissible.staff
+        moved = (profile != today).any(axis=1) & counted
+        after = (steps.sets != today[steps.movers]).any(axis=2) & counted[steps.movers] & steps.moves
+        before = moved[steps.movers] & steps.moves
+        return np.asarray(moved.sum() + (after.astype(int) - before).sum(axis=1) <= most)
+
+    def changes(self, profile: BoolArray, steps: Steps) -> FloatArray:
+        """Return by how much each step changes the score."""
+        if not self.fair:
+            return changes_of_the_sum(self.game.utilities, profile, steps) / max(1, int(self.admissible.staff.sum()))
+        staff = self.admissible.staff
+        own = self.game.values(profile)[staff]
+        after = own + changes_of_all(self.game.utilities, profile, steps)[:, staff]
+        return self._score(after) - self._score(own[None])[0]
+
+
+def _small(profile: BoolArray, spaces: ActionSpaces) -> Steps:
+    """Return the single steps, of agents with many sets the small ones only."""
+    if all(space.size <= LISTED for space, _ in spaces.groups):
+        return single_steps(profile, spaces)
+    movers, sets = [], []
+    for agent, space in enumerate(spaces.spaces):
+        listed = space.enumerate() if space.size <= LISTED else small_steps(space, profile[agent])
+        listed = listed[(listed != profile[agent]).any(axis=1)]
+        movers.append(np.full(len(listed), agent))
+        sets.append(listed)
+    return Steps(np.concatenate(movers)[:, None], np.concatenate(sets)[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search brought: the best profiles, the best first, and their scores."""
+
+    profiles: list[BoolArray]
+    scores: list[float]
+    starts: int
+    sweeps: int
+    is_optimal: bool = False
+
+
+def best_teams(
+    task: Task,
+    control: Control,
+    *,
+    begin: Sequence[BoolArray] = (),
+    starts: int = STARTS,
+    patience: int = PATIENCE,
+    keep: int = KEPT,
+) -> Found:
+    """Search for the profiles of largest score that keep all rules.
+
+    Parameters
+    ----------
+    task
+        What is looked for.
+    control
+        Seed, time limit, progress, interruption.
+    begin
+        Profiles to begin with, such as today's; those that break rules are led to the nearest that does not.
+    starts
+        How many other profiles to begin with.
+    patience
+        How many kicks in a row may fail.
+    keep
+        How many profiles to return.
+    """
+    search = _Search(task, control, keep)
+    first = [profile if task.allows(profile) else admissible_profile(task, control, near=profile) for profile in begin]
+    if not first:
+        first = [admissible_profile(task, control)]
+    search.note(first[0])
+    done = 0
+    with control.running():
+        if task.spaces.size <= ENUMERATED:
+            search.look_at_all()
+            return search.found(1, is_optimal=True)
+        for _ in range(starts):
+            first.append(admissible_profile(task, control, weights=control.rng.normal(size=first[0].shape)))
+            control.check()
+        for profile in first:
+            search.climb(profile)
+            done += 1
+            control.report("teams", done, len(first) + patience, -search.best)
+        failed = 0
+        while failed < patience:
+            control.report("teams", len(first) + failed, len(first) + patience, -search.best)
+            before = search.best
+            search.climb(search.kicked(control.rng))
+            failed = 0 if search.best > before + STABLE_WITHIN else failed + 1
+    return search.found(len(first))
+
+
+class _Search:
+    def __init__(self, task: Task, control: Control, keep: int) -> None:
+        self.task, self.control, self.keep = task, control, keep
+        self.known: dict[bytes, tuple[float, BoolArray]] = {}
+        self.best, self.sweeps = -np.inf, 0
+
+    def note(self, profile: BoolArray, score: float | None = None) -> None:
+        """Remember a profile if it is among the best."""
+        score = self.task.score(profile) if score is None else score
+        self.known[profile.tobytes()] = score, profile.copy()
+        self.best = max(self.best, score)
+        if len(self.known) > 4 * self.keep:
+            kept = sorted(self.known, key=lambda key: -self.known[key][0])[: self.keep]
+            self.known = {key: self.known[key] for key in kept}
+
+    def found(self, starts: int, *, is_optimal: bool = False) -> Found:
+        ranked = sorted(self.known.values(), key=lambda one: -one[0])[: self.keep]
+        return Found([profile for _, profile in ranked], [score for score, _ in ranked], starts, self.sweeps, is_optimal)
+
+    def climb(self, profile: BoolArray) -> None:
+        """Take steps that raise the score as long as there are any."""
+        profile = profile.copy()
+        while True:
+            self.control.check()
+            self.sweeps += 1
+            steps = self.task.steps(profile)
+            gains = self.task.changes(profile, steps)
+            rising = np.flatnonzero(gains > STABLE_WITHIN)
+            if not len(rising):
+                break
+            profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
+        self.note(profile)
+
+    def _taken(self, profile: BoolArray, steps: Steps, order: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> BoolArray:
+        """Return the profile after the best step, and others that touch neither its coalitions nor its people."""
+        if self.task.fair or self.task.admissible.rules_across:
+            chosen = order[:1]
+        else:
+            chosen = _apart(profile, steps, order)
+        after = profile.copy()
+        for step in chosen.tolist():
+            for agent, own in zip(steps.movers[step].tolist(), steps.sets[step], strict=True):
+                if agent >= 0:
+                    after[agent] = own
+        if len(chosen) > 1 and not self.task.allows(after):
+            return self._taken_alone(profile, steps, int(order[0]))
+        return after
+
+    @staticmethod
+    def _taken_alone(profile: BoolArray, steps: Steps, step: int) -> BoolArray:
+        return np.asarray(steps[np.array([step])].after(profile)[0])
+
+    def kicked(self, rng: np.random.Generator) -> BoolArray:
+        """Return one of the best profiles after a few random steps."""
+        ranked = sorted(self.known.values(), key=lambda one: -one[0])[:8]
+        profile = ranked[min(int(rng.integers(len(ranked))), int(rng.integers(len(ranked))))][1].copy()
+        for _ in range(int(rng.integers(2, KICKED + 1))):
+            steps = self.task.steps(profile)
+            if not len(steps):
+                break
+            # Single steps and exchanges alike, however many there are of each.
+            several = steps.moves.sum(axis=1)
+            kind = rng.choice(np.unique(several))
+            profile = self._taken_alone(profile, steps, int(rng.choice(np.flatnonzero(several == kind))))
+        return profile
+
+    def look_at_all(self) -> None:
+        """Remember the best of all profiles that keep the rules."""
+        for block in self.task.spaces.joint_actions(2048):
+            self.control.check()
+            small = block[(block.sum(axis=1) <= self.task.largest).all(axis=1)]
+            if not len(small):
+                continue
+            scores = self.task.scores(small)
+            for at in np.argsort(-scores, kind="stable").tolist():
+                if len(self.known) >= self.keep and scores[at] <= sorted(s for s, _ in self.known.values())[-self.keep]:
+                    break
+                if self.task.admissible.holds(small[at]):
+                    self.note(small[at], float(scores[at]))
+
+
+def _apart(
+    profile: BoolArray, steps: Steps, order: "np.ndarray[tuple[int], np.dtype[np.int64]]"
+) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Return the first steps of an order, of those that share a coalition with an earlier one none."""
+    touched = np.zeros(profile.shape[1], dtype=bool)
+    rooms = (steps.change(profile) != 0).any(axis=1)
+    chosen = []
+    for step in order[:64].tolist():
+        if not (touched & rooms[step]).any():
+            chosen.append(step)
+            touched |= rooms[step]
+            if touched.all():
+                break
+    return np.array(chosen)
+
+
+def settled(
+    task: Task, profile: BoolArray, stability: Stability, check: Callable[[], None] = lambda: None
+) -> BoolArray | None:
+    """Return where a profile comes to rest if whoever blocks most has her way; None where it does not.
+
+    Steps that would break a limit on sizes or moves are not taken, although people could: then it does not come to
+    rest.
+    """
+    seen: set[bytes] = set()
+    for _ in range(SETTLING):
+        check()
+        steps, gains = task.game.steps(profile, stability, task.admissible)
+        least = gains.min(axis=1, initial=np.inf)
+        if not len(least) or least.max() <= STABLE_WITHIN:
+            return profile
+        for step in np.argsort(-least, kind="stable").tolist():
+            if least[step] <= STABLE_WITHIN:
+                return None
+            after = np.asarray(steps[np.array([step])].after(profile)[0])
+            if task.allows(after):
+                break
+        key = after.tobytes()
+        if key in seen:
+            return None
+        seen.add(key)
+        profile = after
+    return None
