@@ -56,8 +56,10 @@ class Requirement:
     rows: tuple[Row, ...]
     rule: Rule | None = None
     """The rule that says so; None for action spaces, largest sizes and the limit on moves."""
+    agents: tuple[int, ...] = ()
+    """Whose action spaces say so."""
     is_limit: bool = False
-    """Whether it is a limit on what is recommended and no rule."""
+    """Whether it is a largest size that is recommended, and no rule."""
 
 
 @dataclass(frozen=True)
@@ -67,34 +69,19 @@ class Conflict:
     requirements: tuple[Requirement, ...]
     is_irreducible: bool
     """Whether without any one of them the others can be kept; False where time was too short to say so."""
-    coalitions: Sequence[str] = ()
-    """Names of the game's coalitions."""
+    summary: tuple[str, ...] = ()
+    """The requirements in words, those that say the same of several people or coalitions in one."""
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The requirements in words, each one."""
         return tuple(one.text for one in self.requirements)
 
-    @property
-    def summary(self) -> tuple[str, ...]:
-        """The requirements in words, with coalitions of the same size in one."""
-        found: dict[object, list[Requirement]] = {}
-        for one in self.requirements:
-            key = one.rule.size if isinstance(one.rule, SizeRule) else id(one)
-            found.setdefault(key, []).append(one)
-        return tuple(self._in_one(alike) for alike in found.values())
-
-    def _in_one(self, alike: list[Requirement]) -> str:
-        rooms = [one.rule for one in alike if isinstance(one.rule, SizeRule)]
-        if len(rooms) < 2:
-            return alike[0].text
-        names = [self.coalitions[rule.coalition] for rule in rooms]
-        which = "every coalition" if len(names) == len(self.coalitions) else ", ".join(names)
-        return f"team size of {which}: {rooms[0].size}"
-
     def refusal(self) -> InputError:
         """Return the error that says so."""
-        hint = f" ({said(team_size='any')} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
+        hint = (
+            f" ({said(team_size='any')} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
+        )
         which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
         return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}")
 
@@ -212,7 +199,9 @@ class Assignments:
         for space, agents in alike.values():
             rows = tuple(row for i in agents for row in self._space(space, i))
             if rows:
-                yield Requirement(f"actions of {self._people(agents)}: {self._choices(space)}", rows)
+                yield Requirement(
+                    f"actions of {self._people(agents)}: {self._choices(space)}", rows, agents=tuple(agents)
+                )
 
     def _space(self, space: ActionSpace, agent: int) -> Iterable[Row]:
         if isinstance(space, UpTo):
@@ -248,8 +237,7 @@ class Assignments:
     def _people(self, agents: Sequence[int]) -> str:
         if len(agents) == self.admissible.staff.sum():
             return "everybody"
-        listed = ", ".join(self.agents[i] for i in agents[:SHOWN])
-        return listed if len(agents) <= SHOWN else f"{listed} and {counted(len(agents) - SHOWN, 'other')}"
+        return _listed([self.agents[i] for i in agents])
 
     def _choices(self, space: ActionSpace) -> str:
         if isinstance(space, UpTo):
@@ -258,7 +246,7 @@ class Assignments:
                 many = "at most one coalition" if space.most == 1 else f"up to {space.most} coalitions"
             return many
         listed = [" + ".join(names) or "none" for names in space.to_json(self.coalitions)]
-        return ", ".join(listed[:SHOWN]) + (f" or {counted(len(listed) - SHOWN, 'other')}" if len(listed) > SHOWN else "")
+        return _listed(listed, "or")
 
     # --- Profiles -------------------------------------------------------------------------------------
 
@@ -321,7 +309,25 @@ class Assignments:
             return blamed(kept + second, bool(second), rest[:half]) + second
 
         found = blamed([], False, list(self.requirements))
-        return Conflict(tuple(found), not unknown, self.coalitions)
+        return Conflict(tuple(found), not unknown, tuple(self._summary(found)))
+
+    def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:
+        alike: dict[object, list[Requirement]] = {}
+        for one in requirements:
+            rule = one.rule
+            key = rule.size if isinstance(rule, SizeRule) else "staff" if isinstance(rule, StaffRule) else id(one)
+            alike.setdefault(key, []).append(one)
+        for several in alike.values():
+            rules = [one.rule for one in several]
+            if len(several) == 1:
+                yield several[0].text
+            elif isinstance(rules[0], SizeRule):
+                names = [self.coalitions[rule.coalition] for rule in rules if isinstance(rule, SizeRule)]
+                which = "every coalition" if len(names) == self.n_coalitions else _listed(names)
+                yield f"team size of {which}: {rules[0].size}"
+            else:
+                people = [self.agents[rule.agent] for rule in rules if isinstance(rule, StaffRule)]
+                yield f"{_listed(people)} are not on the staff"
 
     @cached_property
     def _matrices(self) -> dict[int, Any]:
@@ -360,6 +366,13 @@ class Assignments:
         if found.x is None:
             return "infeasible", None
         return "found", found.x[:cells].reshape(self.n_agents, self.n_coalitions) > 0.5
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    if len(names) > SHOWN + 1:
+        names = [*names[:SHOWN], counted(len(names) - SHOWN, "other")]
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def _sum(variables: Sequence[int], least: float, most: float) -> Row:
