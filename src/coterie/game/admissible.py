@@ -238,11 +238,16 @@ class Admissible:
         own = (space if here else nothing for space, here in zip(spaces.spaces, self.staff.tolist(), strict=True))
         return ActionSpaces(tuple(own), tuple(left_out))
 
+    @property
+    def moves_text(self) -> str:
+        """The limit on moves, in words."""
+        return "" if self.max_moves is None else f"at most {counted(self.max_moves, 'person moves', 'people move')}"
+
     def violations(self, profile: BoolArray) -> list[str]:
         """Return the rules that a profile breaks, in words."""
         broken = [rule.text for rule in self.rules if rule.excess(profile)]
         if self.max_moves is not None and (moves := self.moves(profile)) > self.max_moves:
-            broken.append(f"at most {counted(self.max_moves, 'person moves', 'people move')} (it is {moves})")
+            broken.append(f"{self.moves_text} (it is {moves})")
         return broken
 
     def holds(self, profile: BoolArray) -> bool:

@@ -1,0 +1,392 @@
+"""Profiles that keep rules, as the points of a mixed-integer program (HiGHS); where there are none, the rules to blame.
+
+x_il in {0, 1} says that agent i is in coalition l. What must hold is linear in x and a few helpers, each of which is
+0 or 1 by itself as soon as x is:
+
+    explicit sets         sum over a of c_ia = 1, x_il = sum over a containing l of c_ia
+    up to m coalitions    0 or 1 <= sum over l of x_il <= m
+    0 or min to max       min z_l <= sum over i of x_il <= max z_l, z_l = 1 exactly where somebody is in l
+    quota in each         at least q z_l members with the label
+    together anywhere     y_l <= x_il, y_l <= x_jl, sum over l of y_l >= 1
+    apart                 x_il + x_jl <= 1
+    moves                 m_i >= x_il where i is not in l today, m_i >= 1 - x_il where she is, sum of m_i <= the limit
+
+An infeasible set of requirements is made irreducible by QuickXplain (Junker, AAAI 2004): without any one of them, the
+others can be kept.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import InputError
+from coterie.game.actions import ActionSpace, ActionSpaces, UpTo
+from coterie.game.admissible import (
+    Admissible,
+    PairRule,
+    PerPersonRule,
+    PlaceRule,
+    QuotaRule,
+    Rule,
+    SizeRule,
+    StaffRule,
+)
+from coterie.solve.control import Control
+from coterie.words import counted, said
+
+SHOWN = 4
+"""So many names are listed in words, and then "and others"."""
+
+PATIENCE = 10.0
+"""So many seconds are spent on naming a contradiction where nobody set a limit."""
+
+Row = tuple[Sequence[int], Sequence[float], float, float]
+"""Variables, their coefficients, and the limits of their sum."""
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """Something that must hold, in words and as rows of the program."""
+
+    text: str
+    rows: tuple[Row, ...]
+    rule: Rule | None = None
+    """The rule that says so; None for action spaces, largest sizes and the limit on moves."""
+    agents: tuple[int, ...] = ()
+    """Whose action spaces say so."""
+    is_limit: bool = False
+    """Whether it is a largest size that is recommended, and no rule."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Requirements that no profile keeps together."""
+
+    requirements: tuple[Requirement, ...]
+    is_irreducible: bool
+    """Whether without any one of them the others can be kept; False where time was too short to say so."""
+    summary: tuple[str, ...] = ()
+    """The requirements in words, those that say the same of several people or coalitions in one."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The requirements in words, each one."""
+        return tuple(one.text for one in self.requirements)
+
+    def refusal(self) -> InputError:
+        """Return the error that says so."""
+        hint = (
+            f" ({said(team_size='any')} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
+        )
+        which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
+        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}")
+
+
+class Assignments:
+    """The profiles that action spaces and rules admit.
+
+    Parameters
+    ----------
+    spaces
+        What agents may do.
+    admissible
+        The rules. Those who are not on the staff are nowhere, whatever their action space. A limit on moves counts
+        them with the names that coalitions have, interchangeable or not.
+    agents, coalitions
+        Names, for messages.
+    largest
+        The most members that each coalition may have on top of the rules, shape (k,): what is recommended at most.
+    """
+
+    def __init__(
+        self,
+        spaces: ActionSpaces,
+        admissible: Admissible,
+        agents: Sequence[str],
+        coalitions: Sequence[str],
+        *,
+        largest: IntArray | None = None,
+    ) -> None:
+        self.spaces, self.admissible = spaces, admissible
+        self.agents, self.coalitions = agents, coalitions
+        self.n_agents, self.n_coalitions = spaces.n_agents, spaces.n_coalitions
+        self.n_variables = self.n_agents * self.n_coalitions
+        self.definitions: list[Row] = []
+        self._occupied: dict[int, int] = {}
+        rules = [Requirement(rule.text, tuple(self._rule(rule)), rule) for rule in admissible.rules]
+        self.requirements = (*rules, *self._spaces(), *self._limits(largest), *self._moves())
+
+    # --- The program ----------------------------------------------------------------------------------
+
+    def x(self, agent: int, coalition: int) -> int:
+        """Return the number of the variable that says whether an agent is in a coalition."""
+        return agent * self.n_coalitions + coalition
+
+    def column(self, coalition: int, agents: BoolArray | None = None) -> list[int]:
+        """Return the variables of a coalition's members, of all agents or of those in a mask (n,)."""
+        chosen = range(self.n_agents) if agents is None else np.flatnonzero(agents).tolist()
+        return [self.x(i, coalition) for i in chosen]
+
+    def row(self, agent: int) -> list[int]:
+        """Return the variables of an agent's coalitions."""
+        return [self.x(agent, l) for l in range(self.n_coalitions)]
+
+    def _more(self, count: int) -> range:
+        """Return the numbers of further variables between 0 and 1."""
+        begin = self.n_variables
+        self.n_variables += count
+        return range(begin, self.n_variables)
+
+    def occupied(self, coalition: int) -> int:
+        """Return the variable that says whether anybody is in a coalition."""
+        if coalition not in self._occupied:
+            (z,) = self._more(1)
+            members = self.column(coalition)
+            self.definitions += [((x, z), (1.0, -1.0), -np.inf, 0.0) for x in members]
+            self.definitions.append(((z, *members), (1.0, *[-1.0] * len(members)), -np.inf, 0.0))
+            self._occupied[coalition] = z
+        return self._occupied[coalition]
+
+    def _rule(self, rule: Rule) -> Iterable[Row]:
+        match rule:
+            case SizeRule(coalition=l, size=size):
+                most = self.n_agents if size.max is None else size.max
+                yield from self._between(self.column(l), size.min, most, l if size.or_empty else None)
+            case QuotaRule(coalition=l):
+                most = self.n_agents if rule.most is None else rule.most
+                yield from self._between(self.column(l, rule.labelled), rule.least, most, l if rule.or_empty else None)
+            case PerPersonRule():
+                for i in np.flatnonzero(rule.applies).tolist():
+                    yield _sum(self.row(i), rule.least, rule.most)
+            case PairRule(agents=(i, j), coalition=l, share=share):
+                rooms = range(self.n_coalitions) if l is None else [l]
+                if share and l is None:
+                    shared = self._more(self.n_coalitions)
+                    for y, room in zip(shared, rooms, strict=True):
+                        yield from (((y, self.x(agent, room)), (1.0, -1.0), -np.inf, 0.0) for agent in (i, j))
+                    yield _sum(shared, 1, np.inf)
+                else:
+                    both = ([self.x(i, room), self.x(j, room)] for room in rooms)
+                    yield from (_sum(pair, 2 if share else 0, 2 if share else 1) for pair in both)
+            case PlaceRule(agent=i, coalition=l, inside=inside):
+                yield _sum([self.x(i, l)], int(inside), int(inside))
+            case StaffRule(agent=i):
+                yield _sum(self.row(i), 0, 0)
+            case _:
+                raise TypeError(f"a rule of an unknown kind: {rule.text}")
+
+    def _between(self, members: list[int], least: int, most: int, or_empty: int | None) -> Iterable[Row]:
+        """Yield that so many of these are members, or that the coalition `or_empty` has none."""
+        if or_empty is None or least == 0:
+            yield _sum(members, least, most)
+        else:
+            z = self.occupied(or_empty)
+            yield (*members, z), (*[1.0] * len(members), -float(least)), 0.0, np.inf
+            yield (*members, z), (*[1.0] * len(members), -float(most)), -np.inf, 0.0
+
+    def _spaces(self) -> Iterable[Requirement]:
+        """Yield what agents may do, one requirement for all who may do the same."""
+        alike: dict[str, tuple[ActionSpace, list[int]]] = {}
+        for space, members in self.spaces.groups:
+            staff = members[self.admissible.staff[members]].tolist()
+            if staff:
+                key = str(space.to_json(self.coalitions))
+                alike.setdefault(key, (space, []))[1].extend(staff)
+        for space, agents in alike.values():
+            rows = tuple(row for i in agents for row in self._space(space, i))
+            if rows:
+                yield Requirement(
+                    f"actions of {self._people(agents)}: {self._choices(space)}", rows, agents=tuple(agents)
+                )
+
+    def _space(self, space: ActionSpace, agent: int) -> Iterable[Row]:
+        if isinstance(space, UpTo):
+            if space.most < self.n_coalitions or not space.may_stay_out:
+                yield _sum(self.row(agent), 0 if space.may_stay_out else 1, space.most)
+            return
+        listed = space.enumerate()
+        chosen = self._more(len(listed))
+        yield _sum(chosen, 1, 1)
+        for l in range(self.n_coalitions):
+            holding = [chosen[a] for a in np.flatnonzero(listed[:, l]).tolist()]
+            yield (self.x(agent, l), *holding), (1.0, *[-1.0] * len(holding)), 0.0, 0.0
+
+    def _limits(self, largest: IntArray | None) -> Iterable[Requirement]:
+        if largest is not None:
+            for l, (name, most) in enumerate(zip(self.coalitions, np.asarray(largest).tolist(), strict=True)):
+                if most < min(self.n_agents, self.admissible.largest[l]):
+                    text = f"at most {most} in {name}, the largest size seen"
+                    yield Requirement(text, (_sum(self.column(l), 0, most),), is_limit=True)
+
+    def _moves(self) -> Iterable[Requirement]:
+        limit, today = self.admissible.max_moves, self.admissible.today
+        if limit is None or today is None:
+            return
+        movable = np.flatnonzero(today.any(axis=1) & self.admissible.staff).tolist()
+        moved, rows = self._more(len(movable)), []
+        for m, i in zip(moved, movable, strict=True):
+            for l, there in enumerate(today[i].tolist()):
+                x = self.x(i, l)
+                rows.append(((m, x), (1.0, 1.0), 1.0, np.inf) if there else ((m, x), (1.0, -1.0), 0.0, np.inf))
+        yield Requirement(self.admissible.moves_text, (*rows, _sum(moved, 0, limit)))
+
+    def _people(self, agents: Sequence[int]) -> str:
+        if len(agents) == self.admissible.staff.sum():
+            return "everybody"
+        return _listed([self.agents[i] for i in agents])
+
+    def _choices(self, space: ActionSpace) -> str:
+        if isinstance(space, UpTo):
+            many = "exactly one coalition" if space.most == 1 else f"one to {space.most} coalitions"
+            if space.may_stay_out:
+                many = "at most one coalition" if space.most == 1 else f"up to {space.most} coalitions"
+            return many
+        listed = [" + ".join(names) or "none" for names in space.to_json(self.coalitions)]
+        return _listed(listed, "or")
+
+    # --- Profiles -------------------------------------------------------------------------------------
+
+    def best(self, weights: FloatArray, control: Control | None = None, *, gap: float = 0.0) -> BoolArray | None:
+        """Return a profile with the largest sum of `weights` (n, k) over memberships, or nearly.
+
+        Where no profile keeps all rules, `InputError` names some that contradict each other. None where the time
+        was over before any profile was found; the best so far where it was over later.
+
+        Parameters
+        ----------
+        weights
+            What each membership is worth.
+        control
+            Seed, time limit and interruption.
+        gap
+            So far below the largest sum, as a share of it, is near enough.
+        """
+        control = control or Control()
+        status, found = self._solved(self.requirements, control, weights, gap)
+        if status == "infeasible":
+            conflict = self._explained(control)
+            assert conflict is not None
+            raise conflict.refusal()
+        return found
+
+    def drawn(self, control: Control | None = None) -> BoolArray | None:
+        """Return a profile drawn at random: the best for random weights. Otherwise as `best`."""
+        control = control or Control()
+        weights = control.rng.standard_normal((self.n_agents, self.n_coalitions))
+        return self.best(weights, control, gap=0.05)
+
+    def nearest(self, profile: BoolArray, control: Control | None = None) -> BoolArray | None:
+        """Return a profile with as few memberships as possible other than in the given one. Otherwise as `best`."""
+        return self.best(np.where(profile, 1.0, -1.0), control)
+
+    def conflict(self, control: Control | None = None) -> Conflict | None:
+        """Return requirements that contradict each other; None where there are none (or time was over first)."""
+        control = control or Control()
+        return self._explained(control) if self._solved(self.requirements, control)[0] == "infeasible" else None
+
+    def _explained(self, control: Control) -> Conflict | None:
+        """Return an irreducible part of the requirements, which together are infeasible."""
+        inner = Control(0, PATIENCE) if control.remaining is None else control
+        unknown = False
+
+        def is_infeasible(some: Sequence[Requirement]) -> bool:
+            nonlocal unknown
+            status = self._solved(some, inner)[0]
+            unknown = unknown or status == "unknown"
+            return status == "infeasible"
+
+        def blamed(kept: list[Requirement], added: bool, rest: list[Requirement]) -> list[Requirement]:  # noqa: FBT001
+            if added and is_infeasible(kept):
+                return []
+            if len(rest) == 1:
+                return rest
+            half = len(rest) // 2
+            second = blamed(kept + rest[:half], True, rest[half:])
+            return blamed(kept + second, bool(second), rest[:half]) + second
+
+        found = blamed([], False, list(self.requirements))
+        return Conflict(tuple(found), not unknown, tuple(self._summary(found)))
+
+    def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:
+        alike: dict[object, list[Requirement]] = {}
+        for one in requirements:
+            rule = one.rule
+            key = rule.size if isinstance(rule, SizeRule) else "staff" if isinstance(rule, StaffRule) else id(one)
+            alike.setdefault(key, []).append(one)
+        for several in alike.values():
+            rules = [one.rule for one in several]
+            if len(several) == 1:
+                yield several[0].text
+            elif isinstance(rules[0], SizeRule):
+                names = [self.coalitions[rule.coalition] for rule in rules if isinstance(rule, SizeRule)]
+                which = "every coalition" if len(names) == self.n_coalitions else _listed(names)
+                yield f"team size of {which}: {rules[0].size}"
+            else:
+                people = [self.agents[rule.agent] for rule in rules if isinstance(rule, StaffRule)]
+                yield f"{_listed(people)} are not on the staff"
+
+    @cached_property
+    def _matrices(self) -> dict[int, Any]:
+        """The rows of every requirement, by its identity."""
+        return {id(one): program_rows(one.rows, self.n_variables) for one in self.requirements if one.rows}
+
+    def _solved(
+        self, some: Sequence[Requirement], control: Control, weights: FloatArray | None = None, gap: float = 0.0
+    ) -> tuple[Literal["found", "infeasible", "unknown"], BoolArray | None]:
+        from scipy.optimize import Bounds, milp
+
+        cells = self.n_agents * self.n_coalitions
+        costs = np.zeros(self.n_variables)
+        if weights is not None:
+            costs[:cells] = -np.asarray(weights, dtype=np.float64).ravel()
+        rows = [program_rows(self.definitions, self.n_variables)] if self.definitions else []
+        rows += [self._matrices[id(one)] for one in some if one.rows]
+        found: Any = None
+        with control.running():
+            control.check()
+            for presolve in (True, False):  # presolving may end in "unbounded or infeasible"
+                options: dict[str, Any] = {"mip_rel_gap": gap, "presolve": presolve}
+                if control.remaining is not None:
+                    options["time_limit"] = max(control.remaining, 1e-3)
+                found = milp(
+                    costs,
+                    constraints=rows,
+                    integrality=np.arange(self.n_variables) < cells,
+                    bounds=Bounds(0, 1),
+                    options=options,
+                )
+                if found.status != 4:
+                    break
+        if found is None or (found.x is None and found.status != 2):
+            return "unknown", None
+        if found.x is None:
+            return "infeasible", None
+        return "found", found.x[:cells].reshape(self.n_agents, self.n_coalitions) > 0.5
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    if len(names) > SHOWN + 1:
+        names = [*names[:SHOWN], counted(len(names) - SHOWN, "other")]
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def _sum(variables: Sequence[int], least: float, most: float) -> Row:
+    return variables, [1.0] * len(variables), float(least), float(most)
+
+
+def program_rows(rows: Sequence[Row], n_variables: int) -> Any:
+    """Return rows as SciPy takes them."""
+    from scipy.optimize import LinearConstraint
+    from scipy.sparse import csr_array
+
+    starts = np.cumsum([0, *(len(variables) for variables, *_ in rows)])
+    places = [place for variables, *_ in rows for place in variables]
+    values = [value for _, coefficients, *_ in rows for value in coefficients]
+    shape = (len(rows), n_variables)
+    matrix = csr_array((np.array(values, dtype=np.float64), np.array(places, dtype=np.int32), starts), shape=shape)
+    return LinearConstraint(matrix, np.array([row[2] for row in rows]), np.array([row[3] for row in rows]))

@@ -1,0 +1,174 @@
+"""Profiles that keep rules, and rules that contradict each other, against a look at every profile."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie import ActionSpaces, InputError, Rules
+from coterie.game.admissible import Admissible
+from coterie.game.rules import TeamSize
+from coterie.solve.control import Control
+from coterie.solve.feasible import Assignments
+from random_games import random_space
+from random_rules import random_rules
+
+
+def random_assignments(rng, often):
+    n = int(rng.integers(1, 5))
+    k = int(rng.integers(1, 3 if n == 4 else 4))
+    spaces = (
+        ActionSpaces.shared(random_space(rng, k), n)
+        if rng.integers(2)
+        else ActionSpaces(tuple(random_space(rng, k) for _ in range(n)))
+    )
+    agents, coalitions = [str(i + 1) for i in range(n)], [str(l + 1) for l in range(k)]
+    today = rng.random((n, k)) < 0.4
+    admissible = Admissible.of(random_rules(rng, n, k, often, moves=True), agents, coalitions, today=today)
+    largest = rng.integers(0, n + 1, k) if rng.random() < 0.3 else None
+    found = Assignments(admissible.spaces(spaces), admissible, agents, coalitions, largest=largest)
+    return found, largest
+
+
+def every_profile(n, k):
+    numbers = np.arange(2 ** (n * k))
+    return ((numbers[:, None] >> np.arange(n * k)) & 1).astype(bool).reshape(-1, n, k)
+
+
+def kept(assignments, requirement, profile, largest):
+    """Whether a profile keeps one requirement, the obvious way."""
+    if requirement.rule is not None:
+        return requirement.rule.excess(profile) == 0
+    if requirement.agents:
+        return all(assignments.spaces.spaces[i].contains(profile[[i]])[0] for i in requirement.agents)
+    if requirement.is_limit:
+        (l,) = [l for l, name in enumerate(assignments.coalitions) if f" in {name}, " in requirement.text]
+        return profile[:, l].sum() <= largest[l]
+    return assignments.admissible.moves(profile) <= assignments.admissible.max_moves
+
+
+def keeps_all(assignments, profile, largest):
+    fits = largest is None or (profile.sum(axis=0) <= largest).all()
+    return bool(fits and assignments.spaces.contains(profile).all() and assignments.admissible.holds(profile))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_profiles_are_the_best_that_keep_all_rules(seed):
+    rng = np.random.default_rng(seed)
+    assignments, largest = random_assignments(rng, 0.25)
+    n, k = assignments.n_agents, assignments.n_coalitions
+    admitted = [profile for profile in every_profile(n, k) if keeps_all(assignments, profile, largest)]
+    if not admitted:
+        assert assignments.conflict() is not None
+        with pytest.raises(InputError, match="no assignment keeps all rules; these contradict each other: "):
+            assignments.drawn()
+        return
+    assert assignments.conflict() is None
+    weights = rng.standard_normal((n, k))
+    found = assignments.best(weights)
+    assert keeps_all(assignments, found, largest)
+    assert weights[found].sum() == pytest.approx(max(weights[profile].sum() for profile in admitted))
+    assert keeps_all(assignments, assignments.drawn(Control(seed)), largest)
+    other = rng.random((n, k)) < 0.5
+    fewest = min((profile != other).sum() for profile in admitted)
+    assert (assignments.nearest(other) != other).sum() == fewest
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_conflicts_are_irreducible(seed):
+    rng = np.random.default_rng(seed)
+    assignments, largest = random_assignments(rng, 0.6)
+    profiles = every_profile(assignments.n_agents, assignments.n_coalitions)
+    holds = {
+        id(one): np.array([kept(assignments, one, profile, largest) for profile in profiles])
+        for one in assignments.requirements
+    }
+    conflict = assignments.conflict()
+    everything = np.array([holds[id(one)] for one in assignments.requirements]).reshape(-1, len(profiles))
+    assert (conflict is None) == bool(everything.all(axis=0).any())
+    if conflict is not None:
+        assert conflict.is_irreducible
+        blamed = [holds[id(one)] for one in conflict.requirements]
+        assert not np.logical_and.reduce(blamed).any()
+        for t in range(len(blamed)):
+            rest = [one for s, one in enumerate(blamed) if s != t]
+            assert not rest or np.logical_and.reduce(rest).any()
+
+
+AGENTS, ROOMS = ("Ada", "Bo", "Cy", "Di", "Ed"), ("Finance", "Energy")
+
+
+def refusal(rules, actions="one", today=None, **options):
+    admissible = Admissible.of(rules, AGENTS, ROOMS, today=today)
+    spaces = ActionSpaces.parse(actions, AGENTS, ROOMS)
+    with pytest.raises(InputError) as problem:
+        Assignments(admissible.spaces(spaces), admissible, AGENTS, ROOMS, **options).drawn()
+    return str(problem.value).partition("each other: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"team_size": ":2"}, "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition"),
+        ({"fix": ["Ada=Finance"], "ban": ["Ada=Finance", "Bo=Energy"]}, "Ada is in Finance; Ada is not in Finance"),
+        (
+            {"together": ["Ada,Bo"], "fix": ["Ada=Finance", "Bo=Energy"]},
+            "Ada and Bo together; Ada is in Finance; Bo is in Energy; actions of everybody: exactly one coalition",
+        ),
+        ({"staff": ["Ada", "Bo"], "fix": ["Cy=Energy"]}, "Cy is not on the staff; Cy is in Energy"),
+        (
+            {"staff": ["Ada", "Bo"], "team_size": {"Finance": 2, "Energy": 1}},
+            "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
+            "actions of everybody: exactly one coalition",
+        ),
+    ],
+)
+def test_contradictions_are_named(rules, message):
+    assert refusal(Rules(**rules)) == message
+
+
+def test_other_things_that_contradict_rules():
+    today = np.array([[1, 0]] * 5, dtype=bool)
+    assert refusal(Rules(team_size={"Energy": "2:"}, max_moves=1), "any", today) == (
+        "team size of Energy: at least 2; at most 1 person moves"
+    )
+    limited = refusal(Rules(), largest=np.array([3, 1]))
+    assert limited == (
+        "actions of everybody: exactly one coalition; at most 3 in Finance, the largest size seen; "
+        'at most 1 in Energy, the largest size seen (team_size="any" allows sizes never seen)'
+    )
+    own = {name: [["Finance"], ["Finance", "Energy"]] if name < "C" else "any" for name in AGENTS}
+    assert refusal(Rules(ban=["Bo=Finance"]), own) == (
+        "Bo is not in Finance; actions of Ada and Bo: Finance or Finance + Energy"
+    )
+
+
+def test_newcomers_and_leavers_do_not_move():
+    today = np.zeros((5, 2), dtype=bool)
+    today[[0, 1, 4], [0, 0, 1]] = True  # Cy and Di are new, Ed leaves
+    rules = Rules(team_size=2, staff=AGENTS[:4], max_moves=0)
+    admissible = Admissible.of(rules, AGENTS, ROOMS, today=today)
+    found = Assignments(admissible.spaces(ActionSpaces.parse("one", AGENTS, ROOMS)), admissible, AGENTS, ROOMS).drawn()
+    assert found.T.tolist() == [[True, True, False, False, False], [False, False, True, True, False]]
+
+
+def test_the_same_seed_draws_the_same_and_others_others():
+    names, rooms = [str(i) for i in range(12)], list("abc")
+    admissible = Admissible.of(Rules(team_size={"*": TeamSize(3, 5)}), names, rooms)
+    assignments = Assignments(ActionSpaces.parse("one", names, rooms), admissible, names, rooms)
+    control = Control(5)
+    drawn = [assignments.drawn(control) for _ in range(5)]
+    assert len({profile.tobytes() for profile in drawn}) == 5
+    assert (assignments.drawn(Control(5)) == drawn[0]).all()
+
+
+def test_early_ends():
+    names, rooms = [str(i) for i in range(12)], list("abc")
+    admissible = Admissible.of(Rules(team_size=5), names, rooms)
+    assignments = Assignments(ActionSpaces.parse("one", names, rooms), admissible, names, rooms)
+    stopped = Control(0, stop=lambda: True)
+    assert assignments.drawn(stopped) is None
+    assert assignments.conflict(stopped) is None
+    assert stopped.ended == "interrupted"
