@@ -117,7 +117,7 @@ class Judgement:
         self.n_movers = len(self.mover)
 
     @property
-    def _from(self) -> tuple[IntArray, IntArray]:
+    def rows(self) -> tuple[IntArray, IntArray]:
         """The rows of movers, and of those who are asked."""
         return np.arange(self.n_movers), np.arange(self.n_movers, len(self.design.owners))
 
@@ -259,7 +259,7 @@ def paired_against(
     """
     judged = Judgement(strategy, against, evidence)
     spaces = declared or against.spaces
-    movers, asked = judged._from  # noqa: SLF001  (of this module)
+    movers, asked = judged.rows
     has_union = not judged.asks and bool(spaces.contains(strategy.sets).all())
     profiles = sum(space.log_size for space in spaces.spaces)
     most = judged.steps.moves.sum(axis=1)[judged.mover_step]
@@ -324,7 +324,7 @@ def _fixed_bounds(
     delta: float,
     learning: Evidence | None,
 ) -> FloatArray:
-    movers, asked = judged._from  # noqa: SLF001  (of this module)
+    movers, asked = judged.rows
     bounds = np.full(len(judged.steps), -np.inf)
     if not len(judged.steps):
         return bounds
@@ -355,10 +355,21 @@ def _fixed_bounds(
     return bounds
 
 
+def range_against(evidence: Evidence, strategy: Strategy, against: Against) -> float:
+    """Return what the range of utilities says of the gap without any data."""
+    judged = Judgement(strategy, against, evidence)
+    movers, asked = judged.rows
+    bounds = judged.least(judged.bound(lambda source, design: source.range_bound(design), evidence, movers))
+    if len(asked):
+        change = judged.bound(lambda source, design: source.range_bound(design), evidence, asked)
+        bounds[np.unique(judged.asked_step[change < 0])] = -np.inf
+    return max(0.0, float(bounds.max(initial=0.0)))
+
+
 def likely_against(evidence: Evidence, strategy: Strategy, against: Against, delta: float) -> float | None:
     """Return what the gap likely is at most, no promise, see `coterie.certificates.likely`."""
     judged = Judgement(strategy, against, evidence)
-    movers, asked = judged._from  # noqa: SLF001  (of this module)
+    movers, asked = judged.rows
     if not len(movers):
         return 0.0
     if evidence.likely_bound(judged.design, delta) is None:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from weakref import WeakSet
 
 from coterie import checks
+from coterie.certificates.against import Against, fixed_against, likely_against
 from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
@@ -55,11 +56,15 @@ def fixed(
 def _fixed(
     evidence: Evidence,
     strategy: Strategy,
-    spaces: ActionSpaces,
+    spaces: ActionSpaces | Against,
     delta: float,
     form: Form,
     learning: Evidence | None,
 ) -> Certificate:
+    if isinstance(spaces, Against):
+        if not spaces.is_plain:
+            return fixed_against(evidence, strategy, spaces, delta, form=form, learning=learning)
+        spaces = spaces.own_spaces
     design = evidence.design(strategy)
 
     def bound(log_term: float) -> GainBound:
@@ -80,6 +85,14 @@ def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form 
     `widths.totals` for totals. With a learning part it is `Tilted`.
     """
     return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
+
+
+def _likely(evidence: Evidence, strategy: Strategy, spaces: ActionSpaces | Against, delta: float) -> float | None:
+    if isinstance(spaces, Against):
+        if not spaces.is_plain:
+            return likely_against(evidence, strategy, spaces, delta)
+        spaces = spaces.own_spaces
+    return likely_gap(evidence, strategy, spaces, delta)
 
 
 NOT_ADAPTIVE = "holdout needs actions that did not depend on earlier utilities; for an adaptive log there is paired"
@@ -110,12 +123,15 @@ class Sealed:
         self,
         candidates: Sequence[Strategy],
         learning: Evidence | None,
-        spaces: ActionSpaces,
+        spaces: ActionSpaces | Against,
         delta: float,
         *,
         form: Form = "both",
     ) -> list[Certificate]:
-        """Return a certificate for each candidate; all of them hold together with probability 1 - delta."""
+        """Return a certificate for each candidate; all of them hold together with probability 1 - delta.
+
+        They are about deviations within action spaces, or about whatever is said that profiles must hold against.
+        """
         if self.__evidence in _OPENED:
             raise InputError(USED_ALREADY)
         _OPENED.add(self.__evidence)
@@ -126,7 +142,7 @@ class Sealed:
             return [replace(one, delta=delta) for one in found]
 
         self.__again = at
-        self.__likely = lambda index, delta: likely_gap(self.__evidence, candidates[index], spaces, delta)
+        self.__likely = lambda index, delta: _likely(self.__evidence, candidates[index], spaces, delta)
         return at(delta)
 
     def likely(self, index: int, delta: float) -> float | None:

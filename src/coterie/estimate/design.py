@@ -70,6 +70,37 @@ class StrategyDesign(Design):
         """Return phi of an agent's room values over her unknowns: first axis the k rooms, then unknowns."""
 
 
+class AveragedDesign(StrategyDesign):
+    """The rooms of a pure strategy as averages over partners: all coefficients of a room are divided by their number."""
+
+    def __init__(self, base: StrategyDesign) -> None:
+        self.base, self.marginals = base, base.marginals
+        self.shares_unknowns = base.shares_unknowns  # type: ignore[misc]
+        self.factor = 1 / np.maximum(base.partners, 1.0)
+
+    @property
+    def partners(self) -> FloatArray:
+        return np.asarray(self.base.partners * self.factor)
+
+    def linear(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.base.linear(values) * self.factor)
+
+    def quadratic(self, values: FloatArray) -> FloatArray:
+        found = self.base.quadratic(values)
+        if found.ndim == 2:
+            return np.asarray(found * self.factor**2)
+        return np.asarray(found * self.factor[:, :, None] * self.factor[:, None, :])
+
+    def largest(self, values: FloatArray) -> FloatArray:
+        # Where coalitions share unknowns, all of an agent's count together.
+        factor = self.factor.max(axis=1, keepdims=True) if self.shares_unknowns else self.factor
+        return np.asarray(self.base.largest(values) * factor)
+
+    def coefficients(self, agent: int) -> FloatArray:
+        phi = self.base.coefficients(agent)
+        return np.asarray(phi * self.factor[agent].reshape(-1, *[1] * (phi.ndim - 1)))
+
+
 def directions(design: Design, row: int) -> FloatArray:
     """Return the room coefficients of a row (of a strategy: an agent) over the agent's own unknowns, shape (k, d).
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie import __version__
 from coterie.assumptions.all_checks import checks_of
+from coterie.certificates.against import Against, range_against
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import worst_deviations
@@ -36,7 +37,12 @@ class Judged:
 
 
 def assembled(
-    judged: Judged, statistics: Statistics, solver: Search, parameters: Mapping[str, Any], notes: Sequence[str] = ()
+    judged: Judged,
+    statistics: Statistics,
+    solver: Search,
+    parameters: Mapping[str, Any],
+    notes: Sequence[str] = (),
+    against: Against | None = None,
 ) -> Result:
     """Return the result; after an interruption, without what would take long.
 
@@ -52,22 +58,28 @@ def assembled(
         What was asked.
     notes
         Warnings besides those that the log gives rise to.
+    against
+        What the strategy is to be stable against; by default single deviations, without rules.
     """
     strategy, certificate, evidence = judged.strategy, judged.certificate, judged.evidence
-    by_range = worst_deviations(evidence.range_bound(evidence.design(strategy)), judged.spaces)
-    range_gap = max(0.0, by_range.largest)
+    against = against or Against(judged.spaces)
+    if against.is_plain:
+        by_range = worst_deviations(evidence.range_bound(evidence.design(strategy)), judged.spaces)
+        range_gap = max(0.0, by_range.largest)
+    else:
+        range_gap = range_against(evidence, strategy, against)
     checks = checks_of(statistics, in_a_hurry=solver.status == "interrupted")
     warnings = [*cautions(statistics, strategy, checks), *notes]
     worst = certificate.worst
     seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
     if certificate.gap >= SAYS_NOTHING * range_gap > 0 and seems_stable:
         warnings.insert(0, TOO_FEW)
-    explained, gain_intervals = explanations(evidence, strategy, certificate)
+    explained, gain_intervals = explanations(evidence, strategy, certificate, against)
     return Result(
         strategy,
         certificate,
         judged.certificates,
-        _estimate(judged),
+        _estimate(judged, against),
         _coverage(statistics, judged),
         solver,
         _data(statistics),
@@ -90,11 +102,11 @@ def _coverage(statistics: Statistics, judged: Judged) -> Coverage | None:
     return coverage(statistics.whole, judged.strategy, judged.spaces)
 
 
-def _estimate(judged: Judged) -> Estimate:
-    game, strategy = judged.evidence.game(judged.spaces), judged.strategy
+def _estimate(judged: Judged, against: Against) -> Estimate:
+    game, strategy = judged.evidence.game(judged.spaces).valued(against.value), judged.strategy
     potential = game.potential(strategy) if game.has_potential else None
     values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
-    return Estimate(game.gap(strategy), potential, values)
+    return Estimate(against.gap(game, strategy), potential, values)
 
 
 def _data(statistics: Statistics) -> Data:

@@ -6,12 +6,16 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import FloatArray
+from coterie.certificates.against import Against
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, SmallerOf
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.errors import InputError
-from coterie.estimate.design import StrategyDesign
+from coterie.estimate.design import AveragedDesign, StrategyDesign
+from coterie.estimate.step_design import step_design
+from coterie.game.game import Value
+from coterie.game.steps import Steps
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Partner, Room
 from coterie.learn.result import Result, as_result
@@ -33,7 +37,7 @@ def explain(result: Result | str | PathLike[str], agent: str) -> Explanation:
 
 
 def explanations(
-    evidence: Evidence, strategy: Strategy, certificate: Certificate
+    evidence: Evidence, strategy: Strategy, certificate: Certificate, against: Against
 ) -> tuple[dict[str, Explanation], Intervals]:
     """Return every agent's explanation, and what her best alternative changes at least and at most.
 
@@ -41,8 +45,14 @@ def explanations(
     does not matter that the data chose them.
     """
     design = evidence.design(strategy)
+    if against.value == "average":
+        design = AveragedDesign(design)
     sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
-    intervals, rooms = _gain_intervals(sure, strategy, certificate), _rooms(evidence, design, sure, strategy)
+    rooms = _rooms(evidence, design, sure, strategy)
+    if against.is_plain:
+        intervals = _gain_intervals(sure, strategy, certificate)
+    else:
+        intervals = _step_intervals(evidence, strategy, certificate, against.value)
     moves = certificate.alternatives
     least = {agent: low for agent, (low, _) in intervals.items()}
     return {a: Explanation.of(a, rooms[a], moves.get(a), least.get(a)) for a in strategy.agents}, intervals
@@ -62,6 +72,26 @@ def _gain_intervals(sure: GainBound, strategy: Strategy, certificate: Certificat
     least = 0.0 - sure.at(-x[:, None], np.array(moves, dtype=np.intp))[:, 0]
     names = [strategy.agents[i] for i in moves]
     return {agent: (low, alternatives[agent].bound) for agent, low in zip(names, least.tolist(), strict=True)}
+
+
+def _step_intervals(evidence: Evidence, strategy: Strategy, certificate: Certificate, value: Value) -> Intervals:
+    """Return the same for steps: what each agent has of the step that comes closest to paying off for her."""
+    alternatives = {a: w for a, w in certificate.alternatives.items() if w.movers or w.deviation is not None}
+    if not alternatives:
+        return {}
+    moved = [witness.movers or {witness.agent: witness.deviation} for witness in alternatives.values()]
+    parts = []
+    for step in moved:
+        who = np.array([[strategy.agents.index(agent) for agent in step]])
+        sets = np.array([[[name in to for name in strategy.coalitions] for to in step.values()]])
+        parts.append(Steps(who, sets))
+    steps, agents = Steps.together(parts), np.array([strategy.agents.index(agent) for agent in alternatives])
+    design = step_design(evidence.unknowns, strategy.sets, steps, (np.arange(len(steps)), agents), value)
+    sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
+    least = 0.0 - sure.at(-design.moves, np.arange(len(agents)))[:, 0]
+    return {
+        agent: (low, witness.bound) for (agent, witness), low in zip(alternatives.items(), least.tolist(), strict=True)
+    }
 
 
 def _rooms(

@@ -11,9 +11,14 @@ from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
 from coterie.files import naming, read_json, record, to_json, typed, whole_file
+from coterie.game.game import Value
+from coterie.game.rules import Rules
+from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Room
+from coterie.learn.options import Option
 from coterie.learn.warnings import TOO_FEW
+from coterie.learn.wishes import Goal
 from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
@@ -24,6 +29,15 @@ FORMAT = "coterie.result/1"
 
 NAMED = 12
 """So many agents are named in a sentence."""
+
+STEPS: dict[str, str] = {
+    "nash": "by moving",
+    "individual": "by moving to where nobody would lose by it",
+    "contractual": "by moving from where nobody would lose by it",
+    "contractual-individual": "by moving without somebody else losing by it",
+    "swap": "by moving or by changing places with somebody who gains too",
+}
+"""What people could do, by notion of stability."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,28 @@ class Candidate:
     """The gap to expect, None where that did not matter."""
 
 
+@dataclass(frozen=True)
+class Today:
+    """Today's assignment, and what the recommended one is expected to improve."""
+
+    strategy: Strategy
+    moves: int
+    """How many people are elsewhere in the recommended assignment."""
+    expected_improvement: float
+    """Of the mean utility of those who are assigned."""
+    range: tuple[float, float]
+    """What it is with probability 80 %, as far as the log tells."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `today` of a result file."""
+        return {
+            "strategy": self.strategy.to_json(),
+            "moves": self.moves,
+            "expected_improvement": self.expected_improvement,
+            "range": list(self.range),
+        }
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """A recommended (or given) strategy with its certificate and everything a reader may ask about it."""
@@ -144,6 +180,19 @@ class Result:
     """What was asked: the parameters of the learner, or of `certify`, as plain values."""
     version: str = ""
     seed: int | None = None
+    value: Value = "total"
+    """What a coalition is worth: the total over the other members, or their average."""
+    stability: Stability = "nash"
+    goal: Goal | None = None
+    """What was recommended for; None where the strategy was given."""
+    rules: Rules = field(default_factory=Rules)
+    options: tuple[Option, ...] = ()
+    """What else could be recommended, none of them beaten by another; the first is the recommendation."""
+    today: Today | None = None
+    violations: tuple[str, ...] = ()
+    """The rules that the strategy breaks."""
+    is_vacuous: bool = False
+    """Whether the certificate would be 0 without any data."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -180,7 +229,8 @@ class Result:
     def nobody_gains(self, gap: float) -> str:
         """Word that a gap is at most so much."""
         who = "nobody who is counted" if self.left_out else "nobody"
-        return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} '}by moving"
+        within = " within the rules" if self.rules else ""
+        return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} '}{STEPS[self.stability]}{within}"
 
     def _uncounted(self) -> str:
         """Name those whom the certificate is not about, as the end of a sentence."""
@@ -194,6 +244,11 @@ class Result:
 
     def _moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
+        if witness.movers:
+            others = [agent for agent in witness.movers if agent != witness.agent]
+            there = {agent: set(self.strategy.actions[agent]) for agent in witness.movers}
+            swapped = len(others) == 1 and set(witness.deviation) - there[witness.agent] <= there[others[0]]
+            return f"changing places with {others[0]}" if swapped else f"moving together with {' and '.join(others)}"
         now = set(self.strategy.actions[witness.agent]) if self.strategy.is_pure else set()
         to = [name for name in witness.deviation if name not in now]
         kept = bool(now & set(witness.deviation))
@@ -229,6 +284,14 @@ class Result:
             **({} if strategy.is_pure else {"marginals": marginals}),
             "certificate": self.certificate.to_json(),
             "likely_gap": self.likely,
+            "value": self.value,
+            "stability": self.stability,
+            "goal": self.goal,
+            "rules": self.rules.to_json(),
+            "violations": list(self.violations),
+            "options": [one.to_json() for one in self.options],
+            "today": None if self.today is None else self.today.to_json(),
+            "is_vacuous": self.is_vacuous,
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),
@@ -265,6 +328,12 @@ class Result:
             "coverage": None if coverage.get("c_size") is None else Coverage.from_json(coverage),
             "data": {**data["data"], "samples": coverage.get("samples")},
             "likely": data.get("likely_gap"),
+            "rules": Rules.from_json(data["rules"]) if data.get("rules") else Rules(),
+            "options": tuple(
+                record(Option, {**one, "strategy": Strategy.from_json(one["strategy"], agents, coalitions)}, "options")
+                for one in data.get("options", ())
+            ),
+            "today": _today(data.get("today"), agents, coalitions),
             "explanations": {
                 agent: Explanation.of(agent, rooms, certificate.alternatives.get(agent), least.get(agent))
                 for agent, rooms in explained.items()
@@ -284,6 +353,13 @@ class Result:
         content = read_json(path)
         with naming(path):
             return cls.from_json(content)
+
+
+def _today(data: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Today | None:
+    if data is None:
+        return None
+    found: Today = record(Today, {**data, "strategy": Strategy.from_json(data["strategy"], agents, coalitions)}, "today")
+    return found
 
 
 _NEEDED: dict[str, type] = {

@@ -12,17 +12,18 @@ has her way.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import Admissible
 from coterie.game.changes import changes_of_all, changes_of_the_sum
 from coterie.game.game import STABLE_WITHIN, Game
 from coterie.game.steps import Stability, Steps, exchanges, single_steps, small_steps, steps_from
 from coterie.solve.control import Control
-from coterie.solve.feasible import admissible_profile
+from coterie.solve.feasible import Assignments
 
 STARTS = 6
 """From so many profiles the search begins."""
@@ -53,15 +54,21 @@ class Task:
     game: Game
     """Expected utilities, with the value that is wanted."""
     admissible: Admissible
-    largest: FloatArray
+    largest: IntArray
     """The most members that a coalition is recommended to have, shape (k,); a limit that is no rule."""
     fair: bool = False
     """Whether the worst-off's utility counts, and the mean only among equals."""
 
-    @property
+    @cached_property
     def spaces(self) -> ActionSpaces:
         """What those who are to be assigned may do."""
         return self.admissible.spaces(self.game.actions)
+
+    @cached_property
+    def assignments(self) -> Assignments:
+        """The profiles that are allowed, as a program."""
+        game = self.game
+        return Assignments(self.spaces, self.admissible, game.agents, game.coalitions, largest=self.largest)
 
     def score(self, profile: BoolArray) -> float:
         """Return what is to be large: the mean utility of the staff, or that of the worst-off."""
@@ -165,9 +172,9 @@ def best_teams(
         How many profiles to return.
     """
     search = _Search(task, control, keep)
-    first = [profile if task.allows(profile) else admissible_profile(task, control, near=profile) for profile in begin]
-    if not first:
-        first = [admissible_profile(task, control)]
+    # Whatever the time limit, one profile is needed, or the reason why there is none.
+    first = [profile if task.allows(profile) else _needed(task.assignments.nearest(profile)) for profile in begin]
+    first = first or [_needed(task.assignments.drawn(Control(control.rng)))]
     search.note(first[0])
     done = 0
     with control.running():
@@ -175,8 +182,9 @@ def best_teams(
             search.look_at_all()
             return search.found(1, is_optimal=True)
         for _ in range(starts):
-            first.append(admissible_profile(task, control, weights=control.rng.normal(size=first[0].shape)))
+            drawn = task.assignments.drawn(control)
             control.check()
+            first += [] if drawn is None else [drawn]
         for profile in first:
             search.climb(profile)
             done += 1
@@ -190,7 +198,14 @@ def best_teams(
     return search.found(len(first))
 
 
+def _needed(profile: BoolArray | None) -> BoolArray:
+    assert profile is not None  # without a limit a program ends with a profile or with the reason why there is none
+    return profile
+
+
 class _Search:
+    """Everything that one search has seen."""
+
     def __init__(self, task: Task, control: Control, keep: int) -> None:
         self.task, self.control, self.keep = task, control, keep
         self.known: dict[bytes, tuple[float, BoolArray]] = {}
@@ -207,7 +222,9 @@ class _Search:
 
     def found(self, starts: int, *, is_optimal: bool = False) -> Found:
         ranked = sorted(self.known.values(), key=lambda one: -one[0])[: self.keep]
-        return Found([profile for _, profile in ranked], [score for score, _ in ranked], starts, self.sweeps, is_optimal)
+        return Found(
+            [profile for _, profile in ranked], [score for score, _ in ranked], starts, self.sweeps, is_optimal
+        )
 
     def climb(self, profile: BoolArray) -> None:
         """Take steps that raise the score as long as there are any."""
@@ -223,12 +240,9 @@ class _Search:
             profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
         self.note(profile)
 
-    def _taken(self, profile: BoolArray, steps: Steps, order: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> BoolArray:
+    def _taken(self, profile: BoolArray, steps: Steps, order: IntArray) -> BoolArray:
         """Return the profile after the best step, and others that touch neither its coalitions nor its people."""
-        if self.task.fair or self.task.admissible.rules_across:
-            chosen = order[:1]
-        else:
-            chosen = _apart(profile, steps, order)
+        chosen = order[:1] if self.task.fair else _apart(profile, steps, order)
         after = profile.copy()
         for step in chosen.tolist():
             for agent, own in zip(steps.movers[step].tolist(), steps.sets[step], strict=True):
@@ -271,9 +285,7 @@ class _Search:
                     self.note(small[at], float(scores[at]))
 
 
-def _apart(
-    profile: BoolArray, steps: Steps, order: "np.ndarray[tuple[int], np.dtype[np.int64]]"
-) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def _apart(profile: BoolArray, steps: Steps, order: IntArray) -> IntArray:
     """Return the first steps of an order, of those that share a coalition with an earlier one none."""
     touched = np.zeros(profile.shape[1], dtype=bool)
     rooms = (steps.change(profile) != 0).any(axis=1)

@@ -8,7 +8,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from os import PathLike
 from typing import Any
@@ -19,6 +19,7 @@ from coterie import checks
 from coterie.arrays import IntArray
 from coterie.errors import InputError
 from coterie.files import whole_file
+from coterie.log.choices import sorted_sets
 from coterie.log.log import Log, as_log
 from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
@@ -209,6 +210,20 @@ class Statistics:
         clues, more = (one.clues.relabelled(one.setting, setting) for one in (self, other))
         attendance = _added(self, other, setting)
         return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance)
+
+    def with_agents(self, names: Sequence[str]) -> "Statistics":
+        """Return the same statistics among more agents, of whom nothing was seen; they may do what anybody may."""
+        old = self.setting
+        sets = old.action_sets
+        if isinstance(sets, Mapping):
+            every = sorted_sets([one for own in sets.values() for one in own], old.coalitions)
+            sets = {**sets, **dict.fromkeys(names, every)}
+        setting = replace(old, agents=old.agents + tuple(names), action_sets=sets)
+        attendance = None
+        if self.attendance is not None:
+            attendance = np.concatenate([self.attendance, np.zeros(len(names), dtype=np.int64)])
+        parts = tuple(part.relabelled(setting) for part in self.parts)
+        return Statistics(setting, parts, self.clues.relabelled(old, setting), attendance)
 
     def seen_less(self, min_samples: int) -> tuple[int, ...]:
         """Return the agents who were members in fewer than so many samples.

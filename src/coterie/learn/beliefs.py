@@ -1,0 +1,59 @@
+"""What utilities may be, given a log: the expected game, and games drawn from what the data leave possible.
+
+Pairs: the posterior of `coterie.estimate.posterior`. Totals: means of pairs are normal around the ridge estimate, with
+the spread that the residuals suggest, as far as the totals tell pairs apart at all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.total_evidence import TotalEvidence
+from coterie.estimate.posterior import means_left_possible
+from coterie.game.actions import ActionSpaces
+from coterie.game.game import Game
+
+CELLS = 1_000_000
+"""Beyond so many unknowns the estimates stand for what is expected, and nothing is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What unknowns may be."""
+
+    evidence: Evidence
+    middle: FloatArray
+    """What each unknown is expected to be."""
+    draw: Callable[[np.random.Generator], FloatArray] | None
+    """Draws all unknowns together; None where that would take too long."""
+
+    def game(self, spaces: ActionSpaces, values: FloatArray | None = None) -> Game:
+        """Return the game in which unknowns are what is expected, or have other values."""
+        return self.evidence.unknowns.game(
+            self.middle if values is None else values, spaces, *(self.evidence.names or ())
+        )
+
+    def draws(self, rng: np.random.Generator, count: int) -> list[FloatArray]:
+        """Return several draws; the expected values alone where there are none."""
+        return [self.middle] if self.draw is None else [self.draw(rng) for _ in range(count)]
+
+
+def beliefs_from(evidence: Evidence, *, symmetric: bool, check: Callable[[], None] | None = None) -> Beliefs:
+    """Return what a log leaves possible; `check` is called now and then, and may raise."""
+    bounds = evidence.bounds
+
+    def within(values: FloatArray) -> FloatArray:
+        return np.clip(values, bounds.low, bounds.high)
+
+    if isinstance(evidence, PairEvidence):
+        moments = evidence.estimate.moments
+        if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
+            return Beliefs(evidence, evidence.values, None)
+        possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, check=check)
+        return Beliefs(evidence, within(possible.middle), lambda rng: within(possible.draw(rng)))
+    assert isinstance(evidence, TotalEvidence)
+    return Beliefs(evidence, within(evidence.values), None)

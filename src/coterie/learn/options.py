@@ -1,0 +1,225 @@
+"""What could be recommended: candidates with what is sure and what is expected of each, and the choice among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray
+from coterie.certificates.against import Against, replace_actions
+from coterie.certificates.certificate import Certificate
+from coterie.game.changes import changes_of_all, gains_of_movers
+from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.steps import Steps, consent_needed, needs_consent
+from coterie.game.strategy import Strategy
+from coterie.learn.beliefs import Beliefs
+from coterie.learn.wishes import Goal, Wishes
+
+GAMES, DRAWS = 24, 400
+"""Gaps are expected over so many games that the data leave possible, ranges of values over so many."""
+
+MOST = 7
+"""So many options are told at most."""
+
+RANGE = 0.8
+"""How probable it is that an improvement lies in the range that is told."""
+
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class Option:
+    """An assignment that could be recommended."""
+
+    label: str
+    """What it is best at: "recommended", "surest", "best expected", "fairest", "fewest moves", "today" or "another"."""
+    strategy: Strategy
+    method: str
+    """Of its certificate."""
+    gap: float
+    """Its certificate."""
+    expected_value: float
+    """Per person, mean over those who are assigned."""
+    expected_gap: float
+    moves: int | None
+    """How many people are elsewhere than today; None where today is not known."""
+    expected_least: float = 0.0
+    """What whoever is worst off is expected to have."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return an entry of `options` in a result file."""
+        return {
+            "label": self.label,
+            "strategy": self.strategy.to_json(),
+            "method": self.method,
+            "gap": self.gap,
+            "expected_value": self.expected_value,
+            "expected_gap": self.expected_gap,
+            "moves": self.moves,
+            "expected_least": self.expected_least,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A profile with its certificate, and how it was found."""
+
+    strategy: Strategy
+    certificate: Certificate
+    is_vacuous: bool = False
+    """Whether the certificate is 0 without any data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What is expected of several profiles over the games that a log leaves possible."""
+
+    values: FloatArray
+    """The mean utility of those who are assigned, per profile."""
+    least: FloatArray
+    """The expected utility of whoever has least, per profile."""
+    gaps: FloatArray
+
+
+def expected_of(
+    strategies: Sequence[Strategy], beliefs: Beliefs, against: Against, staff: BoolArray, rng: np.random.Generator
+) -> Expected:
+    """Return what is expected of profiles: values are linear, so those of the expected game; gaps over drawn games."""
+    spaces = against.own_spaces
+    middle = beliefs.game(spaces).valued(against.value)
+    own = np.stack([middle.values(strategy)[staff] for strategy in strategies])
+    gaps = np.zeros(len(strategies))
+    drawn = beliefs.draws(rng, GAMES)
+    steps = None if against.is_plain else [against.steps(strategy.sets) for strategy in strategies]
+    for values in drawn:
+        game = beliefs.game(spaces, values)
+        for t, strategy in enumerate(strategies):
+            gaps[t] += _gap(game, strategy, against, None if steps is None else steps[t])
+    return Expected(own.mean(axis=1), own.min(axis=1), gaps / len(drawn))
+
+
+def _gap(game: Game, strategy: Strategy, against: Against, steps: Steps | None) -> float:
+    """Return the gap; steps that are known need not be listed again for every game."""
+    if steps is None:
+        return against.gap(game, strategy)
+    utilities = replace_actions(game, against.own_spaces).valued(against.value).utilities
+    if needs_consent(against.stability) and len(steps):
+        changes = changes_of_all(utilities, strategy.sets, steps)
+        asked = consent_needed(strategy.sets, steps, against.stability)
+        steps = steps[~np.asarray(((changes < -STABLE_WITHIN) & asked).any(axis=1))]
+    if not len(steps):
+        return 0.0
+    return max(0.0, float(gains_of_movers(utilities, strategy.sets, steps).min(axis=1).max()))
+
+
+def improvement(
+    strategy: Strategy, today: Strategy, beliefs: Beliefs, wishes: Wishes, rng: np.random.Generator
+) -> tuple[float, tuple[float, float]]:
+    """Return by how much the mean utility of those who are assigned is expected to rise, and its range."""
+    staff = wishes.admissible.staff
+    coefficients = [_weights(one.sets, wishes.value) for one in (strategy, today)]
+    change = _applied(coefficients[0] - coefficients[1], staff)
+    middle = float(_weighed(beliefs, beliefs.middle, change))
+    drawn = np.array([_weighed(beliefs, values, change) for values in beliefs.draws(rng, DRAWS)])
+    tail = (1 - RANGE) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) > 1 else (middle, middle)
+    return middle, (float(low), float(high))
+
+
+def _weights(profile: BoolArray, value: str) -> FloatArray:
+    """Return the coefficient of d_ij^l(s) in the utilities of a profile, shape (k, n, n, n + 1)."""
+    n, k = profile.shape
+    found, sizes = np.zeros((k, n, n, n + 1)), profile.sum(axis=0)
+    for l in range(k):
+        if sizes[l] > 1:
+            together = np.outer(profile[:, l], profile[:, l]) * (1.0 if value == "total" else 1 / (sizes[l] - 1))
+            np.fill_diagonal(together, 0.0)
+            found[l, :, :, sizes[l]] = together
+    return found
+
+
+def _applied(weights: FloatArray, staff: BoolArray) -> FloatArray:
+    """Return the weights of a mean over the staff."""
+    return np.asarray(weights * staff[None, :, None, None] / max(1, int(staff.sum())))
+
+
+def _weighed(beliefs: Beliefs, values: FloatArray, weights: FloatArray) -> float:
+    """Return the weighted sum of utilities, in whichever shape the unknowns are."""
+    unknowns = beliefs.evidence.unknowns
+    by_size = weights if unknowns.by_size else weights.sum(axis=3)
+    return float((values * (by_size.sum(axis=0, keepdims=True) if unknowns.is_pooled else by_size)).sum())
+
+
+# --- The choice ---------------------------------------------------------------------------------------
+
+
+def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, target_gap: float | None) -> int:
+    """Return which candidate is recommended.
+
+    Among those that nobody beats the one with the largest expected value less the expected gap; where some are surely
+    stable, and not only for want of steps, the best of them. Under `stability` the one with the smallest certificate.
+    """
+    gaps = np.array([one.certificate.gap for one in candidates])
+    worth = expected.least if goal == "fairness" else expected.values
+    score = worth - expected.gaps
+    if goal == "stability":
+        return min(range(len(candidates)), key=lambda t: (gaps[t], -score[t]))
+    among = unbeaten(gaps, worth)
+    if target_gap is not None and any(gaps[t] <= target_gap for t in among):
+        among = [t for t in among if gaps[t] <= target_gap]
+    sure = [t for t in among if gaps[t] == 0 and not candidates[t].is_vacuous]
+    return max(sure or among, key=lambda t: (score[t], -gaps[t]))
+
+
+def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:
+    """Return those of which none other is at least as good in certificate and value, and better in one."""
+    found = []
+    for t in range(len(gaps)):
+        as_good = (gaps <= gaps[t] + CLOSE) & (worth >= worth[t] - CLOSE)
+        better = (gaps < gaps[t] - CLOSE) | (worth > worth[t] + CLOSE)
+        if not (as_good & better).any():
+            found.append(t)
+    return found
+
+
+def options_of(
+    candidates: Sequence[Candidate], expected: Expected, first: int, wishes: Wishes, today: int | None
+) -> tuple[Option, ...]:
+    """Return the recommendation and what else nobody beats, at most `MOST`, each with a word for what it is best at."""
+    gaps = np.array([one.certificate.gap for one in candidates])
+    worth = expected.least if wishes.goal == "fairness" else expected.values
+    kept = [first, *(t for t in unbeaten(gaps, worth) if t != first)]
+    moves = [
+        None if wishes.today is None else wishes.admissible.moves(one.strategy.sets) for one in candidates
+    ]
+    if wishes.today is not None:
+        fewest = min(range(len(candidates)), key=lambda t: (moves[t] or 0, gaps[t]))
+        kept += [] if fewest in kept or fewest == today else [fewest]
+    kept = _few(kept, gaps)
+    labels = dict.fromkeys(kept, "another")
+    if wishes.today is not None:
+        labels[min(kept, key=lambda t: (moves[t] or 0, gaps[t]))] = "fewest moves"
+    labels[max(kept, key=lambda t: (expected.least[t], -gaps[t]))] = "fairest"
+    labels[max(kept, key=lambda t: (expected.values[t], -gaps[t]))] = "best expected"
+    labels[min(kept, key=lambda t: (gaps[t], -expected.values[t]))] = "surest"
+    labels[first] = "recommended"
+    if today is not None:
+        kept = [*kept[: MOST - 1], *([] if today in kept else [today])]
+        labels[today] = "recommended" if today == first else "today"
+    return tuple(
+        Option(
+            labels[t], candidates[t].strategy, candidates[t].certificate.method, float(gaps[t]),
+            float(expected.values[t]), float(expected.gaps[t]), moves[t], float(expected.least[t]),
+        )
+        for t in kept
+    )  # fmt: skip
+
+
+def _few(kept: list[int], gaps: FloatArray) -> list[int]:
+    """Return at most `MOST`, the first among them, the others spread over certificates."""
+    if len(kept) <= MOST:
+        return kept
+    others = sorted(kept[1:], key=lambda t: gaps[t])
+    places = np.unique(np.linspace(0, len(others) - 1, MOST - 1).round().astype(int))
+    return [kept[0], *(others[place] for place in places.tolist())]
+

@@ -1,0 +1,284 @@
+"""Teams that can be formed: from statistics and wishes to a recommendation, and what else there is to choose from.
+
+Profiles are looked for that keep all rules and have the largest expected value, and from the best of them those that
+look stable, where whoever would block most has her way. As in `coterie.learn.auto`, what is certified is
+
+    held out     candidates from the parts that learn, fixed before the certifying part is opened,
+    paired       candidates from the whole log, and all others,
+
+each with its share of delta, so that all certificates hold together with probability 1 - delta. What is recommended
+among them is in `coterie.learn.options`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import BoolArray
+from coterie.certificates.against import (
+    Against,
+    fixed_against,
+    likely_against,
+    paired_against,
+    range_against,
+)
+from coterie.certificates.certificate import Certificate
+from coterie.certificates.evidence import Evidence, Form
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed
+from coterie.certificates.paired import paired
+from coterie.certificates.paper import paper_from
+from coterie.errors import InputError
+from coterie.game.strategy import Strategy
+from coterie.learn.assemble import Judged
+from coterie.learn.auto import PAIRED_SHARE, Method
+from coterie.learn.beliefs import Beliefs, beliefs_from
+from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
+from coterie.learn.result import Today
+from coterie.learn.wishes import Wishes
+from coterie.solve.columns import exact_teams
+from coterie.solve.control import Control
+from coterie.solve.search import SolverName
+from coterie.solve.solution import Solution
+from coterie.solve.teams import Found, Task, best_teams, settled
+from coterie.statistics.statistics import Statistics
+from coterie.words import said
+
+HELD_OUT = 2
+"""So many candidates are held out, each with its share of delta."""
+
+CERTIFIED = 12
+"""So many profiles are certified on the whole log."""
+
+LED = 6
+"""From so many of the best profiles it is tried to come to rest."""
+
+
+@dataclass(frozen=True)
+class TeamsRecommendation(Judged):
+    """A strategy, its certificate, and what else there was to choose from."""
+
+    solution: Solution
+    options: tuple[Option, ...]
+    today: Today | None
+    against: Against
+    is_vacuous: bool
+
+
+def recommend_teams(
+    statistics: Statistics,
+    delta: float,
+    wishes: Wishes,
+    control: Control | None = None,
+    *,
+    certificate: Method = "auto",
+    solver: SolverName = "auto",
+    form: Form = "both",
+    target_gap: float | None = None,
+    min_samples: int = 0,
+) -> TeamsRecommendation:
+    """Return the best assignment that was found, by the goal that is wished for.
+
+    Parameters
+    ----------
+    statistics
+        Of the log; people on the staff who are not in it among its agents.
+    delta
+        The certificate's failure probability.
+    wishes
+        Rules, value, stability, goal, today.
+    control
+        Seed, time limit, progress, interruption.
+    certificate, solver, form, target_gap, min_samples
+        As for `coterie.learn.auto.recommend`; solvers are "auto", "pure" and "exact".
+    """
+    if certificate == "paper":
+        raise InputError(
+            f"the paper's certificate is about totals, nash and no rules: {said(goal='stability', team_size='any')}"
+        )
+    if certificate == "holdout" and len(statistics.parts) < 2:
+        raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
+    if certificate == "holdout" and statistics.setting.adaptive:
+        raise InputError(NOT_ADAPTIVE)
+    if statistics.setting.noise == "samples" and form == "both":
+        form = "hoeffding"
+    task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples)
+    holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
+    shared = certificate == "auto" and holds_out
+    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta) if holds_out else []
+    on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
+    return task.recommendation(held, on_all, target_gap)
+
+
+class _Teams:
+    """One log, one wish, and what is made of it on the way."""
+
+    def __init__(
+        self,
+        statistics: Statistics,
+        delta: float,
+        wishes: Wishes,
+        control: Control,
+        solver: SolverName,
+        form: Form,
+        min_samples: int,
+    ) -> None:
+        self.statistics, self.delta, self.wishes, self.control = statistics, delta, wishes, control
+        self.setting, self.solver, self.form = statistics.setting, solver, form
+        spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
+        self.against = wishes.against(spaces)
+        self.method, self.starts, self.sweeps, self.proven = "teams", 0, 0, False
+        self.sealed: Sealed | None = None
+        self.held_strategies: list[Strategy] = []
+
+    @cached_property
+    def whole(self) -> Evidence:
+        """What the whole log proves."""
+        return evidence_from(self.statistics.whole)
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """What the whole log leaves possible."""
+        return self._beliefs(self.whole)
+
+    def _beliefs(self, evidence: Evidence) -> Beliefs:
+        inner, found = self.control.nested(), Beliefs(evidence, evidence.values, None)
+        with inner.running():
+            found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
+        self.control.heed(inner)
+        return found
+
+    def _task(self, beliefs: Beliefs) -> Task:
+        wishes = self.wishes
+        game = beliefs.game(self.against.spaces).valued(wishes.value)
+        return Task(game, wishes.admissible, wishes.largest, fair=wishes.goal == "fairness")
+
+    def _searched(self, task: Task, share: float) -> tuple[Found, list[BoolArray]]:
+        """Return the profiles of largest expected value, and those that come to rest."""
+        control = self.control.nested(share, speaks=True)
+        begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
+        if self.solver == "exact":
+            found = exact_teams(task, control)
+        else:
+            found = best_teams(task, control, begin=begin)
+        calm: list[BoolArray] = []
+        with control.running():
+            for profile in found.profiles[:LED]:
+                rest = settled(task, profile, self.wishes.stability, control.check)
+                calm += [] if rest is None else [rest]
+        self.control.heed(control)
+        self.starts, self.sweeps = self.starts + found.starts, self.sweeps + found.sweeps
+        self.proven = found.is_optimal
+        return found, calm
+
+    def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
+        distinct = {profile.tobytes(): profile for profile in profiles}
+        return [Strategy.pure(profile, self.setting.agents, self.setting.coalitions) for profile in distinct.values()]
+
+    # --- What is tried ------------------------------------------------------------------------------
+
+    def held_out(self, delta: float) -> list[Candidate]:
+        """Learn on the first parts, and certify the most promising candidates on the others.
+
+        Only `sealed` ever holds the certifying utilities.
+        """
+        learning = evidence_from(self.statistics.learning)
+        sealed = Sealed(evidence_from(self.statistics.certifying))
+        beliefs = self._beliefs(learning)
+        found, calm = self._searched(self._task(beliefs), 0.45)
+        strategies = self._named([*found.profiles[:LED], *calm])
+        expected = expected_of(strategies, beliefs, self.against, self.wishes.admissible.staff, self.control.rng)
+        worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
+        ahead = sealed.preview(learning)
+        sure = [fixed_against(ahead, one, self.against, delta / HELD_OUT, form=self.form).gap for one in strategies]
+        first = int(worth.argmax())
+        surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
+        picked = [first, surest] if self.wishes.goal != "stability" else [surest, first]
+        self.held_strategies = [strategies[t] for t in dict.fromkeys(picked)][:HELD_OUT]
+        certificates = sealed.certify(self.held_strategies, learning, self.against, delta, form=self.form)
+        self.sealed = sealed
+        return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
+
+    def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
+        """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
+        found, calm = self._searched(self._task(self.beliefs), 0.9)
+        profiles = [*found.profiles[: CERTIFIED - len(calm)], *calm, *(one.strategy.sets for one in held)]
+        if self.wishes.today is not None and self.wishes.admissible.holds(self.wishes.today.sets):
+            profiles.append(self.wishes.today.sets)
+        return [self._candidate(one, self._paired(one, delta)) for one in self._named(profiles)]
+
+    def _paired(self, strategy: Strategy, delta: float) -> Certificate:
+        if self.against.is_plain:
+            return paired(self.whole, strategy, self.against.own_spaces, delta)
+        return paired_against(self.whole, strategy, self.against, delta)
+
+    def _candidate(self, strategy: Strategy, certificate: Certificate) -> Candidate:
+        vacuous = certificate.gap == 0 and range_against(self.whole, strategy, self.against) == 0
+        return Candidate(strategy, replace(certificate, delta=self.delta), vacuous)
+
+    # --- What comes of it ---------------------------------------------------------------------------
+
+    def recommendation(
+        self, held: Sequence[Candidate], on_all: Sequence[Candidate], target_gap: float | None
+    ) -> TeamsRecommendation:
+        """Return the choice among all candidates, of each the smaller of its certificates."""
+        best: dict[Strategy, Candidate] = {}
+        for one in (*held, *on_all):
+            known = best.get(one.strategy)
+            if known is None or one.certificate.gap < known.certificate.gap:
+                best[one.strategy] = one
+        candidates = list(best.values())
+        staff, rng = self.wishes.admissible.staff, self.control.rng
+        expected = expected_of([one.strategy for one in candidates], self.beliefs, self.against, staff, rng)
+        index = chosen(candidates, expected, self.wishes.goal, target_gap)
+        pick, now = candidates[index], self.wishes.today
+        at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
+        options = options_of(candidates, expected, index, self.wishes, at)
+        today = None
+        if now is not None:
+            gain, limits = improvement(pick.strategy, now, self.beliefs, self.wishes, rng)
+            today = Today(now, options[0].moves or 0, gain, limits)
+        solution = Solution(
+            pick.strategy,
+            -float(expected.values[index]),
+            "exact" if self.solver == "exact" else "teams",
+            "expected value per person" if self.wishes.goal != "fairness" else "expected value of the worst-off",
+            self.control.ended or ("optimal" if self.proven else "converged"),
+            self.starts,
+            self.sweeps,
+            self.control.seconds,
+        )
+        return TeamsRecommendation(
+            pick.strategy,
+            pick.certificate,
+            self._alone(pick.strategy),
+            self.whole,
+            self.against.own_spaces,
+            self._likely(pick),
+            solution,
+            options,
+            today,
+            self.against,
+            pick.is_vacuous,
+        )
+
+    def _alone(self, strategy: Strategy) -> dict[str, float | None]:
+        """Return each certificate alone at delta."""
+        by_paper = None
+        if self.against.is_plain:
+            by_paper = paper_from(self.statistics.whole, strategy, self.against.own_spaces, self.delta)
+        held = None
+        if self.sealed is not None and strategy in self.held_strategies:
+            held = self.sealed.again(self.delta)[self.held_strategies.index(strategy)].gap
+        return {
+            "paper": None if by_paper is None else by_paper.gap,
+            "paired": self._paired(strategy, self.delta).gap,
+            "holdout": held,
+        }
+
+    def _likely(self, pick: Candidate) -> float | None:
+        if pick.certificate.method == "holdout" and self.sealed is not None:
+            return self.sealed.likely(self.held_strategies.index(pick.strategy), self.delta)
+        return likely_against(self.whole, pick.strategy, self.against, self.delta)

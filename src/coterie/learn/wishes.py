@@ -1,0 +1,171 @@
+"""What is wanted of teams: rules, what a team is worth, against which steps it must hold, and what is best.
+
+Names in rules and in today's assignment are looked up in the log here, once: people on the staff whom the log does not
+know are newcomers and get a place in the statistics; people of the log who are not on the staff have left.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import IntArray
+from coterie.certificates.against import Against
+from coterie.errors import InputError
+from coterie.files import naming
+from coterie.game.actions import ActionSpaces, action_of
+from coterie.game.admissible import Admissible
+from coterie.game.game import Value
+from coterie.game.rules import Rules, as_rules
+from coterie.game.steps import Stability
+from coterie.game.strategy import Strategy, read_strategy_content
+from coterie.statistics.statistics import Statistics
+from coterie.words import said
+
+Goal = Literal["value", "stability", "fairness"]
+"""What is recommended: the largest expected value among what is not beaten, the smallest certificate, or the
+largest expected value of whoever is worst off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """What is wanted of teams, in the names of one log."""
+
+    rules: Rules
+    value: Value
+    stability: Stability
+    goal: Goal
+    admissible: Admissible
+    largest: IntArray
+    """The most members that each coalition is recommended to have, shape (k,)."""
+    today: Strategy | None
+    """Who is where today; those of whom that is not known are nowhere."""
+    newcomers: tuple[str, ...]
+    """People on the staff of whom the log knows nothing."""
+    leavers: tuple[str, ...]
+    """People of the log who are not on the staff."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is the game of the paper: no rules, totals, single deviations."""
+        return not self.rules and self.value == "total" and self.stability == "nash"
+
+    def against(self, spaces: ActionSpaces) -> Against:
+        """Return what profiles are to be stable against."""
+        return Against(spaces, self.stability, self.value, self.admissible)
+
+
+def default_stability(rules: Rules) -> Stability:
+    """Return swap stability where sizes are bounded, since hardly anybody can move alone then, else Nash stability."""
+    return "swap" if rules.bounds_sizes else "nash"
+
+
+def wishes_about(
+    statistics: Statistics,
+    *,
+    rules: Any = None,
+    value: Value = "total",
+    stability: Stability | None = None,
+    goal: Goal = "value",
+    today: Any = None,
+    keep_sizes: bool = False,
+    any_size: bool = False,
+) -> tuple[Statistics, Wishes]:
+    """Return statistics that know all who are to be assigned, and what is wanted of them.
+
+    Parameters
+    ----------
+    statistics
+        Of the log.
+    rules
+        `Rules`, an object as in `rules.json`, or the path of such a file.
+    value, stability, goal
+        See `coterie.StableLearner`; no `stability` stands for the default.
+    today
+        Who is where: a dictionary person -> coalitions, a strategy, a result, or the path of a CSV or JSON file. It may
+        hold people who left, and lack newcomers.
+    keep_sizes
+        Whether every coalition keeps the size that it has today.
+    any_size
+        Whether coalitions larger than any seen may be recommended.
+    """
+    given = as_rules(rules)
+    checks.one_of(value, Value, said("value"))
+    checks.one_of(goal, Goal, said("goal"))
+    newcomers = tuple(name for name in given.staff or () if name not in statistics.agents)
+    if newcomers:
+        statistics = statistics.with_agents(newcomers)
+    setting = statistics.setting
+    agents, coalitions = setting.agents, setting.coalitions
+    assigned = None if today is None else _today(today, agents, coalitions, given)
+    if keep_sizes:
+        if assigned is None:
+            raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
+        staff = given.staff or agents
+        members = {name: [who for who in inside if who in staff] for name, inside in assigned.members().items()}
+        given = given.keeping_sizes(members)
+    profile = None if assigned is None else assigned.sets
+    admissible = Admissible.of(given, agents, coalitions, today=profile, interchangeable=setting.pool_coalitions)
+    chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
+    largest = np.full(len(coalitions), len(agents)) if any_size else _largest(statistics, given)
+    staff_now = admissible.staff
+    leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
+    return statistics, Wishes(given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers)
+
+
+def _largest(statistics: Statistics, rules: Rules) -> IntArray:
+    """Return the largest size that was seen of each coalition; where a rule asks for more, that is what it says."""
+    counts = statistics.whole.size_counts
+    seen = np.where(counts > 0, np.arange(counts.shape[1]), 0).max(axis=1)
+    largest = np.broadcast_to(seen, (statistics.setting.n_coalitions,)).copy()
+    for l, name in enumerate(statistics.coalitions):
+        size = rules.team_size.get(name, rules.team_size.get("*"))
+        if size is not None and size.max is not None:
+            largest[l] = size.max  # said by the user
+        elif size is not None:
+            largest[l] = max(largest[l], size.min)
+    return largest
+
+
+def _today(given: Any, agents: tuple[str, ...], coalitions: tuple[str, ...], rules: Rules) -> Strategy:
+    """Return today's assignment in the names of the log; whoever is not named is nowhere."""
+    if isinstance(found := getattr(given, "strategy", None), Strategy):
+        given = found
+    if isinstance(given, Strategy):
+        given = given.actions
+    if isinstance(given, (str, PathLike)):
+        path = checks.path(given, "today")
+        content = read_strategy_content(path)
+        with naming(path):
+            return _assigned(_actions(content), agents, coalitions, rules)
+    return _assigned(_actions(given), agents, coalitions, rules)
+
+
+def _actions(content: Any) -> Mapping[str, Any]:
+    """Return agent -> coalitions from any of the forms that an assignment has."""
+    for key in ("strategy", "actions"):
+        if isinstance(content, Mapping) and isinstance(content.get(key), Mapping):
+            content = content[key]
+    if not isinstance(content, Mapping):
+        raise InputError(f"today: expected person -> list of coalitions, got {checks.shown(content)}")
+    return content
+
+
+def _assigned(
+    actions: Mapping[str, Any], agents: tuple[str, ...], coalitions: tuple[str, ...], rules: Rules
+) -> Strategy:
+    profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
+    place = {name: i for i, name in enumerate(agents)}
+    for agent, where in actions.items():
+        if agent in place:
+            profile[place[agent]] = action_of(where, coalitions, f"today: {agent}")
+        elif rules.staff is None:
+            # Whoever left is known by not being on the staff; without that, a name nobody knows may be a slip.
+            checks.index_of(agent, agents, "agent in today's assignment")
+    if not profile.any():
+        raise InputError("today: nobody is in any coalition")
+    return Strategy.pure(profile, agents, coalitions)
+
