@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from coterie.certificates.against import Against, fixed_against, paired_against
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.holdout import fixed
@@ -18,7 +19,7 @@ def certificates_of(
     part: PartStatistics,
     evidence: Evidence,
     strategy: Strategy,
-    spaces: ActionSpaces,
+    against: Against,
     delta: float,
     *,
     declared: ActionSpaces,
@@ -29,6 +30,14 @@ def certificates_of(
     `declared` are the action spaces before those of the strategy were added to them; `fresh` is the caller's word that
     the strategy was fixed without looking at these utilities.
     """
+    if not against.is_plain:
+        held = fresh and not evidence.allows_adaptivity
+        return {
+            "paper": None,
+            "paired": paired_against(evidence, strategy, against, delta, declared=declared),
+            "holdout": fixed_against(evidence, strategy, against, delta) if held else None,
+        }
+    spaces = against.own_spaces
     return {
         "paper": paper_from(part, strategy, spaces, delta),
         "paired": paired(evidence, strategy, spaces, delta, declared=declared),

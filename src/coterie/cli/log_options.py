@@ -12,7 +12,7 @@ from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
 
-OTHER_NAMES = {"random_state": "--seed"}
+OTHER_NAMES = {"random_state": "--seed", "any_size": "--team-size any"}
 """Options of Python that have another name here."""
 
 LOG = Annotated[str, typer.Argument(metavar="LOG", help="A folder with tables, or one file of pairs.")]

@@ -1,10 +1,12 @@
 """How stable a given strategy surely is, such as today's teams."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 from coterie import checks
+from coterie.certificates.against import likely_against
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.given import CertificateName, certificates_of
 from coterie.certificates.holdout import NOT_ADAPTIVE
@@ -13,9 +15,12 @@ from coterie.certificates.paper import no_paper
 from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
+from coterie.game.game import Value
+from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
 from coterie.learn.result import Result, Search
+from coterie.learn.wishes import wishes_about
 from coterie.log.log import Log, as_log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
@@ -34,6 +39,9 @@ def certify(
     sizes: Sizes = "ignore",
     noise: NoiseChoice = "auto",
     min_samples: int = 0,
+    rules: Any = None,
+    value: Value = "total",
+    stability: Stability | None = None,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
 
@@ -50,8 +58,8 @@ def certify(
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
         that was learnt from this very log, read in the same way.
-    delta, sizes, noise, min_samples
-        As for `StableLearner`.
+    delta, sizes, noise, min_samples, rules, value, stability
+        As for `StableLearner`. A strategy that breaks rules can be certified too; the result says which.
     """
     min_samples = checks.whole(min_samples, said("min_samples"), 0)
     parameters = {
@@ -67,15 +75,17 @@ def certify(
             f"{said(fresh=True)}"
         )
     source = log if isinstance(log, Statistics) else as_log(log)
-    given, learnt_from = _given(strategy, source.agents, source.coalitions)
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
+    statistics, wishes = wishes_about(statistics, rules=rules, value=value, stability=stability)
+    given, learnt_from = _given(strategy, statistics.agents, statistics.coalitions)
     if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
     evidence = evidence_from(statistics.whole)
     declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
     spaces, notes = widened(declared, given)
-    found = certificates_of(statistics.whole, evidence, given, spaces, delta, declared=declared, fresh=fresh)
+    against = wishes.against(spaces)
+    found = certificates_of(statistics.whole, evidence, given, against, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
     if chosen is None:
         raise InputError(no_paper() if certificate == "paper" else NOT_ADAPTIVE)
@@ -86,8 +96,14 @@ def certify(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )
     alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
-    likely = likely_gap(evidence, given, spaces, delta)
-    return assembled(Judged(given, chosen, alone, evidence, spaces, likely), statistics, GIVEN, parameters, notes)
+    if against.is_plain:
+        likely = likely_gap(evidence, given, spaces, delta)
+    else:
+        likely = likely_against(evidence, given, against, delta)
+    judged = Judged(given, chosen, alone, evidence, against.own_spaces, likely)
+    result = assembled(judged, statistics, GIVEN, parameters, notes, against)
+    violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()
+    return replace(result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations)
 
 
 def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:

@@ -12,14 +12,17 @@ from coterie import checks
 from coterie.certificates.certificate import Certificate
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
-from coterie.game.game import STABLE_WITHIN
+from coterie.game.game import STABLE_WITHIN, Value
+from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.assemble import assembled
 from coterie.learn.auto import Method, Recommendation, recommend
 from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result, Search
+from coterie.learn.teams import TeamsRecommendation, recommend_teams
 from coterie.learn.warnings import NO_STABLE_PROFILE
+from coterie.learn.wishes import Goal, Wishes, wishes_about
 from coterie.log.log import Log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
@@ -57,6 +60,23 @@ class StableLearner:
     min_samples
         Agents who were in fewer samples are left out of the certificate, by name (`result_.left_out`): it is about what
         the others could gain. They still take part. 0 counts everybody.
+    rules
+        Which teams can be formed: `coterie.Rules`, an object as in `rules.json`, or the path of such a file.
+    value
+        What a coalition is worth to a member: the "total" over the others, or their "average".
+    stability
+        Which steps a strategy must hold against: "nash", "individual", "contractual", "contractual-individual" or
+        "swap". By default "swap" where rules bound sizes, else "nash".
+    goal
+        What is recommended: the largest expected "value" among what no other beats, the smallest certificate
+        ("stability"), or the largest expected value of whoever is worst off ("fairness"). By default "value"; for mixed
+        strategies and the paper's solver and certificate, "stability".
+    today
+        Who is where now: a dictionary person -> coalitions, a strategy, or the path of a CSV or JSON file.
+    keep_sizes
+        Whether every coalition keeps the size that it has today.
+    any_size
+        Whether coalitions larger than any seen may be recommended.
     time_limit
         In seconds, for the searches; reading, certifying and testing assumptions come on top.
     random_state
@@ -90,6 +110,13 @@ class StableLearner:
         solver: SolverName = "auto",
         target_gap: float | None = None,
         min_samples: int = 0,
+        rules: Any = None,
+        value: Value = "total",
+        stability: Stability | None = None,
+        goal: Goal | None = None,
+        today: Any = None,
+        keep_sizes: bool = False,
+        any_size: bool = False,
         time_limit: float | None = None,
         random_state: checks.Seed = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -102,6 +129,13 @@ class StableLearner:
         self.solver = solver
         self.target_gap = target_gap
         self.min_samples = min_samples
+        self.rules = rules
+        self.value = value
+        self.stability = stability
+        self.goal = goal
+        self.today = today
+        self.keep_sizes = keep_sizes
+        self.any_size = any_size
         self.time_limit = time_limit
         self.random_state = random_state
         self.progress = progress
@@ -190,6 +224,9 @@ class StableLearner:
         if self.target_gap is not None:
             checks.number(self.target_gap, said("target_gap"), at_least=0)
         checks.whole(self.min_samples, said("min_samples"), 0)
+        for name in ("keep_sizes", "any_size"):
+            checks.boolean(getattr(self, name), said(name))
+        checks.one_of(self._goal, Goal, said("goal"))
         if self.progress is not None and not callable(self.progress):
             raise InputError(f"progress: expected a function, got {checks.shown(self.progress)}")
         return checks.seed(self.random_state, said("random_state"))
@@ -208,38 +245,91 @@ class StableLearner:
             return made
         return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
 
-    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
-        found = recommend(
-            statistics,
-            self.delta,
-            Control(seed, self.time_limit, self.progress),
-            strategy=self.strategy,
-            certificate=self.certificate,
-            solver=self.solver,
-            target_gap=self.target_gap,
-            min_samples=self.min_samples,
+    @property
+    def _classic(self) -> bool:
+        """Whether strategies are looked for in the paper's game alone: mixed ones, and by its own scheme."""
+        return (
+            self.strategy == "mixed" or self.solver in {"mixed", "polymatrix", "paper"} or self.certificate == "paper"
         )
+
+    @property
+    def _goal(self) -> Goal:
+        return self.goal or ("stability" if self._classic else "value")
+
+    def _wishes(self, statistics: Statistics) -> tuple[Statistics, Wishes]:
+        """Return what is wanted of teams, in the names of a log that knows all who are to be assigned."""
+        statistics, wishes = wishes_about(
+            statistics,
+            rules=self.rules,
+            value=self.value,
+            stability=self.stability,
+            goal=self._goal,
+            today=self.today,
+            keep_sizes=self.keep_sizes,
+            any_size=self.any_size,
+        )
+        if self._classic and not (wishes.is_plain and wishes.goal == "stability"):
+            what = "mixed strategies are" if self.strategy == "mixed" else "the paper's game is"
+            raise InputError(
+                f"{what} about totals, {said(stability='nash')} and {said(goal='stability')}, without rules; pure "
+                f"strategies have all of these: {said(strategy='pure', solver='auto')}"
+            )
+        return statistics, wishes
+
+    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
+        control = Control(seed, self.time_limit, self.progress)
+        asked: Any = {
+            "certificate": self.certificate,
+            "solver": self.solver,
+            "target_gap": self.target_gap,
+            "min_samples": self.min_samples,
+        }
+        wider, wishes = self._wishes(statistics)
+        found: Recommendation | TeamsRecommendation
+        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size):
+            found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)
+        else:
+            found = recommend_teams(wider, self.delta, wishes, control, **asked)
         # The logs added so far, and their sum, which somebody may hand in as one log.
         self._seen = seen | {statistics.log_identity}
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate
-        self.result_ = self._result(found, statistics, seed)
+        self.result_ = self._result(found, wider, wishes, seed)
         self.coverage_ = self.result_.coverage
         return self
 
-    def _result(self, found: Recommendation, statistics: Statistics, seed: int) -> Result:
+    def _result(
+        self, found: Recommendation | TeamsRecommendation, statistics: Statistics, wishes: Wishes, seed: int
+    ) -> Result:
         how = found.solution
+        teams = found if isinstance(found, TeamsRecommendation) else None
         solver = Search(
             how.method, how.status, how.starts, how.sweeps, how.seconds, how.objective, how.value, how.bound, how.note,
-            found.guess,
+            found.guess if isinstance(found, Recommendation) else "raw",
         )  # fmt: skip
-        asked = {name: value for name, value in self.get_params().items() if name != "progress"}
-        result = assembled(found, statistics, solver, {**asked, "random_state": seed})
+        asked = {name: value for name, value in self.get_params().items() if name not in _NOT_RECORDED}
+        against = None if teams is None else teams.against
+        result = assembled(found, statistics, solver, {**asked, "random_state": seed}, against=against)
         estimate, warnings = result.estimate, result.warnings
-        if found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
+        if teams is None and found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
             warnings += (f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}",)
-        return replace(result, warnings=warnings, candidates=found.candidates, seed=seed)
+        return replace(
+            result,
+            warnings=warnings,
+            candidates=found.candidates if isinstance(found, Recommendation) else (),
+            seed=seed,
+            value=wishes.value,
+            stability=wishes.stability,
+            goal=wishes.goal,
+            rules=wishes.rules,
+            options=() if teams is None else teams.options,
+            today=None if teams is None else teams.today,
+            is_vacuous=teams is not None and teams.is_vacuous,
+        )
 
+
+_NOT_RECORDED = ("progress", "rules", "today")
+"""Parameters that a result has elsewhere, or that are no plain values."""
 
 _FITTED = ("statistics", "strategy", "certificate", "result", "coverage")

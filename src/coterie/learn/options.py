@@ -189,9 +189,7 @@ def options_of(
     gaps = np.array([one.certificate.gap for one in candidates])
     worth = expected.least if wishes.goal == "fairness" else expected.values
     kept = [first, *(t for t in unbeaten(gaps, worth) if t != first)]
-    moves = [
-        None if wishes.today is None else wishes.admissible.moves(one.strategy.sets) for one in candidates
-    ]
+    moves = [None if wishes.today is None else wishes.admissible.moves(one.strategy.sets) for one in candidates]
     if wishes.today is not None:
         fewest = min(range(len(candidates)), key=lambda t: (moves[t] or 0, gaps[t]))
         kept += [] if fewest in kept or fewest == today else [fewest]
@@ -222,4 +220,3 @@ def _few(kept: list[int], gaps: FloatArray) -> list[int]:
     others = sorted(kept[1:], key=lambda t: gaps[t])
     places = np.unique(np.linspace(0, len(others) - 1, MOST - 1).round().astype(int))
     return [kept[0], *(others[place] for place in places.tolist())]
-

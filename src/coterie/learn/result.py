@@ -358,7 +358,9 @@ class Result:
 def _today(data: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Today | None:
     if data is None:
         return None
-    found: Today = record(Today, {**data, "strategy": Strategy.from_json(data["strategy"], agents, coalitions)}, "today")
+    found: Today = record(
+        Today, {**data, "strategy": Strategy.from_json(data["strategy"], agents, coalitions)}, "today"
+    )
     return found
 
 

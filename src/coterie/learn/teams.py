@@ -14,8 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from coterie.arrays import BoolArray
 from coterie.certificates.against import (
     Against,
@@ -38,7 +36,6 @@ from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
 from coterie.learn.result import Today
 from coterie.learn.wishes import Wishes
-from coterie.solve.columns import exact_teams
 from coterie.solve.control import Control
 from coterie.solve.search import SolverName
 from coterie.solve.solution import Solution
@@ -96,7 +93,7 @@ def recommend_teams(
     """
     if certificate == "paper":
         raise InputError(
-            f"the paper's certificate is about totals, nash and no rules: {said(goal='stability', team_size='any')}"
+            f"the paper's certificate is about totals, nash and no rules: {said(goal='stability', any_size=True)}"
         )
     if certificate == "holdout" and len(statistics.parts) < 2:
         raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
@@ -110,6 +107,22 @@ def recommend_teams(
     held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta) if holds_out else []
     on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
     return task.recommendation(held, on_all, target_gap)
+
+
+def _with_proof(task: Task, found: Found, control: Control) -> Found:
+    """Return what a search found, behind the profile that is proven to be best."""
+    from coterie.solve.columns import largest_value
+
+    best = largest_value(
+        task.game, task.admissible, "fairness" if task.fair else "value", control, largest=task.largest
+    )
+    return Found(
+        [best.profile, *found.profiles],
+        [task.score(best.profile), *found.scores],
+        found.starts,
+        found.sweeps,
+        best.is_optimal,
+    )
 
 
 class _Teams:
@@ -159,10 +172,9 @@ class _Teams:
         """Return the profiles of largest expected value, and those that come to rest."""
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
-        if self.solver == "exact":
-            found = exact_teams(task, control)
-        else:
-            found = best_teams(task, control, begin=begin)
+        found = best_teams(task, control, begin=begin)
+        if self.solver == "exact" and not found.is_optimal:
+            found = _with_proof(task, found, control)
         calm: list[BoolArray] = []
         with control.running():
             for profile in found.profiles[:LED]:

@@ -168,4 +168,3 @@ def _assigned(
     if not profile.any():
         raise InputError("today: nobody is in any coalition")
     return Strategy.pure(profile, agents, coalitions)
-

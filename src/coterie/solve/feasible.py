@@ -79,9 +79,7 @@ class Conflict:
 
     def refusal(self) -> InputError:
         """Return the error that says so."""
-        hint = (
-            f" ({said(team_size='any')} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
-        )
+        hint = f" ({said(any_size=True)} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
         which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
         return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}")
 

@@ -72,7 +72,7 @@ class Task:
 
     def score(self, profile: BoolArray) -> float:
         """Return what is to be large: the mean utility of the staff, or that of the worst-off."""
-        return self.scores(profile[None])[0]
+        return float(self.scores(profile[None])[0])
 
     def scores(self, profiles: BoolArray) -> FloatArray:
         """Return the same for several profiles."""
@@ -118,7 +118,7 @@ class Task:
         staff = self.admissible.staff
         own = self.game.values(profile)[staff]
         after = own + changes_of_all(self.game.utilities, profile, steps)[:, staff]
-        return self._score(after) - self._score(own[None])[0]
+        return np.asarray(self._score(after) - self._score(own[None])[0])
 
 
 def _small(profile: BoolArray, spaces: ActionSpaces) -> Steps:
