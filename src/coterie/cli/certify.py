@@ -1,7 +1,7 @@
 """`coterie certify`: how stable a given strategy surely is."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,12 +9,14 @@ from coterie import checks
 from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver, refuse_unwritable
+from coterie.cli.team_options import JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import said
 
 
 @reads_log
+@about_teams(RULES, JUDGED)
 def command(
     log: Log,
     strategy_file: Annotated[
@@ -22,6 +24,7 @@ def command(
         typer.Argument(metavar="STRATEGY", help="A result file, its strategy part, or a CSV table agent,coalition."),
     ],
     *,
+    wishes: dict[str, Any],
     certificate: Annotated[CertificateName, typer.Option(help="holdout is tighter and needs --fresh.")] = "paired",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="The strategy was fixed without looking at the utilities of this log.")
@@ -56,6 +59,6 @@ def command(
         checks.number(target_gap, said("target_gap"), at_least=0)
     found = certify(
         log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
-        min_samples=min_samples,
+        min_samples=min_samples, **wishes,
     )  # fmt: skip
     return deliver(found, target_gap=target_gap, out=out, as_json=json, quiet=quiet)

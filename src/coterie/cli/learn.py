@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages
 from coterie.cli.result_text import deliver, refuse_unwritable
+from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
 from coterie.solve.search import Kind, SolverName
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 
 
 @reads_log
+@about_teams(RULES, TODAY, JUDGED, GOAL)
 def command(
     log: Log,
     *,
+    wishes: dict[str, Any],
     strategy: Annotated[Kind, typer.Option(help="Fixed coalitions for everybody, or chances of several.")] = "pure",
     certificate: Annotated[
         Method, typer.Option(help="auto: holdout or paired, whichever serves better; paper: as published.")
@@ -69,6 +72,7 @@ def command(
             time_limit=time_limit,
             random_state=seed,
             progress=report,
+            **wishes,
         ).fit(log)
     return deliver(learner.result_, target_gap=target_gap, out=out, as_json=json, quiet=quiet)
 

@@ -45,6 +45,7 @@ def deliver(
 
 def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _verdict(result, target_gap, timed=timed)
+    yield from _options(result)
     yield ""
     yield from _people(result)
     if result.strategy.is_pure:
@@ -69,6 +70,8 @@ def _untested(result: "Result") -> Iterator[str]:
 
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
+    yield from _broken(result)
+    yield from _recommended(result)
     if result.says_nothing:
         yield "There are too few data to certify anything."
         gap, sure = result.estimate.gap, result.sentence()
@@ -94,6 +97,52 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
+
+
+def _broken(result: "Result") -> Iterator[str]:
+    """Say first which rules a given assignment breaks."""
+    if result.violations:
+        yield from wrapped(f"This assignment breaks rules: {'; '.join(result.violations)}.", "", "")
+
+
+def _recommended(result: "Result") -> Iterator[str]:
+    """Say what is recommended, what it is expected to bring, and first of all if it says nothing."""
+    if not result.options:
+        return
+    first, today = result.options[0], result.today
+    teams = sum(1 for members in result.strategy.members().values() if members)
+    per = "on average over teammates" if result.value == "average" else "in all"
+    yield from wrapped(
+        f"Recommended: {counted(teams, 'team')}. Expected: {signed(first.expected_value)} per person {per}.", "", ""
+    )
+    if today is not None:
+        low, high = today.range
+        yield from wrapped(
+            f"Against today: {signed(today.expected_improvement)} per person expected, with 80 % probability "
+            f"{signed(low)} to {signed(high)}; {counted(today.moves, 'person changes', 'people change')} something.",
+            "", "",
+        )  # fmt: skip
+    if result.is_vacuous:
+        yield from wrapped(
+            "That nobody gains by moving is so whatever the data say: what people could do under these rules and "
+            "choices is never worth more than what they have. It is no sign of good teams.", "", "",
+        )  # fmt: skip
+
+
+def _options(result: "Result") -> Iterator[str]:
+    """Yield what else there is to choose from, a line each."""
+    if len(result.options) < 2:
+        return
+    moves = result.options[0].moves is not None
+    rows = [
+        ["option", "expected", "worst-off", "likely gain by moving", "surely at most", *(["moves"] if moves else [])]
+    ]
+    for one in result.options:
+        numbers = [signed(one.expected_value), signed(one.expected_least), f"{one.expected_gap:.2f}", f"{one.gap:.3g}"]
+        rows.append([one.label, *numbers, *([str(one.moves)] if moves else [])])
+    yield ""
+    yield "Options, none of them better than another in everything"
+    yield from aligned(rows, left=(0,))
 
 
 def _stayers(result: "Result") -> Iterator[str]:

@@ -71,7 +71,7 @@ class StrategyDesign(Design):
 
 
 class AveragedDesign(StrategyDesign):
-    """The rooms of a pure strategy as averages over partners: all coefficients of a room are divided by their number."""
+    """The rooms of a pure strategy as averages over partners: coefficients are divided by their number."""
 
     def __init__(self, base: StrategyDesign) -> None:
         self.base, self.marginals = base, base.marginals

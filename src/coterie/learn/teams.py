@@ -43,7 +43,7 @@ from coterie.solve.teams import Found, Task, best_teams, settled
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
-HELD_OUT = 2
+HELD_OUT = 3
 """So many candidates are held out, each with its share of delta."""
 
 CERTIFIED = 12
@@ -205,9 +205,9 @@ class _Teams:
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
         ahead = sealed.preview(learning)
         sure = [fixed_against(ahead, one, self.against, delta / HELD_OUT, form=self.form).gap for one in strategies]
-        first = int(worth.argmax())
+        first, dearest = int(worth.argmax()), int(expected.values.argmax())
         surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
-        picked = [first, surest] if self.wishes.goal != "stability" else [surest, first]
+        picked = [surest] if self.wishes.goal == "stability" else [first, surest, dearest]
         self.held_strategies = [strategies[t] for t in dict.fromkeys(picked)][:HELD_OUT]
         certificates = sealed.certify(self.held_strategies, learning, self.against, delta, form=self.form)
         self.sealed = sealed
