@@ -156,7 +156,8 @@ def test_evaluate_a_bare_strategy(run, tmp_path, log):
     code, out, err = evaluate(run, file, log, "--json")
     assert (code, err) == (0, "")
     shown = json.loads(out)
-    assert list(shown) == ["gap", "worst", "nash_stable", "certificate_held"]
+    assert list(shown)[:4] == ["gap", "worst", "stable", "nash_stable"]
+    assert shown["total_value"] == pytest.approx(game.values(strategy).sum())
     assert shown["gap"] == pytest.approx(game.gap(strategy))
     assert shown["worst"] == game.worst(strategy).to_json()
     assert shown["nash_stable"] is False
@@ -187,7 +188,7 @@ def test_evaluate_a_certificate(run, tmp_path, log):
         assert json.loads(evaluate(run, file, log, "--json")[1])["certificate_held"] is held
     file.write_text(json.dumps({"strategy": strategy.to_json(), "certificate": {"gap": gap / 2}}))
     out = evaluate(run, file, log)[1]
-    assert "certificate held  NO" in out
+    assert "certificate held    NO" in out
     for broken in ({"gap": "wide"}, {"gap": -1}, {"gap": True}, {}, 3):
         file.write_text(json.dumps({"strategy": strategy.to_json(), "certificate": broken}))
         code, _, err = evaluate(run, file, log)

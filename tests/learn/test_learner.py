@@ -252,10 +252,11 @@ def test_sizes_and_noise(tmp_path, options, feedback):
 
 def test_exact_solver_beyond_enumeration(tmp_path, monkeypatch):
     _, log = simulated(tmp_path / "log", 300)
-    whole = StableLearner(certificate="paired", solver="exact").fit(log)
+    asked = {"certificate": "paired", "solver": "exact", "goal": "stability", "any_size": True}
+    whole = StableLearner(**asked).fit(log)
     assert whole.result_.solver.status == "optimal"
     monkeypatch.setattr(search, "MOST_PROFILES", 10)
-    program = StableLearner(certificate="paired", solver="exact").fit(log)
+    program = StableLearner(**asked).fit(log)
     assert program.result_.solver.method == "mixed-integer program"
 
 

@@ -187,7 +187,10 @@ def _unmasked(smooth, evidence, spaces, names):
     return smooth_objective(evidence, everybody, 0.1, *names)
 
 
-@pytest.mark.parametrize("options", [{}, {"strategy": "mixed", "certificate": "paired"}, {"certificate": "paper"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"goal": "stability", "any_size": True}, {"strategy": "mixed", "certificate": "paired"}, {"certificate": "paper"}],
+)
 def test_learners_leave_out(log, options, tmp_path):
     full = StableLearner(**options).fit(log).result_
     learner = StableLearner(min_samples=5, **options).fit(log)

@@ -15,7 +15,8 @@ from coterie.coverage import coverage, seen_by
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import SizeFree
-from coterie.learn.result import Candidate, Data, Estimate, Search
+from coterie.learn.options import Option
+from coterie.learn.result import Data, Estimate, Search
 from coterie.learn.warnings import TOO_FEW
 from coterie.simulate import Simulation
 from coterie.simulate.policies import UniformOver
@@ -90,8 +91,8 @@ def test_everything_in_it_is_an_object(log):
     }
     assert (found.data.samples, found.coverage.samples, found.data.feedback) == (200, 200, log.feedback)
     assert all(isinstance(one, Explanation) and one.agent == agent for agent, one in found.explanations.items())
-    assert all(isinstance(one, Candidate) for one in found.candidates)
-    assert found.certificate.gap in {one.gap for one in found.candidates}
+    assert all(isinstance(one, Option) for one in found.options)
+    assert (found.options[0].strategy, found.options[0].gap) == (found.strategy, found.certificate.gap)
     for agent, explanation in found.explanations.items():
         assert found.gain_intervals[agent] == (explanation.least, explanation.alternative.bound)
     assert (learner.coverage_, learner.certificate_) == (found.coverage, found.certificate)
@@ -123,7 +124,7 @@ def test_what_was_asked_is_recorded(log):
     asked = {"delta": 0.05, "certificate": "paired", "solver": "pure", "target_gap": 0.5}
     found = StableLearner(**asked, random_state=np.random.default_rng(1), progress=print).fit(log).result_
     assert asked.items() <= found.parameters.items()
-    assert set(found.parameters) == set(StableLearner().get_params()) - {"progress"}
+    assert set(found.parameters) == set(StableLearner().get_params()) - {"progress", "rules", "today"}
     assert found.parameters["random_state"] == found.seed
     assert json.loads(json.dumps(found.parameters)) == found.parameters
     again = StableLearner(**found.parameters).fit(log).result_
@@ -144,7 +145,8 @@ def test_older_files_are_read(log, tmp_path):
     for key in ("missing", "since", "until", "adaptive"):
         del data["data"][key]
     assert Result.from_json(data).data == found.data
-    for key in ("parameters", "candidates", "gain_intervals", "explanations", "range_gap", "version", "checks"):
+    newer = ("value", "stability", "goal", "rules", "violations", "options", "today", "is_vacuous")
+    for key in ("parameters", "gain_intervals", "explanations", "range_gap", "version", "checks", *newer):
         del data[key]
         again = Result.from_json(data)
         assert again.certificate == found.certificate

@@ -41,6 +41,10 @@ class Witness:
     refuser: str | None = None
     """Of those whose consent the step needs, the one who would rather refuse; None where nobody is asked."""
 
+    def __post_init__(self) -> None:
+        if len(self.movers) == 1:  # as a file has it
+            object.__setattr__(self, "movers", {})
+
     @property
     def bound(self) -> float:
         """The most that this agent can gain by this deviation (it may be negative)."""

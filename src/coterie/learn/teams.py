@@ -38,7 +38,7 @@ from coterie.learn.result import Today
 from coterie.learn.wishes import Wishes
 from coterie.solve.control import Control
 from coterie.solve.search import SolverName
-from coterie.solve.solution import Solution
+from coterie.solve.solution import Solution, Status
 from coterie.solve.teams import Found, Task, best_teams, settled
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -143,6 +143,7 @@ class _Teams:
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
         self.method, self.starts, self.sweeps, self.proven = "teams", 0, 0, False
+        self.ended: Status | None = None
         self.sealed: Sealed | None = None
         self.held_strategies: list[Strategy] = []
 
@@ -181,6 +182,7 @@ class _Teams:
                 rest = settled(task, profile, self.wishes.stability, control.check)
                 calm += [] if rest is None else [rest]
         self.control.heed(control)
+        self.ended = self.control.ended or control.ended or self.ended
         self.starts, self.sweeps = self.starts + found.starts, self.sweeps + found.sweeps
         self.proven = found.is_optimal
         return found, calm
@@ -215,8 +217,10 @@ class _Teams:
 
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
         """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
-        found, calm = self._searched(self._task(self.beliefs), 0.9)
-        profiles = [*found.profiles[: CERTIFIED - len(calm)], *calm, *(one.strategy.sets for one in held)]
+        profiles = [one.strategy.sets for one in held]
+        if not (held and self.control.ended):
+            found, calm = self._searched(self._task(self.beliefs), 0.9)
+            profiles += [*found.profiles[: CERTIFIED - len(calm)], *calm]
         if self.wishes.today is not None and self.wishes.admissible.holds(self.wishes.today.sets):
             profiles.append(self.wishes.today.sets)
         return [self._candidate(one, self._paired(one, delta)) for one in self._named(profiles)]
@@ -257,7 +261,7 @@ class _Teams:
             -float(expected.values[index]),
             "exact" if self.solver == "exact" else "teams",
             "expected value per person" if self.wishes.goal != "fairness" else "expected value of the worst-off",
-            self.control.ended or ("optimal" if self.proven else "converged"),
+            self.ended or ("optimal" if self.proven else "converged"),
             self.starts,
             self.sweeps,
             self.control.seconds,

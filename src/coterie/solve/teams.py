@@ -174,7 +174,7 @@ def best_teams(
     search = _Search(task, control, keep)
     # Whatever the time limit, one profile is needed, or the reason why there is none.
     first = [profile if task.allows(profile) else _needed(task.assignments.nearest(profile)) for profile in begin]
-    first = first or [_needed(task.assignments.drawn(Control(control.rng)))]
+    first = first or [_any_profile(task, control.rng)]
     search.note(first[0])
     done = 0
     with control.running():
@@ -198,8 +198,19 @@ def best_teams(
     return search.found(len(first))
 
 
+def _any_profile(task: Task, rng: np.random.Generator) -> BoolArray:
+    """Return a profile that is allowed: one of a few random ones if rules leave much, else from the program."""
+    for profile in task.spaces.sample(rng, 20):
+        if task.allows(profile):
+            return np.asarray(profile)
+    return _needed(task.assignments.drawn(Control(rng)))
+
+
 def _needed(profile: BoolArray | None) -> BoolArray:
-    assert profile is not None  # without a limit a program ends with a profile or with the reason why there is none
+    if (
+        profile is None
+    ):  # without a limit a program ends with a profile, with the reason why there is none, or is stopped
+        raise KeyboardInterrupt
     return profile
 
 
