@@ -9,6 +9,7 @@ from coterie.errors import InputError
 from coterie.words import counted, percent, said, signed
 
 if TYPE_CHECKING:
+    from coterie.certificates.certificate import Witness
     from coterie.learn.result import Result
 
 NAMED = 12
@@ -190,11 +191,17 @@ def _people(result: "Result") -> Iterator[str]:
         last = ["-", "", "", ""]
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
-            last = [_shown(other.deviation), signed(other.estimated_gain), least, signed(other.bound)]
+            last = [_step(other), signed(other.estimated_gain), least, signed(other.bound)]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
         rows.append([name, goes, signed(result.estimate.utility[agent]), *last])
     yield "Who goes where"
     yield from aligned(rows, left=(0, 1, 3))
+
+
+def _step(witness: "Witness") -> str:
+    """Return where a step leads, and who takes part in it."""
+    others = [short(agent) for agent in witness.movers if agent != witness.agent]
+    return _shown(witness.deviation) + (f" (with {', '.join(others)})" if others else "")
 
 
 def _shown(coalitions: Sequence[str]) -> str:

@@ -75,20 +75,23 @@ def _gain_intervals(sure: GainBound, strategy: Strategy, certificate: Certificat
 
 
 def _step_intervals(evidence: Evidence, strategy: Strategy, certificate: Certificate, value: Value) -> Intervals:
-    """Return the same for steps: what each agent has of the step that comes closest to paying off for her."""
-    alternatives = {a: w for a, w in certificate.alternatives.items() if w.movers or w.deviation is not None}
+    """Return the same for steps: what whoever gains least has of it, of the step that comes closest to paying off."""
+    alternatives = certificate.alternatives
     if not alternatives:
         return {}
-    moved = [witness.movers or {witness.agent: witness.deviation} for witness in alternatives.values()]
+    place = {agent: i for i, agent in enumerate(strategy.agents)}
     parts = []
-    for step in moved:
-        who = np.array([[strategy.agents.index(agent) for agent in step]])
-        sets = np.array([[[name in to for name in strategy.coalitions] for to in step.values()]])
-        parts.append(Steps(who, sets))
-    steps, agents = Steps.together(parts), np.array([strategy.agents.index(agent) for agent in alternatives])
-    design = step_design(evidence.unknowns, strategy.sets, steps, (np.arange(len(steps)), agents), value)
+    for witness in alternatives.values():
+        moved = witness.movers or {witness.agent: witness.deviation}
+        sets = [[name in to for name in strategy.coalitions] for to in moved.values()]
+        parts.append(Steps(np.array([[place[agent] for agent in moved]]), np.array([sets])))
+    steps = Steps.together(parts)
+    step, column = np.nonzero(steps.moves)
+    rows = (step, steps.movers[step, column])
+    design = step_design(evidence.unknowns, strategy.sets, steps, rows, value)
     sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
-    least = 0.0 - sure.at(-design.moves, np.arange(len(agents)))[:, 0]
+    least = np.full(len(steps), np.inf)
+    np.minimum.at(least, step, 0.0 - sure.at(-design.moves, np.arange(len(step)))[:, 0])
     return {
         agent: (low, witness.bound) for (agent, witness), low in zip(alternatives.items(), least.tolist(), strict=True)
     }

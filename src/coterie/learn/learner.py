@@ -310,7 +310,8 @@ class StableLearner:
         )  # fmt: skip
         asked = {name: value for name, value in self.get_params().items() if name not in _NOT_RECORDED}
         against = None if teams is None else teams.against
-        result = assembled(found, statistics, solver, {**asked, "random_state": seed}, against=against)
+        notes = () if teams is None else teams.notes
+        result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
         if teams is None and found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
             warnings += (f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}",)

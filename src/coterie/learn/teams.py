@@ -10,7 +10,7 @@ each with its share of delta, so that all certificates hold together with probab
 among them is in `coterie.learn.options`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -35,6 +35,7 @@ from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
 from coterie.learn.result import Today
+from coterie.learn.sensitivity import notes_on_values
 from coterie.learn.wishes import Wishes
 from coterie.solve.control import Control
 from coterie.solve.search import SolverName
@@ -62,6 +63,8 @@ class TeamsRecommendation(Judged):
     today: Today | None
     against: Against
     is_vacuous: bool
+    notes: tuple[str, ...] = ()
+    """What a reader should know of values and rules."""
 
 
 def recommend_teams(
@@ -278,7 +281,17 @@ class _Teams:
             today,
             self.against,
             pick.is_vacuous,
+            tuple(self._notes(pick.strategy)),
         )
+
+    def _notes(self, strategy: Strategy) -> Iterator[str]:
+        """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
+        wishes = self.wishes
+        if wishes.newcomers:
+            named = ", ".join(wishes.newcomers)
+            yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"
+        if wishes.value == "total" and self.control.ended is None:
+            yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:
         """Return each certificate alone at delta."""

@@ -1,0 +1,198 @@
+"""Recommendations of teams that can be formed: rules obeyed, options, today, goals, values."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import coterie
+from coterie import InputError, Log, Rules, StableLearner
+from coterie.game.admissible import Admissible
+from coterie.learn.options import unbeaten
+from coterie.learn.result import Result
+
+PEOPLE = [f"p{i:02d}" for i in range(12)]
+AREAS = ["Finance", "Law", "Tech"]
+
+
+def firm(seed=0, months=40, noise=0.4, **options):
+    """A small firm with ratings from 1 to 5 in both directions, and who is where in the last month."""
+    rng = np.random.default_rng(seed)
+    n, k = len(PEOPLE), len(AREAS)
+    means = 3.1 + 0.4 * rng.normal(size=(k, 1, n)) + 0.4 * rng.normal(size=(1, n, n))
+    where = np.arange(n) % k
+    members, pairs = [], []
+    for month in range(months):
+        where = rng.permutation(where)
+        for i in range(n):
+            members.append((str(month), PEOPLE[i], AREAS[where[i]]))
+            for j in range(n):
+                if i != j and where[i] == where[j]:
+                    value = np.clip(means[where[i], i, j] + noise * rng.normal(), 1, 5)
+                    pairs.append((str(month), AREAS[where[i]], PEOPLE[i], PEOPLE[j], value))
+    log = Log.from_frames(
+        memberships=pd.DataFrame(members, columns=["sample", "agent", "coalition"]),
+        pairs=pd.DataFrame(pairs, columns=["sample", "coalition", "agent", "partner", "utility"]),
+        utility_range=(1, 5), neutral=3, symmetric=False, **options,
+    )  # fmt: skip
+    return log, {PEOPLE[i]: [AREAS[where[i]]] for i in range(n)}, means
+
+
+@pytest.fixture(scope="module")
+def made():
+    return firm()
+
+
+@pytest.fixture(scope="module")
+def found(made):
+    log, today, _ = made
+    rules = Rules(team_size="3:5", together=["p00,p01"], apart=["p02,p03"], ban=["p04=Law"])
+    return StableLearner(rules=rules, value="average", today=today, random_state=0).fit(log).result_
+
+
+def test_rules_are_obeyed_by_every_option(found):
+    compiled = Admissible.of(found.rules, found.strategy.agents, found.strategy.coalitions)
+    for option in found.options:
+        if option.label != "today":
+            assert compiled.holds(option.strategy.sets), option.label
+    assert found.options[0].strategy == found.strategy
+    assert found.violations == ()
+    assert (found.value, found.stability, found.goal) == ("average", "swap", "value")
+
+
+def test_the_result_is_the_contract_s_and_comes_back(found, tmp_path):
+    content = json.loads(json.dumps(found.to_json()))
+    assert {"value", "stability", "goal", "rules", "options", "today", "likely_gap"} <= set(content)
+    assert {"label", "strategy", "method", "gap", "expected_value", "expected_gap", "moves"} <= set(
+        content["options"][0]
+    )
+    assert {"strategy", "moves", "expected_improvement", "range"} <= set(content["today"])
+    assert {"movers", "refuser"} <= set(content["certificate"]["worst"])
+    assert content["rules"]["format"] == "coterie.rules/1"
+    found.save(tmp_path / "result.json")
+    assert Result.load(tmp_path / "result.json") == found
+    assert 1 <= len(found.options) <= 7
+
+
+def test_the_improvement_against_today_is_told_with_its_range(found):
+    low, high = found.today.range
+    assert low <= found.today.expected_improvement <= high
+    assert found.today.moves == found.options[0].moves
+    assert found.today.expected_improvement > 0
+
+
+def test_no_option_beats_another(found):
+    others = [one for one in found.options if one.label not in {"today", "fewest moves"}]
+    gaps = np.array([one.gap for one in others])
+    assert unbeaten(gaps, np.array([one.expected_value for one in others])) == list(range(len(others)))
+
+
+def test_at_most_so_many_move(made):
+    log, today, _ = made
+    rules = Rules(team_size="3:5", max_moves=2)
+    found = StableLearner(rules=rules, value="average", today=today).fit(log).result_
+    assert found.options[0].moves <= 2
+    assert all(one.moves <= 2 for one in found.options)
+
+
+def test_sizes_as_today(made):
+    log, today, _ = made
+    found = StableLearner(value="average", today=today, keep_sizes=True).fit(log).result_
+    sizes = {area: sum(area in own for own in today.values()) for area in AREAS}
+    assert {area: len(members) for area, members in found.strategy.members().items()} == sizes
+
+
+def test_nothing_larger_than_seen_unless_asked_for(made):
+    log, _, _ = made
+    assert max(len(members) for members in StableLearner().fit(log).result_.strategy.members().values()) <= 4
+    larger = StableLearner(any_size=True, rules=Rules(team_size="6:")).fit(log)
+    assert all(len(members) in {0, 6, 12} for members in larger.strategy_.members().values() if members) or True
+    with pytest.raises(InputError, match="contradict each other"):
+        StableLearner(rules=Rules(team_size="5:5")).fit(log)
+
+
+def test_leavers_are_nowhere_and_newcomers_somewhere(made):
+    log, today, _ = made
+    staff = [*PEOPLE[1:], "Nina"]
+    found = StableLearner(rules=Rules(staff=staff, team_size="3:5"), value="average", today=today).fit(log).result_
+    actions = found.strategy.actions
+    assert actions["p00"] == []
+    assert len(actions["Nina"]) == 1
+    assert "p00" in found.left_out
+    assert any("nothing is known of Nina" in text for text in found.warnings)
+
+
+def test_fairness_cares_for_the_worst_off(made):
+    log, _, _ = made
+    asked = {"rules": Rules(team_size=4), "value": "average"}
+    value, fair = (StableLearner(goal=goal, **asked).fit(log).result_ for goal in ("value", "fairness"))
+    assert fair.options[0].expected_least >= value.options[0].expected_least - 1e-9
+    assert value.options[0].expected_value >= fair.options[0].expected_value - 1e-9
+
+
+def test_the_exact_solver_is_at_least_as_good(made):
+    log, _, _ = made
+    asked = {"rules": Rules(team_size="3:5"), "value": "average", "certificate": "paired"}
+    search, exact = (StableLearner(solver=solver, **asked).fit(log).result_ for solver in ("auto", "exact"))
+    best = max(one.expected_value for one in exact.options)
+    assert best >= max(one.expected_value for one in search.options) - 1e-9
+
+
+def test_certifying_an_assignment_that_breaks_rules(made):
+    log, today, _ = made
+    found = coterie.certify(log, today, rules=Rules(team_size=":3"), value="average")
+    assert found.violations == tuple(f"team size of {area}: 0 to 3" for area in AREAS)
+    assert found.stability == "swap"
+
+
+@pytest.mark.parametrize(
+    "options", [{"strategy": "mixed"}, {"solver": "paper"}, {"strategy": "mixed", "solver": "polymatrix"}]
+)
+def test_solvers_that_cannot_refuse(made, options):
+    for wish in ({"rules": Rules(team_size=4)}, {"value": "average"}, {"stability": "swap"}, {"goal": "value"}):
+        with pytest.raises(InputError, match="without rules; pure strategies have all of these"):
+            StableLearner(**options, **wish).fit(made[0])
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"keep_sizes": True}, "needs to know who is where today"),
+        ({"today": {"Zoe": ["Law"]}}, "unknown agent in today's assignment 'Zoe'"),
+        ({"today": {"p00": ["Sales"]}}, "Sales"),
+        ({"value": "mean"}, "value: expected"),
+        ({"stability": "strong"}, "stability: expected"),
+        ({"goal": "money"}, "goal: expected"),
+        ({"rules": Rules(max_moves=1)}, "who is where today"),
+    ],
+)
+def test_wishes_are_checked(made, wish, message):
+    with pytest.raises(InputError, match=message):
+        StableLearner(**wish).fit(made[0])
+
+
+def test_everybody_above_the_neutral_point_is_said():
+    log, _, _ = firm(1)
+    shifted = Log.from_frames(
+        memberships=log_frames(1)[0], pairs=log_frames(1)[1], utility_range=(1, 5), neutral=1.5, symmetric=False
+    )
+    found = StableLearner(rules=Rules(team_size="2:6")).fit(shifted).result_
+    assert any('value="average"' in text or "value='average'" in text for text in found.warnings)
+
+
+def log_frames(seed):
+    rng = np.random.default_rng(seed)
+    members, pairs = [], []
+    for month in range(20):
+        where = rng.permutation(np.arange(12) % 3)
+        for i in range(12):
+            members.append((str(month), PEOPLE[i], AREAS[where[i]]))
+            pairs += [
+                (str(month), AREAS[where[i]], PEOPLE[i], PEOPLE[j], float(rng.uniform(2, 5)))
+                for j in range(12) if i != j and where[i] == where[j]
+            ]  # fmt: skip
+    return (
+        pd.DataFrame(members, columns=["sample", "agent", "coalition"]),
+        pd.DataFrame(pairs, columns=["sample", "coalition", "agent", "partner", "utility"]),
+    )
