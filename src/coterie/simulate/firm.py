@@ -74,14 +74,14 @@ class HalfStars(Normal):
 
 
 STARS = Effects(
-    level=3.2,
+    level=3.15,
     area=0.1,
     rater=0.3,
-    rater_by_area=0.1,
+    rater_by_area=0.2,
     rated=0.25,
-    rated_by_area=0.15,
-    pair=0.2,
-    pair_by_area=0.2,
+    rated_by_area=0.25,
+    pair=0.25,
+    pair_by_area=0.25,
     mutual=0.5,
 )
 """How much people and pairs differ, in stars."""
@@ -98,7 +98,7 @@ class FirmPlan:
     months: int = 36
     sizes: tuple[int, int] = (5, 9)
     """The smallest and the largest team."""
-    turnover: float = 0.08
+    turnover: float = 0.2
     """The probability that somebody moves in a month."""
     leavers: int = 0
     """How many leave before the last month; at the earliest after a third of all months."""
