@@ -26,13 +26,16 @@ from swaps import average_value, best_teams, random_value
 PSEUDO_COUNT = 3
 """How many observations at the overall mean the swap search adds to every pair's."""
 
+SECONDS = 20
+"""How long coterie may search."""
+
 OURS, OPTIMUM, LIMIT = "coterie", "best on the true means", "best on the posterior means under the true prior"
 
 
 def recommended(log: Log, today: Strategy):
     """Return what coterie recommends, as everybody's team."""
     del today
-    return StableLearner().fit(log).strategy_.sets.argmax(axis=1)
+    return StableLearner(time_limit=SECONDS).fit(log).strategy_.sets.argmax(axis=1)
 
 
 # --- A rival: exchange two people while it pays, on shrunk means ------------------------------------------
@@ -169,8 +172,8 @@ CLASSES = Part(
 )
 
 
-def found_in(part: Part, plan, seed: int) -> dict[str, float]:
-    """Return what everybody's teams are worth in one place, by where they come from."""
+def found_in(part: Part, plan, seed: int) -> tuple[dict[str, float], bool]:
+    """Return what teams are worth in one place, by where they come from, and whether ours have today's sizes."""
     records: Records = part.draw(np.random.default_rng([seed, 1]), plan)
     rng = np.random.default_rng([seed, 2])
     truth = np.array([records.truth.utilities.means.matrix(l) for l in range(plan.n_coalitions)])
@@ -184,16 +187,20 @@ def found_in(part: Part, plan, seed: int) -> dict[str, float]:
         OPTIMUM: best_teams(truth, sizes, rng),
     }
     worth = {name: records.neutral + average_value(truth, area) for name, area in teams.items()}
-    return {"random": records.neutral + random_value(truth, sizes), **worth}
+    ours = np.bincount(teams[OURS], minlength=plan.n_coalitions)
+    kept = sorted(ours) == sorted(sizes) if records.pooled else np.array_equal(ours, sizes)
+    return {"random": records.neutral + random_value(truth, sizes), **worth}, kept
 
 
 def compare(part: Part, count: int, *, small: bool) -> str:
     """Return the table of one part."""
     plan = part.small if small else part.plan
-    found = []
+    found, same_sizes = [], 0
     for seed in range(count):
-        found.append(found_in(part, plan, seed))
-        print(seed, {name: round(value, 3) for name, value in found[-1].items()}, flush=True)
+        values, kept = found_in(part, plan, seed)
+        same_sizes += kept
+        found.append(values)
+        print(seed, {name: round(value, 3) for name, value in values.items()}, flush=True)
     names = list(found[0])
     worth = np.array([[one[name] for name in names] for one in found])
     low, high = (worth[:, [names.index(name)]] for name in ("random", OPTIMUM))
@@ -210,11 +217,12 @@ def compare(part: Part, count: int, *, small: bool) -> str:
         samples=getattr(plan, "months", None) or plan.terms,
     )
     note = (
-        f"{about}, teams at today's sizes, one each. Worth is the true mean over people of the average over teammates; "
-        "the share is that of the way from random to the best on the true means. +- is one standard error over places "
-        f"(of the difference in the same places, where {OURS} is compared). Random teams are exact. The best teams are "
-        "those of annealing with many starts, so lower bounds on optima. The posterior is the exact normal one that "
-        "knows the variances that the truth was drawn with: what data can tell at best."
+        f"{about}, one team each, at today's sizes ({OURS} kept these in {same_sizes} of {count}). Worth is the true mean "
+        "over people of the average over teammates, the neutral point for those who are alone; the share is that of the "
+        "way from random to the best on the true means. +- is one standard error over places, for differences over "
+        "those in the same place. Random teams are exact. The best teams are those of annealing with many starts, so "
+        "lower bounds on optima. The posterior is the normal one that knows the variances that the truth was drawn "
+        "with: what data can tell at best."
     )
     return f"{table(['teams', 'worth', 'share', f'{OURS} ahead by'], rows)}\n\n{note}"
 
