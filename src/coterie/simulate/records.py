@@ -59,11 +59,7 @@ class Records:
     def tables(self) -> dict[str, Any]:
         """The records as Arrow record batches: `memberships`, and `pairs` or `totals`."""
         shown = replace(self.outcomes, utility=self.outcomes.utility + self.neutral)
-        tables = tables_of(shown, self.truth.agents, self.truth.coalitions, self.feedback)
-        if self.feedback == "bandit":  # nobody has a total of a sample that she was not in
-            present = np.asarray(self.outcomes.joined.any(axis=2)).ravel()
-            tables["totals"] = tables["totals"].filter(_arrow(present))
-        return tables
+        return tables_of(shown, self.truth.agents, self.truth.coalitions, self.feedback)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -98,9 +94,3 @@ class Records:
 
     def _names(self, which: Any) -> tuple[str, ...]:
         return tuple(self.truth.agents[place] for place in np.flatnonzero(which))
-
-
-def _arrow(values: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(values)
