@@ -218,12 +218,12 @@ def compare(part: Part, count: int, *, small: bool) -> str:
     )
     note = (
         f"{about}, one team each, at today's sizes. {OURS} kept these in {same_sizes} of {count}; its search is "
-        f"stopped after {SECONDS} s, so its row depends on how busy the machine is. Worth is the true mean over people of "
-        "the average over teammates, the neutral point for those who are alone; the share is that of the way from "
-        "random to the best on the true means. +- is one standard error over places, for differences over those in the same "
-        "place. Random teams are exact. The best teams are those of annealing with many starts, so lower bounds on "
-        "optima. The posterior is the normal one that knows the variances that the truth was drawn with: what data can "
-        "tell at best."
+        f"stopped after {SECONDS} s, so its row depends on how busy the machine is. Worth is the true mean over "
+        "people of the average over teammates, the neutral point for those who are alone; the share is that of "
+        "the way from random to the best on the true means. +- is one standard error over places, for differences "
+        "over those in the same place. Random teams are exact. The best teams are those of annealing with many "
+        "starts, so lower bounds on optima. The posterior is the normal one that knows the variances that the "
+        "truth was drawn with: what data can tell at best."
     )
     return f"{table(['teams', 'worth', 'share', f'{OURS} ahead by'], rows)}\n\n{note}"
 
