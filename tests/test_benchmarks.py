@@ -107,3 +107,12 @@ def test_the_table_of_certificates_can_be_made(number):
     text = run("certificates", "--only", number, "--seeds", 1, "--starts", 2)
     assert "| n, k, M | paper | paired | holdout 50/50 | holdout 20/80 | auto |" in text
     assert "1 of 1 exactly 0" in text or "0 of 1 exactly 0" in text
+
+
+@pytest.mark.slow
+def test_teams_of_firms_and_classes_can_be_compared():
+    text = run("teams", "--small", "--firms", 2, "--classes", 2)
+    assert text.count("| teams | worth | share | coterie ahead by |") == 2
+    assert "Mean of 2 firms of 12 people in 3 areas with 12 months" in text
+    assert "Mean of 2 classes of 8 pupils at 2 tables with the totals of 10 terms" in text
+    assert text.count("| best on the true means |") == 2

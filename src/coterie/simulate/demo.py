@@ -82,3 +82,10 @@ def _habits(game: Game, skill: FloatArray) -> Strategy:
         appeal = np.exp(5 * (sets @ skill[i]) / sets.sum(axis=1))
         supports.append((sets, appeal / appeal.sum()))
     return Strategy.mixed(supports, game.agents, game.coalitions)
+
+
+def todays_teams() -> Strategy:
+    """Return who was where on the last of `DAYS` days, as in the records that a firm just built writes."""
+    firm = consulting_firm()
+    *_, last = firm.simulation.batches(DAYS)
+    return Strategy.pure(last.joined[-1], firm.game.agents, firm.game.coalitions)

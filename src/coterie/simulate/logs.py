@@ -4,9 +4,8 @@ Samples are drawn in batches, so that memory does not grow with the log, and eve
 batch is vectorised. Totals are sums of the same draws that a semi-bandit log would show.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -173,19 +172,10 @@ class Simulation:
         explores = exploration_policy(policy, spaces, profile)
         return cls(utilities, explores, game, rng, noise, provenance)
 
-    @cached_property
-    def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """All agents and partners that can meet: unordered pairs, or ordered ones if asymmetric."""
-        n = self.game.n_agents
-        if self.model.symmetric:
-            return np.triu_indices(n, 1)
-        agent, partner = np.nonzero(~np.eye(n, dtype=bool))
-        return agent, partner
-
     @property
     def cells_per_sample(self) -> int:
         """Places for a row of a table: pairs and members of every coalition, and a few for the sample itself."""
-        return self.game.n_coalitions * (len(self._pairs[0]) + self.game.n_agents) + 8
+        return self.game.n_coalitions * (len(_meetings(self.model)[0]) + self.game.n_agents) + 8
 
     def batches(self, n_samples: int) -> Iterator[Batch]:
         """Draw `n_samples` new samples."""
@@ -195,63 +185,12 @@ class Simulation:
             yield self._batch(start + 1, min(step, n_samples - start))
 
     def _batch(self, first: int, samples: int) -> Batch:
-        k = self.game.n_coalitions
-        agents, partners = self._pairs
         joined = self.policy.sample(self.rng, samples)
-        by_coalition = np.ascontiguousarray(np.swapaxes(joined, 1, 2))
-        met = by_coalition[:, :, agents] & by_coalition[:, :, partners]
-        room, pair = np.divmod(np.flatnonzero(met), len(agents)) if len(agents) else (np.empty(0, np.int64),) * 2
-        sample, coalition = np.divmod(room, k)
-        agent, partner = agents[pair], partners[pair]
-        size = by_coalition.sum(axis=2).ravel()[room]
-        noise = self.noise or self.model.default_noise
-        if noise == "pairs":
-            drive = self.model.driving_noise(self.rng, room.shape)
-        elif noise == "coalitions":
-            drive = self.model.driving_noise(self.rng, (samples * k,))[room]
-        else:
-            drive = self.model.driving_noise(self.rng, (samples,))[sample]
-        utility = self.model.utilities(drive, coalition, agent, partner, size)
-        limits = fixed_range(self.model.utility_range, 0.0, self.model.sigma)
-        refuse_outside(utility, limits, self.model.sigma, f"the model {type(self.model).__name__}")
-        return Batch(first, joined, sample, coalition, agent, partner, utility, self.model.symmetric)
+        return outcomes(self.model, joined, self.rng, self.noise, first=first)
 
     def tables(self, batch: Batch, feedback: Feedback = "semi-bandit") -> dict[str, Any]:
         """Return a batch as Arrow record batches: `memberships`, and `pairs` or `totals`."""
-        import pyarrow as pa
-
-        samples = [str(number) for number in range(batch.first, batch.first + len(batch.joined))]
-        sample, agent, coalition = np.nonzero(batch.joined)
-        tables = {
-            "memberships": pa.record_batch(
-                {
-                    "sample": names_column(sample, samples),
-                    "agent": names_column(agent, self.game.agents),
-                    "coalition": names_column(coalition, self.game.coalitions),
-                }
-            )
-        }
-        if feedback == "semi-bandit":
-            tables["pairs"] = pa.record_batch(
-                {
-                    "sample": names_column(batch.sample, samples),
-                    "coalition": names_column(batch.coalition, self.game.coalitions),
-                    "agent": names_column(batch.agent, self.game.agents),
-                    "partner": names_column(batch.partner, self.game.agents),
-                    "utility": batch.utility,
-                }
-            )
-            return tables
-        totals = batch.totals()
-        sample, agent = np.divmod(np.arange(totals.size), self.game.n_agents)
-        tables["totals"] = pa.record_batch(
-            {
-                "sample": names_column(sample, samples),
-                "agent": names_column(agent, self.game.agents),
-                "utility": totals.ravel(),
-            }
-        )
-        return tables
+        return tables_of(batch, self.game.agents, self.game.coalitions, feedback)
 
     def description(self, feedback: Feedback) -> dict[str, Any]:
         """Return the content of `log.json`."""
@@ -313,6 +252,83 @@ class Simulation:
             (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
             write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
+
+
+def outcomes(
+    model: UtilityModel, joined: BoolArray, rng: np.random.Generator, noise: Noise | None = None, *, first: int = 1
+) -> Batch:
+    """Draw what every pair got, given who was where, shape (samples, n, k).
+
+    `noise` says what shares a draw, by default what the model says; `first` is the number of the first sample.
+    """
+    samples, _, k = joined.shape
+    agents, partners = _meetings(model)
+    by_coalition = np.ascontiguousarray(np.swapaxes(joined, 1, 2))
+    met = by_coalition[:, :, agents] & by_coalition[:, :, partners]
+    room, pair = np.divmod(np.flatnonzero(met), len(agents)) if len(agents) else (np.empty(0, np.int64),) * 2
+    sample, coalition = np.divmod(room, k)
+    agent, partner = agents[pair], partners[pair]
+    size = by_coalition.sum(axis=2).ravel()[room]
+    noise = noise or model.default_noise
+    if noise == "pairs":
+        drive = model.driving_noise(rng, room.shape)
+    elif noise == "coalitions":
+        drive = model.driving_noise(rng, (samples * k,))[room]
+    else:
+        drive = model.driving_noise(rng, (samples,))[sample]
+    utility = model.utilities(drive, coalition, agent, partner, size)
+    limits = fixed_range(model.utility_range, 0.0, model.sigma)
+    refuse_outside(utility, limits, model.sigma, f"the model {type(model).__name__}")
+    return Batch(first, joined, sample, coalition, agent, partner, utility, model.symmetric)
+
+
+def tables_of(
+    batch: Batch, agents: Sequence[str], coalitions: Sequence[str], feedback: Feedback = "semi-bandit"
+) -> dict[str, Any]:
+    """Return a batch as Arrow record batches: `memberships`, and `pairs` or `totals`."""
+    import pyarrow as pa
+
+    samples = [str(number) for number in range(batch.first, batch.first + len(batch.joined))]
+    sample, agent, coalition = np.nonzero(batch.joined)
+    tables = {
+        "memberships": pa.record_batch(
+            {
+                "sample": names_column(sample, samples),
+                "agent": names_column(agent, agents),
+                "coalition": names_column(coalition, coalitions),
+            }
+        )
+    }
+    if feedback == "semi-bandit":
+        tables["pairs"] = pa.record_batch(
+            {
+                "sample": names_column(batch.sample, samples),
+                "coalition": names_column(batch.coalition, coalitions),
+                "agent": names_column(batch.agent, agents),
+                "partner": names_column(batch.partner, agents),
+                "utility": batch.utility,
+            }
+        )
+        return tables
+    totals = batch.totals()
+    sample, agent = np.divmod(np.arange(totals.size), len(agents))
+    tables["totals"] = pa.record_batch(
+        {
+            "sample": names_column(sample, samples),
+            "agent": names_column(agent, agents),
+            "utility": totals.ravel(),
+        }
+    )
+    return tables
+
+
+def _meetings(model: UtilityModel) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return all agents and partners that can meet: unordered pairs, or ordered ones if asymmetric."""
+    n = model.n_agents
+    if model.symmetric:
+        return np.triu_indices(n, 1)
+    agent, partner = np.nonzero(~np.eye(n, dtype=bool))
+    return agent, partner
 
 
 def _same_means(model: UtilityModel, game: Game) -> bool:

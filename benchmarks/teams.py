@@ -1,0 +1,253 @@
+"""Teams at today's sizes: how far from random to the best do they get that are learnt from a log?
+
+    python benchmarks/teams.py [--firms 20] [--classes 20] [--small]
+
+Firms (`coterie.simulate.firm`): 40 people, 6 areas, 36 months of ratings in half stars. Classes
+(`coterie.simulate.school`): 28 pupils at tables of 4, totals of 30 terms. The truth is known. A team is worth the
+average over teammates, and an assignment the mean of that over people. 0 firms or classes leave that part out;
+`--small` takes few people, for a try, and records nothing.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from coterie import Log, StableLearner, Strategy
+from coterie.simulate.firm import STEP, FirmPlan, mean_half_stars, rated_firm
+from coterie.simulate.records import Records
+from coterie.simulate.school import ClassPlan, school_class
+from harness import record, table
+from swaps import average_value, best_teams, random_value
+
+PSEUDO_COUNT = 3
+"""How many observations at the overall mean the swap search adds to every pair's."""
+
+SECONDS = 20
+"""How long coterie may search."""
+
+OURS, OPTIMUM, LIMIT = "coterie", "best on the true means", "best on the posterior means under the true prior"
+
+
+def recommended(log: Log, today: Strategy):
+    """Return what coterie recommends, as everybody's team."""
+    del today
+    return StableLearner(time_limit=SECONDS).fit(log).strategy_.sets.argmax(axis=1)
+
+
+# --- A rival: exchange two people while it pays, on shrunk means ------------------------------------------
+
+
+def shrunk(total, count):
+    """Return means by cell, with a few observations at the overall mean added to each."""
+    return (total + PSEUDO_COUNT * total.sum() / count.sum()) / (count + PSEUDO_COUNT)
+
+
+def swap_search(means, today, rng, starts=20):
+    """Return the best of a few local optima, at today's sizes."""
+    found = []
+    for _ in range(starts):
+        area, pays = rng.permutation(today), True
+        value = average_value(means, area)
+        while pays:
+            pays = False
+            for i, j in combinations(range(len(area)), 2):
+                if area[i] != area[j]:
+                    tried = area.copy()
+                    tried[[i, j]] = area[[j, i]]
+                    if (now := average_value(means, tried)) > value + 1e-12:
+                        area, value, pays = tried, now, True
+        found.append((value, area.tolist()))
+    return np.array(max(found)[1])
+
+
+# --- The limit of what data tell: the posterior under the prior that the truth was drawn from -------------
+
+
+def posterior_of_firm(firm: Records, plan: FirmPlan):
+    """Return the expected means (k, n, n) given all ratings.
+
+    Rounding counts as more noise, by a twelfth of the square of a step, and the ends of the scale as if they were not
+    there; the rest is exact.
+    """
+    total, count = sums_by_cell(firm)
+    seen, shape = np.nonzero(count), count.shape
+    observed = total[seen] / count[seen] + plan.neutral - plan.effects.level
+    noise = (plan.noise**2 + STEP**2 / 12) / count[seen]
+    weights = cho_solve(cho_factor(plan.effects.covariance(seen, seen) + np.diag(noise)), observed)
+    expected = np.empty(shape)
+    for l in range(shape[0]):  # an area at a time, for memory's sake
+        cells = np.nonzero(np.ones((1, *shape[1:]), dtype=bool))
+        expected[l] = (plan.effects.covariance((cells[0] + l, *cells[1:]), seen) @ weights).reshape(shape[1:])
+    return of_pairs(mean_half_stars(plan.effects.level + expected, plan.noise) - plan.neutral)
+
+
+def posterior_of_class(school: Records, plan: ClassPlan):
+    """Return the expected means (k, n, n) given all totals; the ends of the range count as if they were not there."""
+    joined, n = school.outcomes.joined, plan.n_agents
+    agent, partner = np.nonzero(np.triu(np.ones((n, n)), 1) if plan.effects.symmetric else ~np.eye(n, dtype=bool))
+    cells = (np.zeros_like(agent), agent, partner)
+    met = joined @ np.swapaxes(joined, 1, 2)
+    ends = (agent, partner) if plan.effects.symmetric else (agent,)
+    design = np.zeros((len(joined), n, len(agent)))  # which pairs a pupil's total adds up
+    for end in ends:
+        design[:, end, np.arange(len(agent))] = met[:, agent, partner]
+    # Both of a pair may share a draw: the noise of a term is that of its draws, added up in the same way.
+    noise = np.zeros((len(joined), n, len(joined), n))
+    terms = np.arange(len(joined))
+    noise[terms, :, terms, :] = plan.noise**2 * design @ np.swapaxes(design, 1, 2)
+    rows, noise = design.reshape(-1, len(agent)), noise.reshape(len(joined) * n, -1)
+    prior = plan.effects.covariance(cells, cells)
+    off = school.outcomes.totals().ravel() - rows.sum(axis=1) * plan.effects.level
+    found = plan.effects.level + prior @ rows.T @ cho_solve(cho_factor(rows @ prior @ rows.T + noise), off)
+    expected = np.zeros((n, n))
+    expected[agent, partner] = found
+    if plan.effects.symmetric:
+        expected[partner, agent] = found
+    return np.repeat(expected[None], plan.n_coalitions, axis=0)
+
+
+# --- Sums that rivals need ---------------------------------------------------------------------------------
+
+
+def sums_by_cell(records: Records):
+    """Return the sums and the numbers of ratings, counted from the neutral point, by area, rater and rated."""
+    rows, shape = records.outcomes, (records.truth.n_coalitions, *(records.truth.n_agents,) * 2)
+    cell = np.ravel_multi_index((rows.coalition, rows.agent, rows.partner), shape)
+    size = int(np.prod(shape))
+    total, count = np.bincount(cell, rows.utility, size), np.bincount(cell, minlength=size)
+    return total.reshape(shape), count.reshape(shape)
+
+
+def sums_by_pair(records: Records):
+    """Return sums of what pupils got on average at tables where they sat with another, and how often they did."""
+    joined = records.outcomes.joined
+    met = of_pairs((joined @ np.swapaxes(joined, 1, 2)).astype(float))
+    each = records.outcomes.totals() / np.maximum(met.sum(axis=2), 1)
+    shape = (records.truth.n_coalitions, 1, 1)
+    return np.tile((met * each[:, :, None]).sum(axis=0), shape), np.tile(met.sum(axis=0), shape)
+
+
+def of_pairs(means):
+    """Return the same with 0 for nobody's own company."""
+    return means * ~np.eye(means.shape[-1], dtype=bool)
+
+
+# --- Tables ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kind of place: how its records are drawn, and what rivals make of them."""
+
+    title: str
+    about: str
+    draw: Callable
+    plan: object
+    small: object
+    sums: Callable
+    posterior: Callable
+
+
+FIRMS = Part(
+    "Teams of a firm",
+    "Mean of {count} firms of {people} people in {teams} areas with {samples} months of both-way ratings in half stars",
+    rated_firm,
+    FirmPlan(),
+    FirmPlan(n_agents=12, n_coalitions=3, months=12, sizes=(3, 5)),
+    sums_by_cell,
+    posterior_of_firm,
+)
+CLASSES = Part(
+    "Tables of a class",
+    "Mean of {count} classes of {people} pupils at {teams} tables with the totals of {samples} terms",
+    school_class,
+    ClassPlan(),
+    ClassPlan(n_agents=8, terms=10),
+    sums_by_pair,
+    posterior_of_class,
+)
+
+
+def found_in(part: Part, plan, seed: int) -> tuple[dict[str, float], bool]:
+    """Return what teams are worth in one place, by where they come from, and whether ours have today's sizes."""
+    records: Records = part.draw(np.random.default_rng([seed, 1]), plan)
+    rng = np.random.default_rng([seed, 2])
+    truth = np.array([records.truth.utilities.means.matrix(l) for l in range(plan.n_coalitions)])
+    today = records.today.sets.argmax(axis=1)
+    sizes = np.bincount(today, minlength=plan.n_coalitions)
+    teams = {
+        "today": today,
+        "swap search on shrunk means": swap_search(shrunk(*part.sums(records)), today, rng),
+        OURS: recommended(records.log(), records.today),
+        LIMIT: best_teams(part.posterior(records, plan), sizes, rng),
+        OPTIMUM: best_teams(truth, sizes, rng),
+    }
+    worth = {name: records.neutral + average_value(truth, area) for name, area in teams.items()}
+    ours = np.bincount(teams[OURS], minlength=plan.n_coalitions)
+    kept = sorted(ours) == sorted(sizes) if records.pooled else np.array_equal(ours, sizes)
+    return {"random": records.neutral + random_value(truth, sizes), **worth}, kept
+
+
+def compare(part: Part, count: int, *, small: bool) -> str:
+    """Return the table of one part."""
+    plan = part.small if small else part.plan
+    found, same_sizes = [], 0
+    for seed in range(count):
+        values, kept = found_in(part, plan, seed)
+        same_sizes += kept
+        found.append(values)
+        print(seed, {name: round(value, 3) for name, value in values.items()}, flush=True)
+    names = list(found[0])
+    worth = np.array([[one[name] for name in names] for one in found])
+    low, high = (worth[:, [names.index(name)]] for name in ("random", OPTIMUM))
+    shares = (worth - low) / (high - low)
+    lead = shares[:, [names.index(OURS)]] - shares
+    rows = [
+        [name, f"{worth[:, t].mean():.3f}", with_error(shares[:, t]), "" if name == OURS else with_error(lead[:, t])]
+        for t, name in enumerate(names)
+    ]
+    about = part.about.format(
+        count=count,
+        people=plan.n_agents,
+        teams=plan.n_coalitions,
+        samples=getattr(plan, "months", None) or plan.terms,
+    )
+    note = (
+        f"{about}, one team each, at today's sizes. {OURS} kept these in {same_sizes} of {count}; its search is "
+        f"stopped after {SECONDS} s, so its row depends on how busy the machine is. Worth is the true mean over "
+        "people of the average over teammates, the neutral point for those who are alone; the share is that of "
+        "the way from random to the best on the true means. +- is one standard error over places, for differences "
+        "over those in the same place. Random teams are exact. The best teams are those of annealing with many "
+        "starts, so lower bounds on optima. The posterior is the normal one that knows the variances that the "
+        "truth was drawn with: what data can tell at best."
+    )
+    return f"{table(['teams', 'worth', 'share', f'{OURS} ahead by'], rows)}\n\n{note}"
+
+
+def with_error(values) -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return f"{np.mean(values):.3f} +- {error:.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--firms", type=int, default=20)
+    parser.add_argument("--classes", type=int, default=20)
+    parser.add_argument("--small", action="store_true", help="few people; nothing is recorded")
+    options = parser.parse_args()
+    for name, part in (("firms", FIRMS), ("classes", CLASSES)):
+        if count := getattr(options, name):
+            text = compare(part, count, small=options.small)
+            if options.small:
+                print(text)
+            else:
+                others = "".join(f" --{other} 0" for other in ("firms", "classes") if other != name)
+                record(part.title, f"python benchmarks/teams.py --{name} {count}{others}", text)
+
+
+if __name__ == "__main__":
+    main()
