@@ -4,16 +4,19 @@ A column is a coalition l with a set S of members that keeps all rules about l a
 with exactly these members, whatever others do elsewhere. So with c_lS = 1 if S is the team of l,
 
     largest value      max sum over l, S of c_lS sum over i in S of W_i(l; S)
-    fairest            max t with t <= sum over l and S containing i of c_lS W_i(l; S) for everybody on the staff
+    fairest            the largest t <= sum over l and S containing i of c_lS W_i(l; S) for everybody on the staff
     one team each      sum over S of c_lS = 1 for all l
     memberships        x_il = sum over S containing i of c_lS
 
 and what links coalitions (action spaces, coalitions per person, being together anywhere, moves) as linear rows about x
 (`coterie.solve.feasible`). Values may depend on sizes in any way, since a column knows its size.
 
-The steps: (1) the linear relaxation by column generation, where pricing looks at all columns; (2) a first profile from
+The steps for the largest value: (1) the linear relaxation by column generation, where pricing looks at all columns; (2) a first profile from
 the columns that the relaxation uses and those nearly as good; (3) columns whose reduced cost exceeds the distance
 between the relaxation and that profile cannot be in a better one: the program with all others is solved to the end.
+
+The relaxation says little about the worst-off, so the fairest profile is found by bisection: can everybody have at
+least t? Teams in which some member could not, whatever she had elsewhere, are left out first.
 """
 
 from collections.abc import Sequence
@@ -43,7 +46,10 @@ ADDED = 100
 """So many columns of each coalition, at most, enter the relaxation at once."""
 
 WITHIN = 1e-7
-"""The solver's tolerance for reduced costs, relative to the largest value of a column."""
+"""The solver's tolerance for reduced costs, in units of the largest utility."""
+
+PROVEN = 5e-6
+"""So near to each other, in the same units, value and bound are the same."""
 
 BLOCK = 500_000
 """Room values are taken for so many columns x agents x coalitions at once."""
@@ -198,68 +204,61 @@ def _utilities(game: Game, teams: Sequence[BoolArray]) -> list[FloatArray]:
 
 
 class _Master:
-    """The program: variables are all those of the assignments, then t, then the columns."""
+    """The program: variables are all those of the assignments, then t, then the columns.
 
-    def __init__(self, columns: Columns, assignments: Assignments, aim: Aim, staff: BoolArray) -> None:
-        from scipy.sparse import csr_array, hstack
+    Values are in units of the largest one, so that the solver's tolerances are relative to it.
+    """
 
-        self.columns, self.aim = columns, aim
-        n, k = assignments.n_agents, assignments.n_coalitions
-        self.n_fixed = assignments.n_variables + 1
-        self.t = assignments.n_variables
-        linking = [row for one in assignments.requirements if _links(one.rule) for row in one.rows]
-        linking += [((self.t,), (0.0,), -np.inf, np.inf)] if not linking else []
-        self.linking = program_rows(linking, self.n_fixed)
-        # One team for each coalition; memberships; for fairness everybody's value is at least t.
-        fixed: list[Row] = [((), (), 1.0, 1.0)] * k
-        fixed += [((cell,), (-1.0,), 0.0, 0.0) for cell in range(n * k)]
-        counted = np.flatnonzero(staff) if aim == "fairness" else np.zeros(0, dtype=np.int64)
-        fixed += [((self.t,), (-1.0,), 0.0, np.inf)] * len(counted)
-        rows = program_rows(fixed, self.n_fixed)
-        self.lower = np.concatenate([self.linking.lb, rows.lb])
-        self.upper = np.concatenate([self.linking.ub, rows.ub])
-        numbers = np.arange(len(columns))
-        who, where = np.nonzero(columns.members)[::-1]
-        at = len(linking) + k + who * k + columns.coalition[where]
-        parts = [(len(linking) + columns.coalition, numbers, np.ones(len(columns))), (at, where, np.ones(len(where)))]
-        if len(counted):
-            place, column = np.nonzero(columns.utilities[:, counted].T)
-            parts.append((len(linking) + k + n * k + place, column, columns.utilities[column, counted[place]]))
-        rows_, places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        self.teams = csr_array((values, (rows_, places)), shape=(len(self.lower), len(columns))).tocsc()
-        from scipy.sparse import vstack
+    def __init__(self, columns: Columns, assignments: Assignments, aim: Aim) -> None:
+        from scipy.sparse import csr_array, vstack
 
-        self.fixed = vstack([self.linking.A, rows.A]).tocsc()
-        self._hstack = hstack
+        self.columns, self.aim, self.spaces = columns, aim, assignments.spaces
+        self.staff = assignments.admissible.staff
+        self.unit = max(float(np.abs(columns.utilities).max(initial=0.0)), 1e-12)
+        self.nowhere = 4.0 * self.unit * (1 + assignments.n_coalitions)  # beyond anybody's utility, as reward or fine
         self.worth = columns.utilities.sum(axis=1) if aim == "value" else np.zeros(len(columns))
-        self.scale = max(float(np.abs(columns.utilities.sum(axis=1)).max(initial=0.0)), 1e-12)
-        # Nobody is worth more than in her best teams of all coalitions together.
-        most = np.array([columns.utilities[columns.coalition == l].max(axis=0, initial=0.0) for l in range(k)])
-        least = np.array([columns.utilities[columns.coalition == l].min(axis=0, initial=0.0) for l in range(k)])
-        self.top = float(most.sum(axis=0)[counted].min()) if len(counted) else 0.0
-        self.bottom = float(least.sum(axis=0)[counted].min()) if len(counted) else 0.0
-        self.staff = counted
+        n, k = assignments.n_agents, assignments.n_coalitions
+        self.n_coalitions = k
+        self.t = assignments.n_variables
+        self.n_fixed = self.t + 1
+        # What links coalitions; one team for each; memberships; for fairness everybody has at least t.
+        rows = [row for one in assignments.requirements if _links(one.rule) for row in one.rows]
+        begin = len(rows)
+        rows += [((), (), 1.0, 1.0)] * k
+        rows += [((cell,), (-1.0,), 0.0, 0.0) for cell in range(n * k)]
+        concerned = np.flatnonzero(self.staff) if aim == "fairness" else np.zeros(0, dtype=np.int64)
+        rows += [((self.t,), (-1.0,), 0.0, np.inf)] * len(concerned)
+        fixed = program_rows(rows, self.n_fixed)
+        self.fixed, self.lower, self.upper = fixed.A, fixed.lb, fixed.ub
+        team, who = np.nonzero(columns.members)
+        column, place = np.nonzero(columns.utilities[:, concerned])
+        places = [columns.coalition, k + who * k + columns.coalition[team], k + n * k + place]
+        numbers = [np.arange(len(columns)), team, column]
+        own = columns.utilities[column, concerned[place]] / self.unit
+        values = np.concatenate([np.ones(len(columns) + len(team)), own])
+        shape = (len(rows) - begin, len(columns))
+        teams = csr_array((values, (np.concatenate(places), np.concatenate(numbers))), shape=shape)
+        self.teams = vstack([csr_array((begin, len(columns))), teams]).tocsc()
 
     def _arguments(self, chosen: IntArray) -> tuple[FloatArray, Any, FloatArray, FloatArray]:
         """Return costs, matrix and bounds of the program with some of the columns."""
+        from scipy.sparse import hstack
+
         costs = np.zeros(self.n_fixed + len(chosen))
-        costs[self.n_fixed :] = -self.worth[chosen]
-        costs[self.t] = -1.0 if self.aim == "fairness" else 0.0
-        matrix = self._hstack([self.fixed, self.teams[:, chosen]]).tocsr()
+        costs[self.n_fixed :] = -self.worth[chosen] / self.unit
         low, high = np.zeros(len(costs)), np.ones(len(costs))
-        low[self.t], high[self.t] = self.bottom, self.top
-        return costs, matrix, low, high
+        high[self.t] = 0.0
+        return costs, hstack([self.fixed, self.teams[:, chosen]]).tocsr(), low, high
 
     def relaxed(self, chosen: IntArray, control: Control) -> tuple[float, FloatArray] | None:
         """Return the value of the linear relaxation with some of the columns, and every column's reduced worth."""
         from scipy.optimize import linprog
+        from scipy.sparse import vstack
 
         costs, matrix, low, high = self._arguments(chosen)
         high[self.n_fixed :] = np.inf  # said already: one team each; a limit would have a dual of its own
         equal = self.lower == self.upper
         above, below = ~equal & np.isfinite(self.upper), ~equal & np.isfinite(self.lower)
-        from scipy.sparse import vstack
-
         options: Any = {} if control.remaining is None else {"time_limit": max(control.remaining, 1e-3)}
         found = linprog(
             costs,
@@ -277,13 +276,20 @@ class _Master:
         marginals = found.ineqlin.marginals
         duals[above] += marginals[: above.sum()]
         duals[below] -= marginals[above.sum() :]
-        return -float(found.fun), np.asarray(self.worth + self.teams.T @ duals)
+        return -float(found.fun) * self.unit, np.asarray(self.worth + self.unit * (self.teams.T @ duals))
 
-    def solved(self, chosen: IntArray, control: Control) -> tuple[IntArray | None, float | None]:
-        """Return the best choice among some of the columns, one for each coalition, and a bound where known."""
+    def solved(
+        self, chosen: IntArray, control: Control, least: float | None = None
+    ) -> tuple[IntArray | None, float | None]:
+        """Return the best choice among some of the columns, one for each coalition, and a bound where known.
+
+        With `least`: any in which everybody has at least so much. The bound is minus infinity where there is no choice.
+        """
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         costs, matrix, low, high = self._arguments(chosen)
+        if least is not None:
+            low[self.t] = high[self.t] = least / self.unit
         options: Any = {"mip_rel_gap": 0.0}
         if control.remaining is not None:
             options["time_limit"] = max(control.remaining, 1e-3)
@@ -291,12 +297,45 @@ class _Master:
         rows = LinearConstraint(matrix, self.lower, self.upper)
         found = milp(costs, constraints=rows, integrality=integral, bounds=Bounds(low, high), options=options)
         dual = found.mip_dual_bound
-        bound = None if dual is None or not np.isfinite(dual) else -float(dual)
+        bound = None if dual is None or not np.isfinite(dual) else -float(dual) * self.unit
         if found.status == 2:
             bound = -np.inf
         if found.x is None:
             return None, bound
         return chosen[np.flatnonzero(found.x[self.n_fixed :] > 0.5)], bound
+
+    def most(self) -> float:
+        """Return what the worst-off on the staff has at most, if everybody had her best teams."""
+        best = self._best(np.ones(len(self.columns), dtype=bool))
+        values, _ = self.spaces.best_responses(best)
+        return float(values[self.staff].min())
+
+    def _best(self, there: BoolArray) -> FloatArray:
+        """Return the largest utility of each agent in each coalition, over some columns, shape (n, k)."""
+        own = np.where(self.columns.members[there], self.columns.utilities[there], -self.nowhere)
+        where = self.columns.coalition[there]
+        return np.stack([own[where == l].max(axis=0, initial=-self.nowhere) for l in range(self.n_coalitions)], axis=1)
+
+    def worthwhile(self, least: float) -> IntArray | None:
+        """Return the teams whose members on the staff may all have so much; None where a coalition has none left."""
+        there = np.ones(len(self.columns), dtype=bool)
+        while True:
+            best, short = self._best(there), np.zeros(len(there), dtype=bool)
+            for l in range(self.n_coalitions):
+                # A large reward makes her best choice one with l, where she has any.
+                reward = np.zeros(self.n_coalitions)
+                reward[l] = self.nowhere
+                with_l, _ = self.spaces.best_responses(best + reward)
+                elsewhere = with_l - self.nowhere - best[:, l]
+                own = self.columns.coalition == l
+                low = self.columns.utilities + elsewhere < least - WITHIN * self.unit
+                short |= own & (low & self.columns.members & self.staff).any(axis=1)
+            if not (short & there).any():
+                break
+            there &= ~short
+        if len(np.unique(self.columns.coalition[there])) < self.n_coalitions:
+            return None
+        return np.flatnonzero(there)
 
     def value(self, chosen: IntArray) -> float:
         """Return what teams, one for each coalition, are worth."""
@@ -335,12 +374,15 @@ def largest_value(
     """
     checks.one_of(aim, Aim, "aim")
     control = control or Control()
-    assignments = Assignments(admissible.spaces(game.actions), admissible, game.agents, game.coalitions, largest=largest)
+    assignments = Assignments(
+        admissible.spaces(game.actions), admissible, game.agents, game.coalitions, largest=largest
+    )
     columns = Columns.of(game, assignments, largest, limit)
     # The first profile has all the time there is: without one there is nothing to return.
     first = assignments.best(np.zeros((game.n_agents, game.n_coalitions)))
-    assert first is not None
-    master = _Master(columns, assignments, aim, admissible.staff)
+    if first is None:
+        raise KeyboardInterrupt
+    master = _Master(columns, assignments, aim)
     search = _Search(master, _numbers_of(columns, first))
     with control.running():
         search.run(control)
@@ -373,8 +415,34 @@ class _Search:
             self.best = chosen
 
     def run(self, control: Control) -> None:
+        """Search until there is a proof, or control says stop."""
+        if self.master.aim == "value":
+            self._largest(control)
+        else:
+            self._fairest(control)
+
+    def _fairest(self, control: Control) -> None:
+        """Bisect between what is known to be possible and what is known not to be."""
+        master, asked = self.master, 0
+        self.bound = max(master.most(), master.value(self.best))
+        open_from = self.bound  # from here on up nothing is known, or that it is impossible
+        while open_from - master.value(self.best) > PROVEN * master.unit:
+            control.report("columns", asked, 0, master.value(self.best))
+            asked += 1
+            least = (open_from + master.value(self.best)) / 2
+            teams = master.worthwhile(least)
+            chosen, bound = (None, -np.inf) if teams is None else master.solved(teams, control.nested(0.3), least)
+            if chosen is not None:
+                self._offer(chosen)
+                continue
+            if bound == -np.inf and open_from == self.bound:
+                self.bound = least
+            open_from = least
+        self.is_proven = open_from == self.bound
+
+    def _largest(self, control: Control) -> None:
         relaxed = self._relax(control)
-        tolerance = WITHIN * self.master.scale
+        tolerance = WITHIN * self.master.unit
         # The relaxation is no less than anything with integers: nearly as good columns make a good profile.
         promising = np.argsort(-relaxed, kind="stable")[:FIRST]
         self._offer(self.master.solved(np.union1d(promising, self.best), control.nested(0.3))[0])
@@ -387,11 +455,11 @@ class _Search:
         if bound is not None:
             # What was left out is worth no more than what was known.
             self.bound = min(self.bound, max(bound, self.master.value(self.best)))
-        self.is_proven = self.bound <= self.master.value(self.best) + 10 * tolerance
+        self.is_proven = self.bound <= self.master.value(self.best) + PROVEN * self.master.unit
 
     def _relax(self, control: Control) -> FloatArray:
         """Solve the linear relaxation by column generation; return every column's reduced worth, at most 0."""
-        master, tolerance = self.master, WITHIN * self.master.scale
+        master, tolerance = self.master, WITHIN * self.master.unit
         coalition = master.columns.coalition
         k = int(coalition.max()) + 1
         order = [np.flatnonzero(coalition == l) for l in range(k)]
@@ -403,9 +471,7 @@ class _Search:
             control.check()
             found = master.relaxed(np.flatnonzero(inside), control)
             if found is None:
-                control.ended = control.ended or "time"
-                control.follow(control)
-                raise AssertionError
+                control.give_up()
             value, relaxed = found
             # One column of each coalition can add no more than its largest reduced worth.
             more = sum(max(float(relaxed[own].max()), 0.0) for own in order)
