@@ -11,12 +11,14 @@ with exactly these members, whatever others do elsewhere. So with c_lS = 1 if S 
 and what links coalitions (action spaces, coalitions per person, being together anywhere, moves) as linear rows about x
 (`coterie.solve.feasible`). Values may depend on sizes in any way, since a column knows its size.
 
-The steps for the largest value: (1) the linear relaxation by column generation, where pricing looks at all columns; (2) a first profile from
-the columns that the relaxation uses and those nearly as good; (3) columns whose reduced cost exceeds the distance
-between the relaxation and that profile cannot be in a better one: the program with all others is solved to the end.
+For the largest value: (1) the linear relaxation by column generation, where pricing looks at all columns; (2) a first
+profile from the columns that the relaxation uses and those nearly as good; (3) columns whose reduced cost exceeds the
+distance between the relaxation and that profile cannot be in a better one: the program with all others is solved to
+the end.
 
-The relaxation says little about the worst-off, so the fairest profile is found by bisection: can everybody have at
-least t? Teams in which some member could not, whatever she had elsewhere, are left out first.
+The relaxation says little about the worst-off. Where everybody is in one team at most, the fairest profile is found by
+bisection: can everybody have at least t? Teams in which some member could not, whatever she had elsewhere, are left out
+first. Otherwise t is maximised at once, which proves optimality for small games only.
 """
 
 from collections.abc import Sequence
@@ -30,10 +32,11 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import TooLargeError
+from coterie.game.actions import UpTo
 from coterie.game.admissible import Admissible, PairRule, PlaceRule, QuotaRule, Rule, SizeRule, StaffRule
 from coterie.game.game import Game
 from coterie.solve.control import Control
-from coterie.solve.feasible import Assignments, Row, program_rows
+from coterie.solve.feasible import Assignments, program_rows
 from coterie.solve.solution import Status
 
 MOST_COLUMNS = 250_000
@@ -214,6 +217,10 @@ class _Master:
 
         self.columns, self.aim, self.spaces = columns, aim, assignments.spaces
         self.staff = assignments.admissible.staff
+        self.overlaps = any(
+            space.most > 1 if isinstance(space, UpTo) else (space.enumerate().sum(axis=1) > 1).any()
+            for space, _ in self.spaces.groups
+        )
         self.unit = max(float(np.abs(columns.utilities).max(initial=0.0)), 1e-12)
         self.nowhere = 4.0 * self.unit * (1 + assignments.n_coalitions)  # beyond anybody's utility, as reward or fine
         self.worth = columns.utilities.sum(axis=1) if aim == "value" else np.zeros(len(columns))
@@ -259,14 +266,15 @@ class _Master:
         high[self.n_fixed :] = np.inf  # said already: one team each; a limit would have a dual of its own
         equal = self.lower == self.upper
         above, below = ~equal & np.isfinite(self.upper), ~equal & np.isfinite(self.lower)
+        bounds: Any = np.stack([low, high], axis=1)
         options: Any = {} if control.remaining is None else {"time_limit": max(control.remaining, 1e-3)}
-        found = linprog(
+        found: Any = linprog(
             costs,
             vstack([matrix[above], -matrix[below]]),
             np.concatenate([self.upper[above], -self.lower[below]]),
             matrix[equal],
             self.lower[equal],
-            np.stack([low, high], axis=1),
+            bounds,
             options=options,
         )
         if found.status != 0:
@@ -279,17 +287,18 @@ class _Master:
         return -float(found.fun) * self.unit, np.asarray(self.worth + self.unit * (self.teams.T @ duals))
 
     def solved(
-        self, chosen: IntArray, control: Control, least: float | None = None
+        self, chosen: IntArray, control: Control, between: tuple[float, float] | None = None
     ) -> tuple[IntArray | None, float | None]:
         """Return the best choice among some of the columns, one for each coalition, and a bound where known.
 
-        With `least`: any in which everybody has at least so much. The bound is minus infinity where there is no choice.
+        For fairness t is maximised between two limits. The bound is minus infinity where there is no choice.
         """
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         costs, matrix, low, high = self._arguments(chosen)
-        if least is not None:
-            low[self.t] = high[self.t] = least / self.unit
+        if between is not None:
+            low[self.t], high[self.t] = between[0] / self.unit, between[1] / self.unit
+            costs[self.t] = -1.0
         options: Any = {"mip_rel_gap": 0.0}
         if control.remaining is not None:
             options["time_limit"] = max(control.remaining, 1e-3)
@@ -316,8 +325,8 @@ class _Master:
         where = self.columns.coalition[there]
         return np.stack([own[where == l].max(axis=0, initial=-self.nowhere) for l in range(self.n_coalitions)], axis=1)
 
-    def worthwhile(self, least: float) -> IntArray | None:
-        """Return the teams whose members on the staff may all have so much; None where a coalition has none left."""
+    def worthwhile(self, least: float) -> IntArray:
+        """Return the teams whose members on the staff may all have so much."""
         there = np.ones(len(self.columns), dtype=bool)
         while True:
             best, short = self._best(there), np.zeros(len(there), dtype=bool)
@@ -331,11 +340,8 @@ class _Master:
                 low = self.columns.utilities + elsewhere < least - WITHIN * self.unit
                 short |= own & (low & self.columns.members & self.staff).any(axis=1)
             if not (short & there).any():
-                break
+                return np.flatnonzero(there)
             there &= ~short
-        if len(np.unique(self.columns.coalition[there])) < self.n_coalitions:
-            return None
-        return np.flatnonzero(there)
 
     def value(self, chosen: IntArray) -> float:
         """Return what teams, one for each coalition, are worth."""
@@ -422,23 +428,29 @@ class _Search:
             self._fairest(control)
 
     def _fairest(self, control: Control) -> None:
-        """Bisect between what is known to be possible and what is known not to be."""
+        """Maximise t at once where people may be in several teams, else by bisection."""
         master, asked = self.master, 0
         self.bound = max(master.most(), master.value(self.best))
-        open_from = self.bound  # from here on up nothing is known, or that it is impossible
-        while open_from - master.value(self.best) > PROVEN * master.unit:
+        if master.overlaps:
+            teams = master.worthwhile(master.value(self.best))
+            control.report("columns", 0, 1, master.value(self.best))
+            chosen, bound = master.solved(np.union1d(teams, self.best), control, (master.value(self.best), self.bound))
+            self._offer(chosen)
+            self.bound = min(self.bound, np.inf if bound is None else max(bound, master.value(self.best)))
+            self.is_proven = self.bound <= master.value(self.best) + PROVEN * master.unit
+            return
+        while self.bound - master.value(self.best) > PROVEN * master.unit:
             control.report("columns", asked, 0, master.value(self.best))
             asked += 1
-            least = (open_from + master.value(self.best)) / 2
-            teams = master.worthwhile(least)
-            chosen, bound = (None, -np.inf) if teams is None else master.solved(teams, control.nested(0.3), least)
+            least = (self.bound + master.value(self.best)) / 2
+            chosen, bound = master.solved(master.worthwhile(least), control, (least, least))
             if chosen is not None:
                 self._offer(chosen)
-                continue
-            if bound == -np.inf and open_from == self.bound:
+            elif bound == -np.inf:
                 self.bound = least
-            open_from = least
-        self.is_proven = open_from == self.bound
+            else:
+                control.give_up()
+        self.is_proven = True
 
     def _largest(self, control: Control) -> None:
         relaxed = self._relax(control)
