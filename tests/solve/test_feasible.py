@@ -120,8 +120,10 @@ def refusal(rules, actions="one", today=None, **options):
         ({"staff": ["Ada", "Bo"], "fix": ["Cy=Energy"]}, "Cy is not on the staff; Cy is in Energy"),
         (
             {"staff": ["Ada", "Bo"], "team_size": {"Finance": 2, "Energy": 1}},
-            "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
-            "actions of everybody: exactly one coalition",
+            (
+                "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
+                "actions of everybody: exactly one coalition"
+            ),
         ),
     ],
 )

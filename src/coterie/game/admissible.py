@@ -7,10 +7,10 @@ The rule about moves is one about profiles, not about steps: it restricts what i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, ExplicitSets
 from coterie.game.rules import EACH, Rules, TeamSize
 from coterie.game.steps import Steps
-from coterie.words import counted
+from coterie.words import counted, in_order
+
+RENAMED = 6
+"""Up to so many interchangeable coalitions, all their renamings are looked at where people are in several."""
 
 
 class View:
@@ -280,19 +283,22 @@ def moves_between(
 ) -> int:
     """Return how many agents who are somewhere today, and on the staff, are in other coalitions.
 
-    Interchangeable coalitions are renamed so that as many memberships as possible stay: the fewest moves where
-    everybody is in one coalition; where people are in several, a number that some renaming attains.
+    Interchangeable coalitions are renamed so that these are fewest. Where people are in several of more than
+    `RENAMED` coalitions, so that as many memberships as possible stay: a number that some renaming attains.
     """
     counted = today.any(axis=1) & (True if staff is None else staff)
     before, after = today[counted], profile[counted]
-    if interchangeable:
+    if interchangeable and len(before):
         from scipy.optimize import linear_sum_assignment
 
+        k = before.shape[1]
         kept = before.T.astype(np.int64) @ after.astype(np.int64)
-        rows, columns = linear_sum_assignment(kept, maximize=True)
-        renamed = np.zeros_like(after)
-        renamed[:, rows] = after[:, columns]
-        return min(int((before != renamed).any(axis=1).sum()), int((before != after).any(axis=1).sum()))
+        renamings = np.stack([np.arange(k), linear_sum_assignment(kept, maximize=True)[1]])
+        single = (before.sum(axis=1) == 1).all() and (after.sum(axis=1) <= 1).all()
+        if not single and k <= RENAMED:
+            renamings = np.array(list(permutations(range(k))))
+        # Row l of a renaming is the coalition that is called l from now on.
+        return int((before[:, None] != after[:, renamings]).any(axis=2).sum(axis=0).min())
     return int((before != after).any(axis=1).sum())
 
 
@@ -312,7 +318,7 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
             coalition(name, "team_size")
     for name, l in place.items():
         size = rules.team_size.get(name, rules.team_size.get(EACH))
-        if size is not None:
+        if size is not None and not size.says_nothing:
             yield SizeRule(f"team size of {name}: {size}", l, size, rules.left_behind == "free")
     staff = np.ones(len(agents), dtype=bool)
     if rules.staff is not None:
@@ -339,15 +345,25 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
     for name in rules.labels:
         agent(name, "labels")
     for quota in rules.quota:
-        labelled = np.array([rules.labels.get(name, {}).get(quota.label) == quota.equals for name in agents]) & staff
-        if not any(quota.label in own for own in rules.labels.values()):
+        values = _values_of(quota.label, rules.labels)
+        if not values:
             raise InputError(f"quota: nobody has the label {quota.label!r}; labels are columns of the staff table")
+        if quota.equals not in values.values():
+            known = ", ".join(in_order(values.values()))
+            raise InputError(f"quota: nobody has {quota.label} {quota.equals!r}; known are: {known}")
+        labelled = np.array([values.get(name) == quota.equals for name in agents]) & staff
         limits = [f"at least {quota.at_least}"] if quota.at_least else []
         limits += [] if quota.at_most is None else [f"at most {quota.at_most}"]
         for name in coalitions if quota.coalition == EACH else [quota.coalition]:
             text = f"{' and '.join(limits)} with {quota.label} {quota.equals} in {name}"
             l = coalition(name, "quota")
             yield QuotaRule(text, labelled, l, quota.at_least, quota.at_most, quota.coalition == EACH)
+
+
+def _values_of(label: str, labels: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return who has which value of a label; names of labels are compared without regard to case, as headers are."""
+    wanted = label.casefold()
+    return {who: value for who, own in labels.items() for name, value in own.items() if name.casefold() == wanted}
 
 
 def _groups(rules: Iterable[Rule]) -> tuple[tuple[int, ...], ...]:

@@ -15,6 +15,7 @@ A `Rules` says this in names, as a file (`rules.json`), the command line or Pyth
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -41,31 +42,44 @@ class TeamSize:
     """Whether it may also have none."""
 
     def __post_init__(self) -> None:
-        checks.whole(self.min, "team size", 0)
-        if self.max is not None and checks.whole(self.max, "team size", 0) < self.min:
-            raise InputError(f"team size: the largest, {self.max}, is below the smallest, {self.min}")
-        checks.boolean(self.or_empty, "or_empty")
+        object.__setattr__(self, "min", checks.whole(self.min, "team size", 0))
+        if self.max is not None:
+            object.__setattr__(self, "max", checks.whole(self.max, "team size", 0))
+            if self.max < self.min:
+                raise InputError(f"team size: the largest, {self.max}, is below the smallest, {self.min}")
+        object.__setattr__(self, "or_empty", checks.boolean(self.or_empty, "or_empty"))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every size will do: "any"."""
+        return self.min == 0 and self.max is None
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read "6:8", "6", ":8", "6:" or one of these after "0,": or nobody.
+        """Read "6:8", "6", ":8", "6:", one of these after "0,": or nobody, or "any".
 
         >>> TeamSize.parse("0,6:8")
         TeamSize(min=6, max=8, or_empty=True)
         """
-        found = re.fullmatch(r"(0,)?(?:(\d{1,6})|(\d{0,6}):(\d{0,6}))", text.replace(" ", ""), re.ASCII)
+        if text.strip() == "any":
+            return cls()
+        found = re.fullmatch(
+            r"(0,)?(?:(\d{1,6})|(\d{0,6}):(\d{0,6}))", re.sub(r"\s*([,:])\s*", r"\1", text.strip()), re.ASCII
+        )
         if found is None or found[0] in {":", "0,:"}:
-            raise InputError(f'team size: expected "6:8", "6", ":8" or "0,6:8", got {checks.shown(text)}')
+            raise InputError(f'team size: expected "6:8", "6", ":8", "0,6:8" or "any", got {checks.shown(text)}')
         exactly, low, high = found[2], found[3], found[4]
         least = int(exactly or low or 0)
         return cls(least, int(exactly or high) if exactly or high else None, found[1] is not None)
 
     def __str__(self) -> str:
+        if self.says_nothing:
+            return "any"
         if self.max is None:
             size = f"at least {self.min}"
         else:
             size = f"{self.min} to {self.max}" if self.max != self.min else f"{self.min}"
-        return f"{'0 or ' if self.or_empty else ''}{size}"
+        return f"{'0 or ' if self.or_empty and self.min else ''}{size}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the form of `rules.json`."""
@@ -80,15 +94,17 @@ class Pairing:
     coalition: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "agents", _names(self.agents, "together, apart"))
         if len(self.agents) < 2:
             raise InputError(f"together, apart: expected at least two people, got {', '.join(self.agents) or 'none'}")
-        checks.names(self.agents, "together, apart")
+        if self.coalition is not None:
+            _text(self.coalition, "together, apart: the coalition")
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read "Ada,Bo" or "Ada,Bo@Finance"."""
-        people, _, coalition = text.partition("@")
-        return cls(tuple(name.strip() for name in people.split(",") if name.strip()), coalition.strip() or None)
+        people, at, coalition = text.partition("@")
+        return cls(tuple(name.strip() for name in people.split(",")), coalition.strip() if at else None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the form of `rules.json`."""
@@ -106,9 +122,16 @@ class Quota:
     coalition: str = EACH
 
     def __post_init__(self) -> None:
-        checks.whole(self.at_least, "quota", 0)
-        if self.at_most is not None and checks.whole(self.at_most, "quota", 0) < self.at_least:
-            raise InputError(f"quota: at most {self.at_most} is below at least {self.at_least}")
+        # Values of labels are text, as in a table: 2024 and "2024" are the same.
+        for name in ("label", "equals", "coalition"):
+            object.__setattr__(self, name, _text(str(getattr(self, name)), f"quota: {name}"))
+        object.__setattr__(self, "at_least", checks.whole(self.at_least, "quota", 0))
+        if self.at_most is not None:
+            object.__setattr__(self, "at_most", checks.whole(self.at_most, "quota", 0))
+            if self.at_most < self.at_least:
+                raise InputError(f"quota: at most {self.at_most} is below at least {self.at_least}")
+        elif not self.at_least:
+            raise InputError(f"quota of {self.label} {self.equals}: expected at_least (from 1 up) or at_most")
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -149,7 +172,8 @@ class Rules:
     quota
         `Quota`, "site=Paris>=1", "site=Paris<=2@Finance" or its form in `rules.json`, each.
     left_behind
-        "strict": nobody may leave a coalition with too few members behind. "free": she may.
+        "strict": nobody may leave a coalition with too few members behind. "free": she may. None: nothing was said,
+        which is "strict".
     max_moves
         At most so many people change something against today's assignment.
     """
@@ -163,7 +187,7 @@ class Rules:
     staff: tuple[str, ...] | None = None
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     quota: tuple[Quota, ...] = ()
-    left_behind: LeftBehind = "strict"
+    left_behind: LeftBehind | None = None
     max_moves: int | None = None
 
     def __post_init__(self) -> None:
@@ -174,10 +198,10 @@ class Rules:
             "apart": _pairings(self.apart, "apart"),
             "fix": _places(self.fix, "fix"),
             "ban": _places(self.ban, "ban"),
-            "staff": None if self.staff is None else checks.names(self.staff, "staff"),
+            "staff": None if self.staff is None else _staff(self.staff),
             "labels": _labels(self.labels),
             "quota": _quotas(self.quota),
-            "left_behind": checks.one_of(self.left_behind, LeftBehind, "left_behind"),
+            "left_behind": self.left_behind and checks.one_of(self.left_behind, LeftBehind, "left_behind"),
             "max_moves": None if self.max_moves is None else checks.whole(self.max_moves, "max_moves", 0),
         }
         for name, value in read.items():
@@ -186,7 +210,7 @@ class Rules:
     @property
     def bounds_sizes(self) -> bool:
         """Whether some coalition has a smallest or a largest size: then swaps are what people can do."""
-        return bool(self.team_size)
+        return any(not size.says_nothing for size in self.team_size.values())
 
     def __bool__(self) -> bool:
         return self != Rules()
@@ -211,14 +235,14 @@ class Rules:
             staff=self.staff if other.staff is None else other.staff,
             labels={agent: {**self.labels.get(agent, {}), **other.labels.get(agent, {})} for agent in agents},
             quota=tuple(dict.fromkeys(self.quota + other.quota)),
-            left_behind=other.left_behind if other.left_behind != "strict" else self.left_behind,
+            left_behind=other.left_behind or self.left_behind,
             max_moves=self.max_moves if other.max_moves is None else other.max_moves,
         )
 
     def keeping_sizes(self, members: Mapping[str, Iterable[str]]) -> "Rules":
         """Return the same with every coalition at the size that it has, coalition -> members."""
-        sizes = {name: TeamSize(len(list(inside)), len(list(inside))) for name, inside in members.items()}
-        return replace(self, team_size={**self.team_size, **sizes})
+        count = {name: len(list(inside)) for name, inside in members.items()}
+        return replace(self, team_size={**self.team_size, **{name: TeamSize(s, s) for name, s in count.items()}})
 
     # --- Files --------------------------------------------------------------------------------------
 
@@ -234,10 +258,11 @@ class Rules:
             "staff": None if self.staff is None else list(self.staff),
             "labels": {agent: dict(values) for agent, values in self.labels.items()},
             "quota": [one.to_json() for one in self.quota],
+            "left_behind": self.left_behind,
             "max_moves": self.max_moves,
         }
         kept = {name: value for name, value in said.items() if value is not None and value not in ({}, [])}
-        return {"format": FORMAT, **kept, **({"left_behind": self.left_behind} if self.left_behind != "strict" else {})}
+        return {"format": FORMAT, **kept}
 
     @classmethod
     def from_json(cls, data: Any) -> "Rules":
@@ -277,21 +302,44 @@ def read_staff(path: str | PathLike[str]) -> Rules:
     path = checks.path(path, "staff")
     text = read_text(path)
     with naming(path):
-        header = [name.strip() for name in split_header(text, ("agent",), strict=True)[1]]
+        header = split_header(text, ("agent",), strict=True)[1]
+        if [name.lower() for name in header].count("agent") != 1:
+            raise InputError(f"expected a column agent, once, in the first line; it has {', '.join(header) or 'none'}")
         labels = [name for name in header if name and name.lower() != "agent"]
         columns = ["agent", *dict.fromkeys(name.lower() for name in labels)]
-        rows = list(parse_csv(text, columns))
-        if not rows:
-            raise InputError("expected at least one row below the header")
-        for number, (agent, *_) in rows:
+        own: dict[str, dict[str, str]] = {}
+        for number, (agent, *values) in parse_csv(text, columns):
             if not agent:
                 raise InputError(f"row {number} below the header: the agent is empty")
-        own = {agent: dict(zip(labels, values, strict=True)) for _, (agent, *values) in rows}
-        filled = {agent: {name: value for name, value in found.items() if value} for agent, found in own.items()}
-        return Rules(staff=tuple(agent for _, (agent, *_) in rows), labels=filled)
+            if agent in own:
+                raise InputError(f"row {number} below the header: {agent} was there before")
+            own[agent] = {name: value for name, value in zip(labels, values, strict=True) if value}
+        if not own:
+            raise InputError("expected at least one row below the header")
+        return Rules(staff=tuple(own), labels={agent: found for agent, found in own.items() if found})
 
 
 # --- Reading what was given ---------------------------------------------------------------------------
+
+
+def _names(value: Any, what: str) -> tuple[str, ...]:
+    """Return distinct names; unlike elsewhere their number will not do."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        raise InputError(f"{what}: expected a list of names, got {checks.shown(value)}")
+    return checks.names(value, what)
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{what}: expected a name, got {checks.shown(value)}")
+    return value
+
+
+def _staff(value: Any) -> tuple[str, ...]:
+    found = _names(value, "staff")
+    if not found:
+        raise InputError("staff: expected at least one name; without staff everybody is to be assigned")
+    return found
 
 
 def _listed(value: Any, what: str) -> Sequence[Any]:
@@ -302,18 +350,36 @@ def _listed(value: Any, what: str) -> Sequence[Any]:
     return list(value)
 
 
+_LIMITS = {"min", "max", "or_empty"}
+
+
 def _team_sizes(given: Any) -> dict[str, TeamSize]:
-    if isinstance(given, Mapping) and not set(given) <= {"min", "max", "or_empty"}:
-        return {str(name): _team_size(size, str(name)) for name, size in given.items()}
+    if isinstance(given, Mapping):
+        # One object for all, unless it is one of coalitions, whatever their names.
+        nested = any(isinstance(size, (str, Mapping, Sequence, TeamSize)) for size in given.values())
+        if given and set(given) <= _LIMITS and not nested:
+            return {EACH: _team_size(given, EACH)}
+        return {_text(name, "team_size"): _team_size(size, name) for name, size in given.items()}
     if isinstance(given, str):
         given = [given]
-    if isinstance(given, Iterable) and not isinstance(given, Mapping) and all(isinstance(one, str) for one in given):
-        found = {}
-        for one in given:
-            name, equals, size = one.rpartition("=")
-            found[name.strip() if equals else EACH] = TeamSize.parse(size)
-        return found
-    return {} if isinstance(given, Mapping) and not given else {EACH: _team_size(given, EACH)}
+    if isinstance(given, Iterable):
+        given = list(given)
+        if all(isinstance(one, str) for one in given):
+            return _team_sizes_in_words(given)
+    return {EACH: _team_size(given, EACH)}
+
+
+def _team_sizes_in_words(given: Sequence[str]) -> dict[str, TeamSize]:
+    found: dict[str, TeamSize] = {}
+    for one in given:
+        name, equals, size = one.rpartition("=")
+        name = name.strip() if equals else EACH
+        if not name:
+            raise InputError(f'team size: expected "Finance=5:9", got {checks.shown(one)}')
+        if name in found:
+            raise InputError(f"team size of {'all' if name == EACH else name}: given twice, {found[name]} and {size}")
+        found[name] = TeamSize.parse(size)
+    return found
 
 
 def _team_size(given: Any, name: str) -> TeamSize:
@@ -322,12 +388,12 @@ def _team_size(given: Any, name: str) -> TeamSize:
         return given
     if isinstance(given, str):
         return TeamSize.parse(given)
-    if isinstance(given, Mapping) and set(given) <= {"min", "max", "or_empty"}:
+    if isinstance(given, Mapping) and set(given) <= _LIMITS:
         return TeamSize(given.get("min", 0), given.get("max"), given.get("or_empty", False))
     if isinstance(given, Sequence) and len(given) == 2:
         return TeamSize(checks.whole(given[0], what, 0), None if given[1] is None else checks.whole(given[1], what, 0))
-    if isinstance(given, int) and not isinstance(given, bool):
-        return TeamSize(given, given)
+    if isinstance(given, Real):
+        return TeamSize(checks.whole(given, what, 0), checks.whole(given, what, 0))
     raise InputError(f'{what}: expected "6:8", (6, 8) or {{"min": 6, "max": 8}}, got {checks.shown(given)}')
 
 
@@ -337,6 +403,8 @@ def _per_person(given: Any) -> tuple[int, int]:
         if found is None:
             raise InputError(f'per_person: expected "1:2" or "1", got {checks.shown(given)}')
         given = (int(found[1]), int(found[2] or found[1]))
+    if isinstance(given, Real):
+        given = (given, given)
     if not isinstance(given, Sequence) or len(given) != 2:
         raise InputError(f"per_person: expected the least and the largest number, got {checks.shown(given)}")
     least, most = (checks.whole(one, "per_person", 0) for one in given)
@@ -352,9 +420,9 @@ def _pairings(given: Any, what: str) -> tuple[Pairing, ...]:
         if isinstance(one, str):
             return Pairing.parse(one)
         if isinstance(one, Mapping) and set(one) <= {"agents", "coalition"} and "agents" in one:
-            return Pairing(checks.names(one["agents"], what), one.get("coalition"))
+            return Pairing(_names(one["agents"], what), one.get("coalition"))
         if isinstance(one, Sequence):
-            return Pairing(checks.names(one, what))
+            return Pairing(_names(one, what))
         raise InputError(f'{what}: expected "Ada,Bo" or {{"agents": ["Ada", "Bo"]}}, got {checks.shown(one)}')
 
     return tuple(read(one) for one in _listed(given, what))
@@ -363,7 +431,7 @@ def _pairings(given: Any, what: str) -> tuple[Pairing, ...]:
 def _places(given: Any, what: str) -> dict[str, tuple[str, ...]]:
     if isinstance(given, Mapping):
         return {
-            str(agent): checks.names([places] if isinstance(places, str) else places, f"{what} of {agent}")
+            str(agent): _names([places] if isinstance(places, str) else places, f"{what} of {agent}")
             for agent, places in given.items()
         }
     found: dict[str, tuple[str, ...]] = {}
@@ -371,14 +439,18 @@ def _places(given: Any, what: str) -> dict[str, tuple[str, ...]]:
         agent, equals, place = one.partition("=") if isinstance(one, str) else ("", "", "")
         if not (agent.strip() and equals and place.strip()):
             raise InputError(f'{what}: expected "Ada=Finance", got {checks.shown(one)}')
-        found[agent.strip()] = (*found.get(agent.strip(), ()), place.strip())
+        known = found.get(agent.strip(), ())
+        found[agent.strip()] = tuple(dict.fromkeys([*known, place.strip()]))
     return found
 
 
 def _labels(given: Any) -> dict[str, dict[str, str]]:
     if not isinstance(given, Mapping) or not all(isinstance(values, Mapping) for values in given.values()):
         raise InputError(f"labels: expected an object person -> label -> value, got {checks.shown(given)}")
-    return {str(agent): {str(name): str(value) for name, value in own.items()} for agent, own in given.items()}
+    return {
+        str(agent): {str(name): str(value) for name, value in own.items() if value is not None}
+        for agent, own in given.items()
+    }
 
 
 def _quotas(given: Any) -> tuple[Quota, ...]:

@@ -1,4 +1,6 @@
-"""Search for stable strategies. Every solver takes a `Control` and returns a `Solution`.
+"""Search for stable strategies, and for the best ones that keep rules. Every solver takes a `Control`.
+
+Those that look for stability return a `Solution`:
 
 | solver | over | minimises | proof |
 | --- | --- | --- | --- |
@@ -8,10 +10,19 @@
 | `mixed_integer` | pure profiles, up to 120 agents x actions | box form of `paired`, gap | optimal, or a bound |
 | `polymatrix` | mixed strategies of size-free games | gap | equilibrium (extra `coterie[equilibria]`) |
 | `paper` | both | the paper's certificate | none |
+
+Those that look for profiles that keep rules return a profile, or a `Best`:
+
+| solver | over | finds | proof |
+| --- | --- | --- | --- |
+| `Assignments` | admissible profiles | one at random, the nearest to another; else rules that contradict each other | both |
+| `largest_value` | admissible profiles, up to 250,000 teams | the largest value, the best-off worst-off | optimal, or a bound |
 """
 
+from coterie.solve.columns import Best, largest_value
 from coterie.solve.control import Control, Progress
 from coterie.solve.exact import enumerate_profiles, mixed_integer
+from coterie.solve.feasible import Assignments, Conflict
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import GapObjective, HoldoutObjective, Objective, PairedObjective, estimated_gap
 from coterie.solve.paper_scheme import RELEASED, RELEASED_MIXED_EFFECTS, Samples, SurrogateObjective, paper
@@ -40,6 +51,10 @@ __all__ = [
     "mixed_integer",
     "polymatrix",
     "paper",
+    "Assignments",
+    "Conflict",
+    "Best",
+    "largest_value",
     "Samples",
     "RELEASED",
     "RELEASED_MIXED_EFFECTS",

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -83,6 +83,11 @@ class Control:
         if self.time_limit is not None and self.seconds > self.time_limit:
             self.ended = "time"
             raise _Stop
+
+    def give_up(self) -> NoReturn:
+        """Leave `running`: something within the search ran out of time."""
+        self.ended = "time"
+        raise _Stop
 
     def nested(self, share: float = 1.0, *, speaks: bool = False) -> "Control":
         """Return a control for a search within this one: same generator, same stop flag, a share of the time left.

@@ -347,13 +347,13 @@ class Assignments:
         with control.running():
             control.check()
             for presolve in (True, False):  # presolving may end in "unbounded or infeasible"
-                options: dict[str, Any] = {"mip_rel_gap": gap, "presolve": presolve}
+                options: Any = {"mip_rel_gap": gap, "presolve": presolve}
                 if control.remaining is not None:
                     options["time_limit"] = max(control.remaining, 1e-3)
                 found = milp(
                     costs,
                     constraints=rows,
-                    integrality=np.arange(self.n_variables) < cells,
+                    integrality=(np.arange(self.n_variables) < cells).astype(np.int64),
                     bounds=Bounds(0, 1),
                     options=options,
                 )
