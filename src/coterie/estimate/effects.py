@@ -279,23 +279,24 @@ class Conditioned:
         weighted = weights @ levels
         both = np.einsum("pum,pvm->puv", weighted, weights)
         left = kept * self._by_pair[:, None, :]
-        one = left @ across @ kept_turned
-        explained = left @ agents @ left + one + np.swapaxes(one, 1, 2) + kept @ both @ kept_turned
-        of_pairs = left - explained
+        half = left @ agents + kept @ np.swapaxes(across, 1, 2)
+        other = left @ across + kept @ both
+        of_pairs = left.sum(axis=0) - _summed_products(half, left) - _summed_products(other, kept)
         # The variance of a cell's sum of effects, of which pairs' effects take their share.
-        own = kept_turned @ agents @ kept - 2 * kept_turned @ across @ pairs + pairs @ both @ pairs
+        own = ((kept_turned @ agents - 2 * pairs @ np.swapaxes(across, 1, 2)) * kept_turned).sum(axis=2)
+        own += ((pairs @ both) * pairs).sum(axis=2)
         shared = kept_turned @ with_levels - pairs @ weighted
         features = sizes + (cells.product is not None)
         shared = np.einsum("pdllf->pdlf", shared.reshape(len(shared), orders, k, k, features))
         blocks = np.einsum("lflg->lfg", levels.reshape(k, features, k, features))
-        variance = np.diagonal(own, axis1=1, axis2=2).reshape(cells.mean.shape[:3])[..., None] + 2 * shared[..., :sizes]
+        variance = own.reshape(cells.mean.shape[:3])[..., None] + 2 * shared[..., :sizes]
         variance = variance + np.diagonal(blocks, axis1=1, axis2=2)[:, :sizes]
         if cells.product is not None:
             times = cells.product[..., None]
             variance = variance + 2 * times * (shared[..., -1:] + blocks[:, :sizes, -1])
             variance = variance + times**2 * blocks[:, -1:, -1]
         inner = np.diagonal(pairs, axis1=1, axis2=2).reshape(cells.mean.shape[:3])[..., None]
-        return of_pairs.sum(axis=0), float((self.weight - self.weight**2 * (inner + variance)).sum())
+        return of_pairs, float((self.weight - self.weight**2 * (inner + variance)).sum())
 
     # --- Levels, raters and rated: one vector ---------------------------------------------------------
 
@@ -445,3 +446,8 @@ class Conditioned:
                 found = found + block[who[:, :, None], :, partner[:, None, :], :]
         # (pairs, orders, orders, k, k): coalitions come after both orders.
         return np.asarray(found).transpose(0, 1, 3, 2, 4).reshape(*self._shape, self._shape[1])
+
+
+def _summed_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the sum of left[p] right[p]' over p."""
+    return np.tensordot(left, right, axes=((0, 2), (0, 2)))

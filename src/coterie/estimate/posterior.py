@@ -26,14 +26,17 @@ ROUNDS = 30
 PAYS = 0.005
 """A step pays if the logarithm of the likelihood is expected to grow by so much."""
 
-PRODUCT_PAYS = 2.0
+PRODUCT_PAYS = 3.0
 """The product stays if the logarithm of the likelihood grows by so much."""
 
 WORK = 2e10
 """Steps end when their costs come to so many operations, and effects are common to all coalitions as long as five
 steps cost less."""
 
-LEAST_SPREAD = 1e-4
+THRIFT = 3.0
+"""An effect that takes up the whole spread of observed means is a priori so much less likely, in logarithms."""
+
+LEAST_SPREAD = 1e-6
 """Variances are at least so large, in squares of half the range."""
 
 FEW = 6
@@ -93,6 +96,8 @@ class PossibleMeans:
     """The product of two agents' effects, shape (t, n, n), if that is a part."""
     joined: bool = True
     """Whether coalitions have effects in common; if not, each is a matter of its own."""
+    thrift: float = 0.0
+    """The prior density of variances is exp(-thrift x their sum, but for the rest): effects must earn their place."""
 
     @cached_property
     def parts(self) -> list[str]:
@@ -132,9 +137,14 @@ class PossibleMeans:
     # --- Variances ------------------------------------------------------------------------------------
 
     @cached_property
-    def log_likelihood(self) -> float:
-        """The logarithm of the density of what was observed, up to a constant."""
-        return sum(block.log_likelihood for block in self._conditioned)
+    def log_density(self) -> float:
+        """The logarithm of the likelihood and of the prior density of the variances, up to a constant."""
+        by_data = sum(block.log_likelihood for block in self._conditioned)
+        return by_data - sum(self.variances[name] * price for name, price in zip(self.parts, self._prices, strict=True))
+
+    @property
+    def _prices(self) -> list[float]:
+        return [0.0 if name == "rest" else self.thrift for name in self.parts]
 
     def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
         """Return the same with the variances that are most likely, each at least `least`."""
@@ -157,19 +167,14 @@ class PossibleMeans:
         """
         now = np.array([self.variances[name] for name in self.parts])
         squares, taken, information = self._slopes
+        taken = taken + 2 * np.array(self._prices)
         slope = (squares - taken) / 2
-        free = (now > least) | (slope > 0)
-        towards, gain = np.zeros_like(now), 0.0
-        if free.any():
-            inside = information[np.ix_(free, free)]
-            scale = np.sqrt(np.maximum(np.diagonal(inside), 1e-300))
-            ridge = inside / scale / scale[:, None] + 1e-6 * np.eye(len(scale))
-            towards[free] = np.linalg.solve(ridge, slope[free] / scale) / scale
-            gain = float(towards @ slope) / 2
+        towards = _newton_step(now, slope, information, least)
+        gain = float(towards @ (slope - information @ towards / 2))
         for length in (1.0, 0.3):
-            wanted = np.clip(now + length * towards, np.maximum(now / 10, least), np.maximum(now * 10, 10 * least))
+            wanted = np.clip(now + length * towards, least, 10 * now + now.sum() / 10)
             found = self._with(wanted)
-            if found.log_likelihood >= self.log_likelihood:
+            if found.log_density >= self.log_density:
                 return found, gain
         ratio = np.sqrt(np.divide(squares, taken, out=np.ones_like(taken), where=taken > 0))
         return self._with(np.maximum(now * ratio, least)), gain
@@ -256,6 +261,22 @@ class PossibleMeans:
         return cost_of_step(self.mean.shape, symmetric=self.symmetric, joined=self.joined)
 
 
+def _newton_step(now: FloatArray, slope: FloatArray, information: FloatArray, least: float) -> FloatArray:
+    """Return the step to where the slope vanishes; variances that would fall below the least stop there."""
+    step, free = np.zeros_like(now), (now > least) | (slope > 0)
+    scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
+    ridged = information / scale / scale[:, None] + 1e-6 * np.eye(len(scale))
+    while free.any():
+        rest = slope / scale - ridged[:, ~free] @ (step * scale)[~free]
+        step[free] = np.linalg.solve(ridged[np.ix_(free, free)], rest[free]) / scale[free]
+        low = free & (now + step < least)
+        if not low.any():
+            break
+        step[low] = least - now[low]
+        free &= ~low
+    return step
+
+
 def cost_of_step(shape: tuple[int, ...], *, symmetric: bool, joined: bool) -> float:
     """Return roughly how many operations a step to better variances takes for means in arrays of this shape."""
     t, n = shape[:2]
@@ -281,7 +302,7 @@ def possible_means(
     weight = 1 / (error + spread)
     centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
     joined = 5 * cost_of_step(mean.shape, symmetric=symmetric, joined=True) < WORK
-    empty = PossibleMeans(mean, error, symmetric, centre, {}, joined=joined)
+    empty = PossibleMeans(mean, error, symmetric, centre, {}, joined=joined, thrift=THRIFT / spread)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0})
     if few:
         return start
@@ -316,9 +337,13 @@ def with_product(
     effects = additive.agent_effects
     usual = max(float((effects[0] ** 2).mean()), least)
     product = effects[0][:, :, None] * effects[-1][:, None, :] / usual
-    variances = {**additive.variances, "product": usual}
-    found = replace(additive, product=product, variances=variances).settled(least, check)
-    return found if found.log_likelihood > additive.log_likelihood + PRODUCT_PAYS else additive
+    start = replace(additive, product=product, variances={**additive.variances, "product": max(usual / 10, least)})
+    first, gain = start.step(least)
+    needed = additive.log_density + PRODUCT_PAYS
+    if max(start.log_density + gain, first.log_density) <= needed:
+        return additive
+    found = first.settled(least, check)
+    return found if found.log_density > needed else additive
 
 
 def pair_noise(rng: np.random.Generator, shape: tuple[int, ...], *, symmetric: bool) -> FloatArray:
