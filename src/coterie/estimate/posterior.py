@@ -161,30 +161,36 @@ class PossibleMeans:
         """Return it with likelier variances, and how much a step from here was expected to gain.
 
         A step of Newton's method with the average of observed and expected information (Gilmour, Thompson and Cullis
-        1995), shortened if it does not pay. Where that fails, all variances are multiplied by the root of (squares of
-        what is expected) / (variance that data took away), which never lowers the likelihood (Zhou, Hu, Zhou and
-        Lange 2019, MM algorithms for variance components models).
+        1995), shortened if it does not pay. Where that fails variances are `multiplied`, which never makes them less likely
+        (Zhou, Hu, Zhou and Lange 2019, MM algorithms for variance components models).
         """
-        now = np.array([self.variances[name] for name in self.parts])
-        squares, taken, information = self._slopes
-        taken = taken + 2 * np.array(self._prices)
+        now, (squares, taken, information) = self._now, self._slopes
         slope = (squares - taken) / 2
         towards = _newton_step(now, slope, information, least)
         gain = float(towards @ (slope - information @ towards / 2))
-        for length in (1.0, 0.3):
-            wanted = np.clip(now + length * towards, least, 10 * now + now.sum() / 10)
-            found = self._with(wanted)
-            if found.log_density >= self.log_density:
+        for length in (1.0, 0.3) if gain > 0 else ():
+            found = self._with(np.clip(now + length * towards, least, 10 * now + now.sum() / 10))
+            if found.log_density >= self.log_density + 0.1 * min(length * gain, 1.0):
                 return found, gain
+        found = self.multiplied(least)
+        return found, max(gain, 10 * (found.log_density - self.log_density))
+
+    def multiplied(self, least: float) -> "PossibleMeans":
+        """Return it with variances times the root of (squares of what is expected) / (variance that data took away)."""
+        squares, taken, _ = self._slopes
         ratio = np.sqrt(np.divide(squares, taken, out=np.ones_like(taken), where=taken > 0))
-        return self._with(np.maximum(now * ratio, least)), gain
+        return self._with(np.maximum(self._now * ratio, least))
+
+    @property
+    def _now(self) -> FloatArray:
+        return np.array([self.variances[name] for name in self.parts])
 
     def _with(self, variances: FloatArray) -> "PossibleMeans":
         return replace(self, variances={**self.variances, **dict(zip(self.parts, variances.tolist(), strict=True))})
 
     @cached_property
     def _slopes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """For every variance y'V^-1 V_q V^-1 y and tr(V^-1 V_q); their average information."""
+        """For every variance y'V^-1 V_q V^-1 y and tr(V^-1 V_q), with what its prior adds; their average information."""
         count = len(self.parts)
         squares, taken, information = np.zeros(count), np.zeros(count), np.zeros((count, count))
         for block in self._conditioned:
@@ -194,7 +200,7 @@ class PossibleMeans:
             information += applied @ solved.T / 2
             traces = block.traces()
             taken += np.array([traces[name] for name in self.parts])
-        return squares, taken, (information + information.T) / 2
+        return squares, taken + 2 * np.array(self._prices), (information + information.T) / 2
 
     # --- Blocks of coalitions that have effects in common ---------------------------------------------
 
