@@ -235,7 +235,7 @@ def test_effects_in_common_tell_about_coalitions_never_seen():
     shared = possible_means(noisy, errors, 2.0, symmetric=False)
     assert np.corrcoef(shared.middle[-1][off], mean[-1][off])[0, 1] > 0.9
     apart = replace(shared, joined=False)
-    apart = replace(apart, variances={name: 0.1 for name in apart.parts} | {"centre": 0.0}).settled(LEAST)
+    apart = replace(apart, variances=dict.fromkeys(apart.parts, 0.1) | {"centre": 0.0}).settled(LEAST)
     np.testing.assert_allclose(apart.middle[-1][off], apart.centre)
 
 
@@ -246,8 +246,8 @@ def test_levels_by_size():
     slopes = np.array([-0.1, 0.0, 0.1, 0.2])[:, None, None, None] * np.arange(n + 1)
     mean = np.broadcast_to(slopes, (t, n, n, n + 1)) - 0.2
     error = np.full(mean.shape, np.inf)
-    error[..., 3:6] = 0.02
-    noisy = both_orders(mean + rng.normal(0, 0.02**0.5, mean.shape))
+    error[..., 3:6] = 0.005
+    noisy = both_orders(mean + rng.normal(0, 0.005**0.5, mean.shape))
     model = possible_means(noisy, both_orders(error), 1.0, symmetric=True)
     off = ~np.eye(n, dtype=bool)
     assert np.abs((model.middle - mean)[:, off][..., 2:]).max() < 0.12
@@ -259,7 +259,7 @@ def test_levels_by_size():
 def test_many_agents_and_coalitions():
     """Where effects in common would take too long, every coalition is a matter of its own."""
     rng = np.random.default_rng(4)
-    t, n = 40, 60
+    t, n = 20, 32
     mean = rng.normal(size=(t, n, 1)) * 0.4 + rng.normal(size=(t, n, n)) * 0.1
     error = np.where((rng.random(mean.shape) < 0.7) | np.eye(n, dtype=bool), np.inf, 0.05)
     noisy = np.where(np.isfinite(error), mean + rng.normal(0, 0.05**0.5, mean.shape), 0.0)

@@ -6,8 +6,8 @@ The mean of pair (i, j), as i sees it, in coalition l of size s is taken to be
 
 Every family of effects is a sum of parts, each with a variance of its own (`covariance` of a `Family`):
 
-    levels    h_l(s): the centre's own doubt, if it has any; the coalition; its slope over sizes and what is left of a size, both common to all coalitions and
-              of its own; g_l, the weight of a given product p
+    levels    h_l(s): the doubt about the centre; the coalition; its slope over sizes and what is left of a size, both
+              common to all coalitions and of its own; g_l, the weight of a given product p
     raters    a_i^l: common to all coalitions, and of this one
     rated     b_j^l: the same; a = b where both orders of a pair are one unknown
     pairs     c_ij^l: common to all coalitions, and of this one where sizes count; where orders differ also mutual
@@ -67,7 +67,7 @@ class Cells:
     @property
     def symmetric(self) -> bool:
         """Whether both orders of a pair are one unknown."""
-        return self.mean.shape[1] == 1
+        return bool(self.mean.shape[1] == 1)
 
     @cached_property
     def seen(self) -> FloatArray:
@@ -84,24 +84,24 @@ class Cells:
         flat[:sizes, :sizes], own[:sizes, :sizes] = 1, np.eye(sizes)
         if self.slope is not None:
             along[:sizes, :sizes] = np.outer(self.slope, self.slope)
-        levels = {"centre": np.kron(all_of, flat), "level": np.kron(each, flat)}
-        agents = {"": each}
-        pairs = {"pair": np.eye(orders * k)} if self.slope is not None else {}
+        levels: dict[str, FloatArray] = {"centre": _kron(all_of, flat), "level": _kron(each, flat)}
+        agents: dict[str, FloatArray] = {"": each}
+        pairs: dict[str, FloatArray] = {"pair": np.eye(orders * k)} if self.slope is not None else {}
         if self.slope is not None:
-            levels |= {"size": np.kron(each, own), "slope": np.kron(each, along)}
+            levels |= {"size": _kron(each, own), "slope": _kron(each, along)}
         if k > 1:
             agents |= {", common": all_of}
-            pairs |= {"pair, common": np.kron(one, all_of)}
+            pairs |= {"pair, common": _kron(one, all_of)}
             if self.slope is not None:
-                levels |= {"size, common": np.kron(all_of, own), "slope, common": np.kron(all_of, along)}
+                levels |= {"size, common": _kron(all_of, own), "slope, common": _kron(all_of, along)}
         if not self.symmetric:
             mutual = np.ones((orders, orders))
-            pairs |= {"mutual": np.kron(mutual, each)}
-            pairs |= {"mutual, common": np.kron(mutual, all_of)} if k > 1 else {}
+            pairs |= {"mutual": _kron(mutual, each)}
+            pairs |= {"mutual, common": _kron(mutual, all_of)} if k > 1 else {}
         if self.product is not None:
             only = np.zeros((features, features))
             only[-1, -1] = 1
-            levels |= {"product": np.kron(each, only)}
+            levels |= {"product": _kron(each, only)}
         roles = ["rater"] if self.symmetric else ["rater", "rated"]
         by_role = {role: Family({role + name: pattern for name, pattern in agents.items()}) for role in roles}
         return {"levels": Family(levels), **by_role, "pairs": Family(pairs)}
@@ -117,8 +117,8 @@ class Cells:
     def gathered(self, values: FloatArray) -> dict[str, FloatArray]:
         """Return sums of the cells' values by effect: for each family an array (groups, d)."""
         by_pair = values.sum(axis=3)
-        levels = self._by_feature(values, by_pair).sum(axis=(0, 1))
-        agents = self._by_agent(by_pair)
+        levels = self.by_feature(values, by_pair).sum(axis=(0, 1))
+        agents = self.by_agent(by_pair)
         return {"levels": levels.reshape(1, -1), **agents, "pairs": by_pair.reshape(len(by_pair), -1)}
 
     def spread(self, name: str, effects: FloatArray) -> FloatArray:
@@ -130,22 +130,22 @@ class Cells:
             by_feature = effects.reshape(k, -1)
             found = by_feature[:, :sizes]
             return found if self.product is None else found + (self.product * by_feature[:, -1])[..., None]
-        return np.asarray(sum(effects[who] for who in self._who(name)))[..., None]
+        return np.asarray(sum(effects[who] for who in self.who(name)))[..., None]
 
-    def _who(self, role: str) -> list[IntArray]:
+    def who(self, role: str) -> list[IntArray]:
         """Return the agents in a role, each (pairs, orders)."""
         ends = np.stack([self.first, self.second], axis=1)
         if self.symmetric:
             return [ends[:, :1], ends[:, 1:]]
         return [ends if role == "rater" else ends[:, ::-1]]
 
-    def _by_agent(self, by_pair: FloatArray) -> dict[str, FloatArray]:
+    def by_agent(self, by_pair: FloatArray) -> dict[str, FloatArray]:
         """Return sums of (pairs, orders, ...) over the pairs that each agent rates, and is rated in."""
         table = self.ordered(by_pair)
         rater = table.sum(axis=1)
         return {"rater": rater} if self.symmetric else {"rater": rater, "rated": table.sum(axis=0)}
 
-    def _by_feature(self, cells: FloatArray, by_pair: FloatArray) -> FloatArray:
+    def by_feature(self, cells: FloatArray, by_pair: FloatArray) -> FloatArray:
         """Return cells times the features of levels: one for each size, and the product, shape (..., features)."""
         if self.product is None:
             return cells
@@ -173,9 +173,7 @@ class Conditioned:
         self._pair_covariance = self.pair_root @ np.swapaxes(self.pair_root, 1, 2)
         # U'K^-1: what is left of weights if pairs have effects.
         self._kept = np.eye(orders * k) - self._by_pair[:, :, None] * self._pair_covariance
-        self._roots = {
-            name: np.linalg.cholesky(cells.families[name].covariance(variances)) for name in self._names
-        }
+        self._roots = {name: np.linalg.cholesky(cells.families[name].covariance(variances)) for name in self._names}
         self._lower = np.linalg.cholesky(self._whitened_precision())
 
     # --- Results --------------------------------------------------------------------------------------
@@ -363,7 +361,8 @@ class Conditioned:
     def _pair_effects(self, values: FloatArray) -> FloatArray:
         """Return the pairs' effects that are expected if this is what other effects leave."""
         sums = (self.weight * values).sum(axis=3).reshape(self._shape)
-        return np.einsum("puv,pv->pu", self._pair_covariance, sums).reshape(*self.cells.mean.shape[:3], 1)
+        found = (self._pair_covariance @ sums[:, :, None]).reshape(*self.cells.mean.shape[:3], 1)
+        return np.asarray(found)
 
     def _added(self, effects: dict[str, FloatArray]) -> FloatArray:
         return np.asarray(sum(self.cells.spread(name, found) for name, found in effects.items()))
@@ -374,7 +373,7 @@ class Conditioned:
     def _level_weights(self) -> FloatArray:
         """U'w Z: the weight of every level in the cells of a pair, shape (pairs, cells of a pair, levels)."""
         p, orders, k, _ = self.cells.mean.shape
-        by_feature = self.cells._by_feature(self.weight, self._by_pair.reshape(p, orders, k))  # noqa: SLF001
+        by_feature = self.cells.by_feature(self.weight, self._by_pair.reshape(p, orders, k))
         found = np.zeros((p, orders, k, k, by_feature.shape[3]))
         rooms = np.arange(k)
         found[:, :, rooms, rooms] = by_feature
@@ -383,7 +382,7 @@ class Conditioned:
     def _whitened_precision(self) -> FloatArray:
         """Return 1 + S^1/2' X'K^-1 X S^1/2."""
         cells, total = self.cells, sum(groups * size for groups, size in self._dimensions.values())
-        p, orders, k, sizes = cells.mean.shape
+        p, orders, k, _ = cells.mean.shape
         weights, n = self._level_weights, cells.n_agents
         joint = np.zeros((total, total))
         levels = self._part("levels")
@@ -391,7 +390,7 @@ class Conditioned:
             "puf,puv,pvg->fg", weights, self._pair_covariance, weights, optimize=True
         )
         across = (self._kept @ weights).reshape(p, orders, k, -1)
-        for role, found in cells._by_agent(across).items():  # noqa: SLF001
+        for role, found in cells.by_agent(across).items():
             joint[self._part(role), levels] = found.reshape(n * k, -1)
             joint[levels, self._part(role)] = joint[self._part(role), levels].T
         kept = (self._kept * self._by_pair[:, None, :]).reshape(p, orders, k, orders, k)
@@ -429,23 +428,27 @@ class Conditioned:
 
     def _agents_with_levels(self, covariance: FloatArray) -> FloatArray:
         """Return the covariances of a cell's rater and rated effects with all levels, (pairs, orders, k, levels)."""
-        cells, levels, found = self.cells, self._part("levels"), 0.0
+        cells, levels, found = self.cells, self._part("levels"), np.zeros(1)
         for role in self._names[1:]:
             rows = covariance[self._part(role), levels].reshape(cells.n_agents, cells.mean.shape[2], -1)
-            found = found + sum(rows[who] for who in cells._who(role))  # noqa: SLF001
+            found = found + sum(rows[who] for who in cells.who(role))
         return np.asarray(found)
 
     def _of_agents(self, covariance: FloatArray) -> FloatArray:
         """Return the covariances of rater plus rated effects among the cells of each pair."""
-        cells, found = self.cells, 0.0
+        cells, found = self.cells, np.zeros(1)
         k, n = cells.mean.shape[2], cells.n_agents
-        ends = [(role, who) for role in self._names[1:] for who in cells._who(role)]  # noqa: SLF001
+        ends = [(role, who) for role in self._names[1:] for who in cells.who(role)]
         for role, who in ends:
             for other, partner in ends:
                 block = covariance[self._part(role), self._part(other)].reshape(n, k, n, k)
                 found = found + block[who[:, :, None], :, partner[:, None, :], :]
         # (pairs, orders, orders, k, k): coalitions come after both orders.
         return np.asarray(found).transpose(0, 1, 3, 2, 4).reshape(*self._shape, self._shape[1])
+
+
+def _kron(left: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(np.kron(left, right), dtype=np.float64)
 
 
 def _summed_products(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Which means of pairs a log leaves possible: draws from a posterior in which coalitions, agents and pairs have effects.
+"""Which means of pairs a log leaves possible: a posterior in which coalitions, agents and pairs have effects.
 
 The model is that of `coterie.estimate.effects`: effects of the coalition, of its size, of the one who rates and the one
 who is rated, and of the pair, each common to all coalitions and in each of them. What data tell is decided by their
@@ -29,9 +29,8 @@ PAYS = 0.005
 PRODUCT_PAYS = 3.0
 """The product stays if the logarithm of the likelihood grows by so much."""
 
-WORK = 2e10
-"""Steps end when their costs come to so many operations, and effects are common to all coalitions as long as five
-steps cost less."""
+WORK = 4e10
+"""Steps end when their costs come to so many operations; coalitions have effects in common if ten steps cost less."""
 
 THRIFT = 3.0
 """An effect that takes up the whole spread of observed means is a priori so much less likely, in logarithms."""
@@ -161,8 +160,8 @@ class PossibleMeans:
         """Return it with likelier variances, and how much a step from here was expected to gain.
 
         A step of Newton's method with the average of observed and expected information (Gilmour, Thompson and Cullis
-        1995), shortened if it does not pay. Where that fails variances are `multiplied`, which never makes them less likely
-        (Zhou, Hu, Zhou and Lange 2019, MM algorithms for variance components models).
+        1995), shortened if it does not pay. Where that fails variances are `multiplied`, which never makes them less
+        likely (Zhou, Hu, Zhou and Lange 2019, MM algorithms for variance components models).
         """
         now, (squares, taken, information) = self._now, self._slopes
         slope = (squares - taken) / 2
@@ -190,7 +189,7 @@ class PossibleMeans:
 
     @cached_property
     def _slopes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """For every variance y'V^-1 V_q V^-1 y and tr(V^-1 V_q), with what its prior adds; their average information."""
+        """For every variance y'V^-1 V_q V^-1 y and tr(V^-1 V_q), with its price; their average information."""
         count = len(self.parts)
         squares, taken, information = np.zeros(count), np.zeros(count), np.zeros((count, count))
         for block in self._conditioned:
@@ -307,7 +306,7 @@ def possible_means(
     spread = half_range**2 / 3 if few else max(float(mean[seen].var()), LEAST_SPREAD * half_range**2)
     weight = 1 / (error + spread)
     centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
-    joined = 5 * cost_of_step(mean.shape, symmetric=symmetric, joined=True) < WORK
+    joined = 10 * cost_of_step(mean.shape, symmetric=symmetric, joined=True) < WORK
     empty = PossibleMeans(mean, error, symmetric, centre, {}, joined=joined, thrift=THRIFT / spread)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0})
     if few:
@@ -336,9 +335,7 @@ def first_idea(parts: list[str], spread: float) -> dict[str, float]:
     return {name: spread / 3 / count for name, count in zip(parts, often, strict=True)}
 
 
-def with_product(
-    additive: PossibleMeans, least: float, check: Callable[[], None] | None = None
-) -> PossibleMeans:
+def with_product(additive: PossibleMeans, least: float, check: Callable[[], None] | None = None) -> PossibleMeans:
     """Return the posterior with the product of the agents' effects that are expected now, where that pays."""
     effects = additive.agent_effects
     usual = max(float((effects[0] ** 2).mean()), least)

@@ -37,8 +37,8 @@ def possible_games(
 ) -> Iterator[Game]:
     """Draw games that the data leave possible, means kept within their range.
 
-    Coalitions that were `never_observed` are at its ends: those of games 0, 4, 8, ... all at the lower one, of 1, 5, ...
-    at the upper one, of 2, 6, ... at the lower and upper one by turns, and of 3, 7, ... the other way round.
+    Coalitions that were `never_observed` are at its ends: in games 0, 4, ... all at the lower one, in 1, 5, ... at the
+    upper one, in 2, 6, ... at the lower and upper one by turns, and in 3, 7, ... the other way round.
     """
     estimate = evidence.estimate
     bounds, moments = estimate.bounds, estimate.moments
@@ -56,8 +56,8 @@ def possible_games(
 def never_observed(evidence: PairEvidence) -> BoolArray:
     """Return in which coalitions no pair was ever observed; none where others were not either, or without a range."""
     bounds, count = evidence.estimate.bounds, evidence.estimate.moments.count
-    unseen: BoolArray = ~(count > 0).reshape(len(count), -1).any(axis=1)
-    return unseen & bool(np.isfinite(bounds.half_width) and not unseen.all())
+    unseen: BoolArray = np.asarray((count == 0).reshape(len(count), -1).all(axis=1))
+    return np.asarray(unseen & bool(np.isfinite(bounds.half_width) and not unseen.all()))
 
 
 def gaps(game: Game, strategies: Sequence[Strategy]) -> FloatArray:
