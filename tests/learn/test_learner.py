@@ -449,5 +449,6 @@ def test_does_not_hope_for_coalitions_never_observed(tmp_path):
     source.write_log(tmp_path / "log", 2000)
     log = coterie.read_log(tmp_path / "log", sigma=1.0)
     found = recommend(Statistics.of(log, sizes="aware", noise="samples", parts=PARTS), 0.01)
-    assert source.game.gap(Strategy.uniform(source.game.actions)) == pytest.approx(1.0)
-    assert source.game.gap(found.strategy) < 0.3
+    game = source.game
+    assert game.gap(Strategy.uniform(game.actions, game.agents, game.coalitions)) == pytest.approx(1.0)
+    assert game.gap(found.strategy) < 0.3
