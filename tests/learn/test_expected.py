@@ -9,7 +9,7 @@ from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import means_left_possible
 from coterie.estimate.unknowns import Aware, SizeFree
-from coterie.learn.expected import DRAWS, gaps, possible_games
+from coterie.learn.expected import DRAWS, WAYS, gaps, never_observed, possible_games
 from coterie.simulate import Simulation
 
 
@@ -54,3 +54,24 @@ def test_games_are_draws_from_the_posterior(symmetric):
         drawn = np.clip(posterior.draw(again), -1, 1) * ~np.eye(n, dtype=bool)
         np.testing.assert_array_equal(np.stack([game.utilities.means.matrix(l) for l in range(k)]), drawn)
         assert game.is_symmetric == symmetric
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_coalitions_never_observed_are_at_the_ends_of_their_range(aware):
+    rng = np.random.default_rng(5)
+    n, k = 4, 4
+    spaces = Simulation.draw(n, k, rng).game.actions
+    found = evidence(rng, n, k, aware=aware)
+    moments, unseen = found.estimate.moments, [1, 3]
+    for array in (moments.count, moments.mean):
+        array[unseen] = 0.0
+    assert np.flatnonzero(never_observed(found)).tolist() == unseen
+    everybody = np.ones((1, n, k), dtype=bool)
+    ends = []
+    for game in possible_games(found, spaces, rng, symmetric=True):
+        rooms = game.utilities.pure_room_values(everybody, np.array([0]))[0, 0]
+        ends.append(tuple(np.round(rooms[unseen] / (n - 1), 12).tolist()))
+    ways = [(-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)]
+    assert ends == ways * (DRAWS // WAYS)
+    moments.count[:] = 0.0
+    assert not never_observed(found).any()  # then nothing is known about any, and the range is what they share

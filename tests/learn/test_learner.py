@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie import InputError, NotFittedError, StableLearner
+from coterie import InputError, NotFittedError, StableLearner, Strategy
 from coterie.certificates import paired
 from coterie.certificates.holdout import Sealed
 from coterie.learn import auto
@@ -308,7 +308,7 @@ def test_expecting_may_be_interrupted(tmp_path, monkeypatch):
 
     def impatient(*arguments, **options):
         for number, game in enumerate(games(*arguments, **options)):
-            if number == 2:
+            if number == 6:
                 raise KeyboardInterrupt
             yield game
 
@@ -442,3 +442,14 @@ def test_an_interruption_ends_everything(tmp_path, monkeypatch, at, strategy):
     monkeypatch.setattr(Control, "check", check)
     stopped = StableLearner(strategy=strategy).fit(log)
     assert stopped.result_.solver.status == "interrupted"
+
+
+def test_does_not_hope_for_coalitions_never_observed(tmp_path):
+    """Three of four always choose {1, 3, 5}, so nobody meets in coalitions 2 and 4, where utilities are worst."""
+    source = Simulation.draw(4, 5, np.random.default_rng(0), model="mixed-effects", policy="coalition-size")
+    source.write_log(tmp_path / "log", 2000)
+    log = coterie.read_log(tmp_path / "log", sigma=1.0)
+    found = recommend(Statistics.of(log, sizes="aware", noise="samples", parts=PARTS), 0.01)
+    game = source.game
+    assert game.gap(Strategy.uniform(game.actions, game.agents, game.coalitions)) == pytest.approx(1.0)
+    assert game.gap(found.strategy) < 0.3

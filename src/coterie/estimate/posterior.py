@@ -1,16 +1,13 @@
-"""Which means of pairs a log leaves possible: draws from a posterior in which agents have effects of their own.
+"""Which means of pairs a log leaves possible: a posterior in which coalitions, agents and pairs have effects.
 
-In every coalition the mean of pair (i, j) is taken to be (where sizes count, e_ij is another one at each size)
+The model is that of `coterie.estimate.effects`: effects of the coalition, of its size, of the one who rates and the one
+who is rated, and of the pair, each common to all coalitions and in each of them. What data tell is decided by their
+variances, which are estimated (the most likely ones): effects that a log does not show vanish, and cells that were
+never seen borrow from those that share an effect with them. Given the variances everything is normal and exact.
 
-    mu_ij = m + a_i + b_j + g p_ij + e_ij,   m ~ N(centre, L),  a, b, g ~ N(0, A),  e ~ N(0, E),
-
-with p_ij = a^_i b^_j / A, and a = b where both orders of a pair are one unknown. The product (Tukey's one degree of
-freedom for non-additivity) is there since skills often multiply: a sum then expects too much of whoever joins a team
-that is better than she is, which is what certificates ask about. a^ and b^ are estimated without it.
-
-The observed mean of a pair is normal around mu_ij. L, A and E are estimated from all coalitions together
-(the most likely ones). Given them everything is normal: with e integrated out, (m, g, a, b) of a coalition
-have a posterior of dimension 2 + n (or 2 + 2n), and given these the e_ij are independent.
+The product of two agents' effects (Tukey's one degree of freedom for non-additivity) is there where it pays, since
+skills may multiply: a sum then expects too much of whoever joins a team that is better than she is, which is what
+certificates ask about. It is made of effects that were estimated without it.
 """
 
 from collections.abc import Callable
@@ -19,19 +16,27 @@ from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.estimate.effects import Cells, Conditioned, Variances
 from coterie.estimate.intervals import Moments
 
-ROUNDS = 100
-"""Steps to the best L, A and E at most; the last is where none moves by more than CLOSE of itself."""
+ROUNDS = 30
+"""Steps to the best variances at most; the last is where the next is not expected to pay."""
 
-CLOSE = 0.003
+PAYS = 0.005
+"""A step pays if the logarithm of the likelihood is expected to grow by so much."""
 
-WORK = 5e9
-"""With so many agents that the steps' costs (n^3 for each coalition) would come to more than this, fewer are made."""
+PRODUCT_PAYS = 3.0
+"""The product stays if the logarithm of the likelihood grows by so much."""
 
-LEAST_SPREAD = 1e-4
-"""L, A and E are at least so large, in squares of half the range."""
+WORK = 4e10
+"""Steps end when their costs come to so many operations; coalitions have effects in common if ten steps cost less."""
+
+THRIFT = 3.0
+"""An effect that takes up the whole spread of observed means is a priori so much less likely, in logarithms."""
+
+LEAST_SPREAD = 1e-6
+"""Variances are at least so large, in squares of half the range."""
 
 FEW = 6
 """Fewer observed cells (each pair of a symmetric log has two) say nothing about how means differ."""
@@ -75,7 +80,7 @@ def variance_of_values(moments: Moments, half_range: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PossibleMeans:
-    """The posterior of all pairs' means, given the variances of its parts."""
+    """The posterior of all pairs' means, given the variances of the effects that they are sums of."""
 
     mean: FloatArray
     """What was observed, shape (t, n, n) or by size (t, n, n, n + 1)."""
@@ -83,136 +88,209 @@ class PossibleMeans:
     """The variance of each observed mean, infinite where there is none."""
     symmetric: bool
     centre: float
-    """What the m of all coalitions are around."""
-    levels: float
-    """L, the variance of m."""
-    effects: float
-    """A, the variance of a, b and g."""
-    rest: float
-    """E, the variance of e."""
-    product: FloatArray
-    """p, shape (t, n, n)."""
+    """What all means are around."""
+    variances: Variances
+    """Of every part, see `coterie.estimate.effects`."""
+    product: FloatArray | None = None
+    """The product of two agents' effects, shape (t, n, n), if that is a part."""
+    joined: bool = True
+    """Whether coalitions have effects in common; if not, each is a matter of its own."""
+    thrift: float = 0.0
+    """The prior density of variances is exp(-thrift x their sum, but for the rest): effects must earn their place."""
 
-    def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
-        """Return the same with the L, A and E that are most likely, each at least `least`."""
-        tables, n = self.mean.shape[:2]
-        now = self
-        for _ in range(int(np.clip(WORK / (tables * n**3), 1, ROUNDS))):
-            if check is not None:
-                check()
-            before, now = now, now._step(least)
-            ratios = (now.levels / before.levels, now.effects / before.effects, now.rest / before.rest)
-            if max(abs(ratio - 1) for ratio in ratios) < CLOSE:
-                break
-        return now
+    @cached_property
+    def parts(self) -> list[str]:
+        """The names of all variances that are estimated."""
+        families = self._blocks[0].families.values()
+        return [*(name for family in families for name in family.patterns if name != "centre"), "rest"]
 
-    def with_product(self) -> "PossibleMeans":
-        """Return the same with the product of the effects that are expected now."""
-        a, b = np.split((self._expected @ self._tie.T)[:, 2:], 2, axis=1)
-        return replace(self, product=a[:, :, None] * b[:, None, :] / self.effects)
-
-    def _step(self, least: float) -> "PossibleMeans":
-        """Return it with L, A and E times the root of (squares of what is expected) / (variance that data took away).
-
-        The two are equal where the likelihood is largest; steps so long never lower it, and unlike those of EM do
-        not tire near 0 (Zhou, Hu, Zhou and Lange 2019, MM algorithms for variance components models).
-        """
-        covariance, seen = np.swapaxes(self._root, 1, 2) @ self._root, np.isfinite(self.error)
-        found, left = self._expected, np.diagonal(covariance, axis1=1, axis2=2)
-        pull = self.rest * self._weight
-        missed = (pull * (self.mean - self._like(self._sums(found))))[seen]
-        taken = (pull * self.rest - pull**2 * self._like(self._uncertainty(covariance)))[seen]
-        return replace(
-            self,
-            levels=max(self.levels * _ratio(found[:, 0], self.levels - left[:, 0]), least),
-            effects=max(self.effects * _ratio(found[:, 1:], self.effects - left[:, 1:]), least),
-            rest=max(self.rest * _ratio(missed, taken), least),
-        )
+    # --- What is expected -----------------------------------------------------------------------------
 
     @cached_property
     def middle(self) -> FloatArray:
         """The expected mean of every pair."""
-        return self._around(self._sums(self._expected))
+        return self._from_blocks([block.expected for block in self._conditioned])
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Draw the means of all pairs."""
-        effects = self._expected + np.einsum("tf,tfg->tg", rng.normal(size=self._expected.shape), self._root)
-        spread = np.sqrt(self.rest * (1 - self.rest * self._weight))
-        return self._around(self._sums(effects)) + spread * pair_noise(rng, self.mean.shape, symmetric=self.symmetric)
+        return self._from_blocks([block.drawn(rng) for block in self._conditioned])
 
-    def _around(self, sums: FloatArray) -> FloatArray:
-        """Return the expected means given m + a_i + b_j + g p_ij."""
-        sums = self._like(sums)
-        return np.asarray(sums + self.rest * self._weight * (self.mean - sums))
+    def covariance(self, forms: FloatArray) -> FloatArray:
+        """Return the covariance of linear combinations of all means, from their coefficients (forms, *shape of mean).
 
-    @cached_property
-    def _weight(self) -> FloatArray:
-        """1 / (error + E): 0 where nothing was observed."""
-        return 1 / (self.error + self.rest)
-
-    @cached_property
-    def _tie(self) -> FloatArray:
-        """All of (m, g, a, b) from the unknowns, which are (m, g, a) where a = b."""
-        n = self.mean.shape[1]
-        return np.vstack([np.eye(2 + n), np.eye(n, 2 + n, 2)]) if self.symmetric else np.eye(2 + 2 * n)
+        What they are expected to be is the same combination of `middle`, and of each draw one joint draw of them.
+        """
+        found = np.zeros((len(forms), len(forms)))
+        for tables, block in zip(self._tables, self._conditioned, strict=True):
+            coefficients = np.stack([self._summed(form[tables]) for form in forms])
+            found += block.covariance(coefficients)
+        return found
 
     @cached_property
-    def _features(self) -> FloatArray:
-        """What m and g are multiplied by, shape (t, n, n, 2)."""
-        return np.stack([np.ones_like(self.product), self.product], axis=-1)
+    def agent_effects(self) -> list[FloatArray]:
+        """The expected effects of those who rate and (where that is another thing) of those who are rated, (t, n)."""
+        roles = ["rater"] if self.symmetric else ["rater", "rated"]
+        found = [[block.effects[role].T for role in roles] for block in self._conditioned]
+        return [np.concatenate(by_block) for by_block in zip(*found, strict=True)]
+
+    # --- Variances ------------------------------------------------------------------------------------
 
     @cached_property
-    def _precision(self) -> FloatArray:
-        """The inverse covariance of (m, g, a, b) of every coalition."""
-        weight, n = self._by_pair(self._weight), self.mean.shape[1]
-        joint, x = np.zeros((len(weight), 2 + 2 * n, 2 + 2 * n)), self._features
-        across = np.concatenate([np.einsum("tij,tijf->tfi", weight, x), np.einsum("tij,tijf->tfj", weight, x)], axis=2)
-        joint[:, :2, :2] = np.einsum("tij,tijf,tijg->tfg", weight, x, x)
-        joint[:, :2, 2:], joint[:, 2:, :2] = across, np.swapaxes(across, 1, 2)
-        joint[:, 2 : 2 + n, 2 + n :], joint[:, 2 + n :, 2 : 2 + n] = weight, np.swapaxes(weight, 1, 2)
-        agents = np.arange(2, 2 + 2 * n)
-        joint[:, agents, agents] = across[:, 0]  # the first feature is 1
-        tied = self._tie.T @ joint @ self._tie
-        before = np.full(tied.shape[1], 1 / self.effects)
-        before[0] = 1 / self.levels
-        return np.asarray(tied + np.diag(before))
+    def log_density(self) -> float:
+        """The logarithm of the likelihood and of the prior density of the variances, up to a constant."""
+        by_data = sum(block.log_likelihood for block in self._conditioned)
+        return by_data - sum(self.variances[name] * price for name, price in zip(self.parts, self._prices, strict=True))
+
+    @property
+    def _prices(self) -> list[float]:
+        return [0.0 if name == "rest" else self.thrift for name in self.parts]
+
+    def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
+        """Return the same with the variances that are most likely, each at least `least`."""
+        now = self
+        for _ in range(int(np.clip(WORK / self._cost, 1, ROUNDS))):
+            if check is not None:
+                check()
+            now, gain = now.step(least)
+            if gain < PAYS:
+                break
+        return now
+
+    def step(self, least: float) -> tuple["PossibleMeans", float]:
+        """Return it with likelier variances, and how much a step from here was expected to gain.
+
+        A step of Newton's method with the average of observed and expected information (Gilmour, Thompson and Cullis
+        1995), shortened if it does not pay. Where that fails variances are `multiplied`, which never makes them less
+        likely (Zhou, Hu, Zhou and Lange 2019, MM algorithms for variance components models).
+        """
+        now, (squares, taken, information) = self._now, self._slopes
+        slope = (squares - taken) / 2
+        towards = _newton_step(now, slope, information, least)
+        gain = float(towards @ (slope - information @ towards / 2))
+        for length in (1.0, 0.3) if gain > 0 else ():
+            found = self._with(np.clip(now + length * towards, least, 10 * now + now.sum() / 10))
+            if found.log_density >= self.log_density + 0.1 * min(length * gain, 1.0):
+                return found, gain
+        found = self.multiplied(least)
+        return found, max(gain, 10 * (found.log_density - self.log_density))
+
+    def multiplied(self, least: float) -> "PossibleMeans":
+        """Return it with variances times the root of (squares of what is expected) / (variance that data took away)."""
+        squares, taken, _ = self._slopes
+        ratio = np.sqrt(np.divide(squares, taken, out=np.ones_like(taken), where=taken > 0))
+        return self._with(np.maximum(self._now * ratio, least))
+
+    @property
+    def _now(self) -> FloatArray:
+        return np.array([self.variances[name] for name in self.parts])
+
+    def _with(self, variances: FloatArray) -> "PossibleMeans":
+        return replace(self, variances={**self.variances, **dict(zip(self.parts, variances.tolist(), strict=True))})
 
     @cached_property
-    def _root(self) -> FloatArray:
-        """R with R'R the covariance of (m, g, a, b)."""
-        return np.linalg.inv(np.linalg.cholesky(self._precision))
+    def _slopes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """For every variance y'V^-1 V_q V^-1 y and tr(V^-1 V_q), with its price; their average information."""
+        count = len(self.parts)
+        squares, taken, information = np.zeros(count), np.zeros(count), np.zeros((count, count))
+        for block in self._conditioned:
+            applied = np.stack([block.applied(name, block.weighted).ravel() for name in self.parts])
+            solved = np.stack([block.residual(one.reshape(block.weighted.shape)).ravel() for one in applied])
+            squares += applied @ block.weighted.ravel()
+            information += applied @ solved.T / 2
+            traces = block.traces()
+            taken += np.array([traces[name] for name in self.parts])
+        return squares, taken + 2 * np.array(self._prices), (information + information.T) / 2
+
+    # --- Blocks of coalitions that have effects in common ---------------------------------------------
 
     @cached_property
-    def _expected(self) -> FloatArray:
-        """The expected (m, g, a, b) of every coalition, m from the centre on."""
-        off = self._by_pair(self._weight * (self.mean - self.centre))
-        of_features = np.einsum("tij,tijf->tf", off, self._features)
-        moment = np.concatenate([of_features, off.sum(axis=2), off.sum(axis=1)], axis=1) @ self._tie
-        return np.asarray(np.linalg.solve(self._precision, moment[..., None])[..., 0])
+    def _tables(self) -> list[IntArray]:
+        tables = np.arange(len(self.mean))
+        return [tables] if self.joined else list(tables[:, None])
 
-    def _sums(self, effects: FloatArray) -> FloatArray:
-        """Return m + a_i + b_j + g p_ij of every pair."""
-        by_all = effects @ self._tie.T
-        a, b = np.split(by_all[:, 2:], 2, axis=1)
-        common = self.centre + np.einsum("tijf,tf->tij", self._features, by_all[:, :2])
-        return np.asarray(common + (a[:, :, None] + b[:, None, :]))  # the same in both orders, to the last digit
+    @cached_property
+    def _blocks(self) -> list[Cells]:
+        first, second = self._pairs
+        seen = np.isfinite(self.error)
+        centred = np.where(seen, self.mean - self.centre, 0.0)
+        slope = slope_over(self.error) if self.mean.ndim == 4 else None
+        return [
+            Cells(
+                self._taken(centred[tables]),
+                self._taken(self.error[tables]),
+                None if self.product is None else self._taken(self.product[tables])[..., 0],
+                first,
+                second,
+                self.mean.shape[1],
+                slope,
+            )
+            for tables in self._tables
+        ]
 
-    def _uncertainty(self, covariance: FloatArray) -> FloatArray:
-        """Return the variance of m + a_i + b_j + g p_ij of every pair."""
-        joint, x, n = self._tie @ covariance @ self._tie.T, self._features, self.mean.shape[1]
-        own = np.diagonal(joint, axis1=1, axis2=2)[:, 2:]
-        agents = own[:, :n, None] + own[:, None, n:] + 2 * joint[:, 2 : 2 + n, 2 + n :]
-        with_a, with_b = joint[:, :2, 2 : 2 + n], joint[:, :2, 2 + n :]
-        across = np.einsum("tijf,tfi->tij", x, with_a) + np.einsum("tijf,tfj->tij", x, with_b)
-        return np.asarray(np.einsum("tijf,tfg,tijg->tij", x, joint[:, :2, :2], x) + 2 * across + agents)
+    @cached_property
+    def _conditioned(self) -> list[Conditioned]:
+        return [Conditioned(cells, self.variances) for cells in self._blocks]
 
-    def _by_pair(self, cells: FloatArray) -> FloatArray:
-        """Return sums over sizes; half of them where every pair stands there in both orders."""
-        sums = cells.sum(axis=3) if cells.ndim == 4 else cells
-        return sums / 2 if self.symmetric else sums
+    @cached_property
+    def _pairs(self) -> tuple[IntArray, IntArray]:
+        first, second = np.triu_indices(self.mean.shape[1], 1)
+        return first, second
 
-    def _like(self, pairs: FloatArray) -> FloatArray:
-        return pairs[..., None] if self.mean.ndim == 4 else pairs
+    def _taken(self, values: FloatArray) -> FloatArray:
+        """Return (t, n, n) or (t, n, n, sizes) as cells of pairs."""
+        first, second = self._pairs
+        orders = [values[:, first, second]] if self.symmetric else [values[:, first, second], values[:, second, first]]
+        found = np.stack(orders, axis=1)
+        found = found if values.ndim == 4 else found[..., None]
+        return np.ascontiguousarray(found.transpose(2, 1, 0, 3))
+
+    def _summed(self, coefficients: FloatArray) -> FloatArray:
+        """Return coefficients as cells: those of both orders together where they are one unknown."""
+        both = coefficients + np.swapaxes(coefficients, 1, 2) if self.symmetric else coefficients
+        return self._taken(both)
+
+    def _from_blocks(self, found: list[FloatArray]) -> FloatArray:
+        """Return an array of all means, from the centre on in cells of pairs; nobody's with herself is the centre."""
+        first, second = self._pairs
+        table = np.full(self.mean.shape, self.centre)
+        for tables, cells in zip(self._tables, found, strict=True):
+            values = self.centre + cells.transpose(1, 2, 0, 3)
+            values = values if self.mean.ndim == 4 else values[..., 0]
+            for order, (i, j) in zip((0, -1), ((first, second), (second, first)), strict=True):
+                table[tables[:, None], i, j] = values[order]
+        return table
+
+    @property
+    def _cost(self) -> float:
+        """Roughly how many operations a step takes."""
+        return cost_of_step(self.mean.shape, symmetric=self.symmetric, joined=self.joined)
+
+
+def _newton_step(now: FloatArray, slope: FloatArray, information: FloatArray, least: float) -> FloatArray:
+    """Return the step to where the slope vanishes; variances that would fall below the least stop there."""
+    step, free = np.zeros_like(now), (now > least) | (slope > 0)
+    scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
+    ridged = information / scale / scale[:, None] + 1e-6 * np.eye(len(scale))
+    while free.any():
+        rest = slope / scale - ridged[:, ~free] @ (step * scale)[~free]
+        step[free] = np.linalg.solve(ridged[np.ix_(free, free)], rest[free]) / scale[free]
+        low = free & (now + step < least)
+        if not low.any():
+            break
+        step[low] = least - now[low]
+        free &= ~low
+    return step
+
+
+def cost_of_step(shape: tuple[int, ...], *, symmetric: bool, joined: bool) -> float:
+    """Return roughly how many operations a step to better variances takes for means in arrays of this shape."""
+    t, n = shape[:2]
+    orders, sizes = 1 if symmetric else 2, shape[3] if len(shape) == 4 else 1
+    blocks, k = (1, t) if joined else (t, 1)
+    own, levels = orders * k, k * sizes
+    agents = orders * n * k + levels
+    pairs = n**2 / 2 * (8 * own**3 + own**2 * levels + own * levels**2)
+    return float(blocks * (4.0 * agents**3 + pairs + 100 * n**2 * own * sizes))
 
 
 def possible_means(
@@ -220,26 +298,55 @@ def possible_means(
 ) -> PossibleMeans:
     """Return the posterior of pairs' means that were observed with these variances.
 
-    The centre is the weighted mean of what was observed, and taken to be known. Where only a few cells
-    were observed, means may be anywhere in the range.
+    Where only a few cells were observed, means may be anywhere in the range. With so many agents and coalitions that
+    effects in common would take too long, every coalition is a matter of its own, but for the variances.
     """
     seen = np.isfinite(error)
     few = np.count_nonzero(seen) < FEW
     spread = half_range**2 / 3 if few else max(float(mean[seen].var()), LEAST_SPREAD * half_range**2)
     weight = 1 / (error + spread)
     centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
-    third = spread / 3
-    start = PossibleMeans(mean, error, symmetric, centre, third, third, third, np.zeros(mean.shape[:3]))
+    joined = 10 * cost_of_step(mean.shape, symmetric=symmetric, joined=True) < WORK
+    empty = PossibleMeans(mean, error, symmetric, centre, {}, joined=joined, thrift=THRIFT / spread)
+    start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0})
     if few:
         return start
-    # Rounding must not make the precision of exactly additive means singular.
+    if joined:
+        start = replace(start, variances={**start.variances, "centre": half_range**2 / 3})
+    # Rounding must not make anything singular where means are exactly additive.
     least = max(LEAST_SPREAD * half_range**2, 1e-9 * spread)
-    return start.settled(least, check).with_product().settled(least, check)
+    return with_product(start.settled(least, check), least, check)
 
 
-def _ratio(expected: FloatArray, taken: FloatArray) -> float:
-    total = float(taken.sum())
-    return float(np.sqrt((expected**2).sum() / total)) if total > 0 else 1.0
+def slope_over(error: FloatArray) -> FloatArray:
+    """Return sizes, from the average size of what was observed on, in units of their spread (at least half a size)."""
+    size, often = np.arange(error.shape[3], dtype=np.float64), np.isfinite(error).sum(axis=(0, 1, 2)) * 1.0
+    if not often.any():
+        often = np.ones_like(often)
+    size -= np.average(size, weights=often)
+    return np.asarray(size / max(float(np.sqrt(np.average(size**2, weights=often))), 0.5))
+
+
+def first_idea(parts: list[str], spread: float) -> dict[str, float]:
+    """Return variances of the parts: a third of the spread each for levels, for an agent and for pairs and the rest."""
+    kinds = {"rater": "rater", "rated": "rated", "pair": "pair", "mutual": "pair", "rest": "pair"}
+    kind = {name: kinds.get(name.split(",")[0], "level") for name in parts}
+    often = [list(kind.values()).count(kind[name]) for name in parts]
+    return {name: spread / 3 / count for name, count in zip(parts, often, strict=True)}
+
+
+def with_product(additive: PossibleMeans, least: float, check: Callable[[], None] | None = None) -> PossibleMeans:
+    """Return the posterior with the product of the agents' effects that are expected now, where that pays."""
+    effects = additive.agent_effects
+    usual = max(float((effects[0] ** 2).mean()), least)
+    product = effects[0][:, :, None] * effects[-1][:, None, :] / usual
+    start = replace(additive, product=product, variances={**additive.variances, "product": max(usual / 10, least)})
+    first, gain = start.step(least)
+    needed = additive.log_density + PRODUCT_PAYS
+    if max(start.log_density + gain, first.log_density) <= needed:
+        return additive
+    found = first.settled(least, check)
+    return found if found.log_density > needed else additive
 
 
 def pair_noise(rng: np.random.Generator, shape: tuple[int, ...], *, symmetric: bool) -> FloatArray:

@@ -38,7 +38,7 @@ from coterie.game.dynamics import settle
 from coterie.game.game import STABLE_WITHIN, Game
 from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged
-from coterie.learn.expected import gaps, possible_games
+from coterie.learn.expected import WAYS, gaps, never_observed, possible_games
 from coterie.learn.result import Candidate
 from coterie.solve.control import Control
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, needed_paper_evidence
@@ -268,20 +268,23 @@ class _Task:
     def _expected_gaps(self, strategies: Sequence[Strategy]) -> FloatArray:
         """Return the mean gap of each strategy over games that the data leave possible.
 
-        Over the estimated game alone for bandit logs and for too many unknowns, and where there is no time left.
+        The worst of several means where coalitions were never observed. Over the estimated game alone for bandit logs
+        and for too many unknowns, and where there is no time left.
         """
-        evidence, total, done = self.whole, np.zeros(len(strategies)), 0
+        evidence, found, ways = self.whole, [], 1
         if isinstance(evidence, PairEvidence) and evidence.estimate.moments.count.size <= GUESSED:
             inner = self.control.nested()
             with inner.running():
                 inner.check()
                 rng, symmetric = self.control.rng, self.setting.symmetric
+                ways = WAYS if never_observed(evidence).any() else 1
                 for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, check=inner.check):
-                    total += gaps(game, strategies)
-                    done += 1
+                    found.append(gaps(game, strategies))
                     inner.check()
             self.control.heed(inner)
-        return total / done if done else gaps(self.estimated, strategies)
+        if not found:
+            return gaps(self.estimated, strategies)
+        return np.asarray(np.max([np.mean(found[way::ways], axis=0) for way in range(min(ways, len(found)))], axis=0))
 
     # --- Certificates -------------------------------------------------------------------------------
 
