@@ -34,8 +34,8 @@ OURS, OPTIMUM, LIMIT = "coterie", "best on the true means", "best on the posteri
 
 def recommended(log: Log, today: Strategy):
     """Return what coterie recommends, as everybody's team."""
-    del today
-    return StableLearner(time_limit=SECONDS).fit(log).strategy_.sets.argmax(axis=1)
+    learner = StableLearner(value="average", today=today.actions, keep_sizes=True, time_limit=SECONDS)
+    return learner.fit(log).strategy_.sets.argmax(axis=1)
 
 
 # --- A rival: exchange two people while it pays, on shrunk means ------------------------------------------
