@@ -15,8 +15,8 @@ Those that look for profiles that keep rules return a profile, or a `Best`:
 
 | solver | over | finds | proof |
 | --- | --- | --- | --- |
-| `Assignments` | admissible profiles | one at random, the nearest to another; else rules in conflict | both |
-| `largest_value` | admissible profiles, up to 250,000 teams | the largest value, or that of the worst-off | optimal, or a bound |
+| `Assignments` | admissible profiles | one at random, the nearest; rules that contradict each other | both |
+| `largest_value` | admissible profiles, up to 250,000 teams | largest value, fairest | optimal, or a bound |
 """
 
 from coterie.solve.columns import Best, largest_value

@@ -224,6 +224,7 @@ class _Master:
         self.unit = max(float(np.abs(columns.utilities).max(initial=0.0)), 1e-12)
         self.nowhere = 4.0 * self.unit * (1 + assignments.n_coalitions)  # beyond anybody's utility, as reward or fine
         self.worth = columns.utilities.sum(axis=1) if aim == "value" else np.zeros(len(columns))
+        self.least = np.where(columns.members & self.staff, columns.utilities, np.inf).min(axis=1)
         n, k = assignments.n_agents, assignments.n_coalitions
         self.n_coalitions = k
         self.t = assignments.n_variables
@@ -389,7 +390,14 @@ def largest_value(
     if first is None:
         raise KeyboardInterrupt
     master = _Master(columns, assignments, aim)
-    search = _Search(master, _numbers_of(columns, first))
+    begin = _numbers_of(columns, first)
+    if aim == "fairness" and master.overlaps:
+        # Where most is had together, the worst-off is rarely the worst possible.
+        inner, rough = control.nested(0.3), _Search(_Master(columns, assignments, "value"), begin)
+        with inner.running():
+            rough.run(inner)
+        begin = rough.best
+    search = _Search(master, begin)
     with control.running():
         search.run(control)
     status: Status = "optimal" if search.is_proven else control.ended or "time"
@@ -434,6 +442,13 @@ class _Search:
         if master.overlaps:
             teams = master.worthwhile(master.value(self.best))
             control.report("columns", 0, 1, master.value(self.best))
+            # Teams that are good to all of their members, first.
+            order = np.argsort(-master.least[teams], kind="stable")
+            few = np.union1d(teams[order[:FIRST]], self.best)
+            between = (master.value(self.best), self.bound)
+            self._offer(master.solved(few, control.nested(0.3), between)[0])
+            control.check()
+            teams = master.worthwhile(master.value(self.best))
             chosen, bound = master.solved(np.union1d(teams, self.best), control, (master.value(self.best), self.bound))
             self._offer(chosen)
             self.bound = min(self.bound, np.inf if bound is None else max(bound, master.value(self.best)))
