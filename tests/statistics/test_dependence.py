@@ -113,9 +113,14 @@ def test_false_alarms_of_both_excesses_together():
 
 
 def test_too_few_samples_are_said_to_be():
-    made = Statistics.for_learning(log_of(tables_of(4, samples=20)))
-    assert made.setting.noise == "pairs"
+    """Nobody knows whether pairs move together: they are not taken to be independent, unless somebody says so."""
+    log = log_of(tables_of(4, samples=20))
+    made = Statistics.for_learning(log)
+    assert made.setting.noise == "samples"
     found = independence_check(made)
+    assert (found.verdict, 'use noise="pairs"' in found.text) == ("not assumed", True)
+    assert found.text in coterie.StableLearner().fit(log).result_.warnings
+    found = independence_check(Statistics.for_learning(log, noise="pairs"))
     assert (found.verdict, "fewer than 30 samples" in found.text) == ("not tested", True)
 
 

@@ -60,11 +60,15 @@ def command(
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
-        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+        typer.Option(
+            help="samples: the pairs of one sample may depend on each other; auto: if they seem to. Matters to "
+            "certificates alone, so with --collect or --target-gap."
+        ),
     ] = "auto",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
+    from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
     from coterie.certificates.widened import widened
     from coterie.coverage import coverage, scarcest, seen_in
     from coterie.game.strategy import read_strategy
@@ -82,6 +86,11 @@ def command(
     aims = given is not None and (collect is not None or target_gap is not None)
     # Nothing but certificates depends on the noise.
     statistics = Statistics.for_coverage(log, sizes=sizes, noise=noise if aims else "pairs")
+    if aims and noise == "auto" and statistics.cannot_tell:
+        warn(
+            f"{TOO_FEW_TO_TELL}: what is certified and planned here takes them to be, while learn and certify do not, "
+            f"and certify less; say {said(noise='samples')} for what is certified without that"
+        )
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None

@@ -16,6 +16,7 @@ from coterie.files import naming
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
 from coterie.learn.result import Result, Search
+from coterie.learn.warnings import chosen_before
 from coterie.log.log import Log, as_log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
@@ -85,6 +86,7 @@ def certify(
             notes.append(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )
+    notes += chosen_before(statistics, noise, paper=paper)
     alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
     likely = likely_gap(evidence, given, spaces, delta)
     return assembled(Judged(given, chosen, alone, evidence, spaces, likely), statistics, GIVEN, parameters, notes)

@@ -19,10 +19,12 @@ from coterie.learn.auto import Method, Recommendation, recommend
 from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result, Search
-from coterie.learn.warnings import NO_STABLE_PROFILE
+from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.log.log import Log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
+from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.noise import chosen_noise
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -48,8 +50,9 @@ class StableLearner:
     sizes
         "ignore", or "aware": mean utilities may depend on coalition size.
     noise
-        "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto":
-        "samples" if the samples that learn show dependence, else "pairs"; `result_.data.noise` says which.
+        "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto": "pairs" if
+        the samples that learn are enough to show dependence and do not, else "samples"; `result_.data.noise` says
+        which. `partial_fit` and `merge` choose anew.
     solver
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
     target_gap
@@ -160,7 +163,7 @@ class StableLearner:
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
         seed = self._seed_as_in(self.statistics_)
-        more = self._statistics(log, seed, like=self.statistics_)
+        more = self._statistics(log, seed, like=self.statistics_.clues.decisive)
         if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
         return self._learn(self.statistics_ + more, self._seen | {more.log_identity}, seed)
@@ -200,13 +203,21 @@ class StableLearner:
         drawn = self.random_state is None or isinstance(self.random_state, np.random.Generator)
         return earlier.setting.seed if drawn else seed
 
-    def _statistics(self, log: Any, seed: int, like: Statistics | None = None) -> Statistics:
-        """Return the statistics of whatever was given; what was taken to be independent before still is."""
+    def _statistics(self, log: Any, seed: int, like: SampleExcess | None = None) -> Statistics:
+        """Return the statistics of whatever was given, to be added to others whose samples decided on their noise."""
         paper = "paper" in {self.certificate, self.solver}
-        made = Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=seed, paper=paper)
-        if like is None or made.setting.noise == like.setting.noise:
+        options: Any = {"sizes": self.sizes, "seed": seed, "paper": paper}
+        made = Statistics.for_learning(log, noise=self.noise, **options)
+        decisive = made.clues.decisive
+        if self.noise != "auto" and decisive is not None:
+            return replace(made, clues=replace(made.clues, decisive=None))  # nothing that is added changes the choice
+        if like is None or decisive is None or isinstance(log, Statistics):
             return made
-        return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
+        if made.setting.noise == "pairs" and chosen_noise(like + decisive) == "samples":
+            # What occurs together can be had from the log, and else is only bounded.
+            anew = Statistics.for_learning(log, noise="samples", **options)
+            return replace(anew, clues=replace(anew.clues, excess=made.clues.excess, decisive=decisive))
+        return made
 
     def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
         found = recommend(
@@ -235,7 +246,8 @@ class StableLearner:
             found.guess,
         )  # fmt: skip
         asked = {name: value for name, value in self.get_params().items() if name != "progress"}
-        result = assembled(found, statistics, solver, {**asked, "random_state": seed})
+        notes = chosen_before(statistics, self.noise, paper="paper" in {self.certificate, self.solver})
+        result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes)
         estimate, warnings = result.estimate, result.warnings
         if found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
             warnings += (f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}",)
