@@ -109,11 +109,15 @@ def contrasts(pairs: str, which: str, sized_by: str, weights: str, *, symmetric:
     cell = _cell(sized_by, symmetric=symmetric, pooled=pooled, everywhere="(pooled)")
     rows = f"SELECT {which} AS half, p.sample AS sample, {cell}, utility FROM {_sized(pairs, sized_by)}"
     samples = (
-        "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t "
+        "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t, "
+        "sum(w.weight * w.weight * w.variance) AS v "
         f"FROM ({rows}) AS r JOIN {weights} w ON r.half = w.half AND r.room = w.room AND r.one = w.one "
         "AND r.two = w.two AND r.size = w.size GROUP BY r.half, r.room, r.sample"
     )
-    return f"SELECT room, half, sum(t) AS total, sum(t * t) AS squares FROM ({samples}) AS s GROUP BY room, half"
+    return (
+        "SELECT room, half, sum(t) AS total, sum(t * t) AS squares, sum(v) AS expected "
+        f"FROM ({samples}) AS s GROUP BY room, half"
+    )
 
 
 def first_parts(pairs: str, which: str, parts: int) -> str:
