@@ -117,4 +117,5 @@ def _data(statistics: Statistics) -> Data:
         statistics.clues.since,
         statistics.clues.until,
         setting.adaptive,
+        statistics.clues.marks,
     )

@@ -18,6 +18,7 @@ from coterie.learn.assemble import Judged, assembled
 from coterie.learn.result import Result, Search
 from coterie.learn.warnings import chosen_before
 from coterie.log.log import Log, as_log
+from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -50,7 +51,7 @@ def certify(
         "paired", "paper", or "holdout", which needs `fresh`.
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
-        that was learnt from this very log, read in the same way.
+        that was learnt from this log or a part of it, however they were read.
     delta, sizes, noise, min_samples
         As for `StableLearner`.
     """
@@ -71,8 +72,13 @@ def certify(
     given, learnt_from = _given(strategy, source.agents, source.coalitions)
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
-    if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
+    if fresh and learnt_from.get("log_sha256") == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
+    if fresh and share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
+        raise InputError(
+            f"{said('fresh')}: this strategy was learnt from samples that are in this log too, so it is not fresh; "
+            "give samples that are others other names"
+        )
     evidence = evidence_from(statistics.whole)
     declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
     spaces, notes = widened(declared, given)
@@ -92,10 +98,10 @@ def certify(
     return assembled(Judged(given, chosen, alone, evidence, spaces, likely), statistics, GIVEN, parameters, notes)
 
 
-def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
-    """Return the strategy, and the hash of the log that it was learnt from, where it is or comes from a result."""
+def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, Mapping[str, Any]]:
+    """Return the strategy, and what is known of the log that it was learnt from, where it is or comes from a result."""
     if isinstance(strategy, Result):
-        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
+        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.to_json()
     if isinstance(strategy, (str, PathLike)):
         content = read_strategy_content(strategy)
         with naming(strategy):
@@ -103,4 +109,4 @@ def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) 
     else:
         content, given = strategy, as_strategy(strategy, agents, coalitions, "the log's")
     data = content.get("data") if isinstance(content, Mapping) else None
-    return given, data.get("log_sha256") if isinstance(data, Mapping) else None
+    return given, data if isinstance(data, Mapping) else {}

@@ -160,6 +160,6 @@ def sample_excess(log: Log, among: Division | None = None) -> SampleExcess:
         )
     ).to_pylist()  # fmt: skip
     columns = ("total", "squares", "expected", "surprise", "groups")
-    three = ([found[f"{name}_{column}"] or 0 for column in columns] for name in group_by.EXCESSES)
-    sums = (Excess(*map(float, values), int(groups)) for *values, groups in three)
+    three = ([float(found[f"{name}_{column}"] or 0) for column in columns] for name in group_by.EXCESSES)
+    sums = (Excess(*values[:4], groups=int(values[4])) for values in three)
     return SampleExcess(int(found["samples"] or 0), *sums)

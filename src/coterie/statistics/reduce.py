@@ -22,7 +22,7 @@ from coterie.statistics.contrast import size_contrasts
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.statistics.fresh import sample_hashes
+from coterie.statistics.fresh import sample_hashes, sample_marks
 from coterie.statistics.noise import chosen_noise
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
@@ -90,10 +90,10 @@ def reduce_log(
     if log.options["symmetrize"]:  # averages have no order
         by_order = None
     drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
-    unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
+    unrecorded, hashes = _unrecorded(task, reduced) if log.has_memberships else None, sample_hashes(log)
     kept = Clues(
-        log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, sample_hashes(log), unrecorded,
-        by_order, log.checked.agreed, log.options["since"], log.options["until"],
+        log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
+        sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
     )  # fmt: skip
     return Statistics(setting, reduced, kept, attendance)
 

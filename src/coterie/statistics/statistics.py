@@ -222,7 +222,7 @@ class Statistics:
         both = agreeing(self, other)
         setting = both[0].setting.merged(both[1].setting)
         pairs = zip(*(one.parts for one in both), strict=True)
-        parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
+        parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)
         complete = all(len(one.clues.samples) == one.n_samples for one in both)
         clues, more = (one.clues.relabelled(one.setting, setting) for one in both)
         attendance = _added(*both, setting)
