@@ -294,6 +294,28 @@ def test_certify_knows_its_own_log(run, log, tmp_path):
     assert "learnt from this very log" in complaint
 
 
+@pytest.mark.parametrize(
+    "options",
+    [["--since", 100], ["--utility-range", -2, 2], ["--sizes", "aware"], ["--pool-coalitions"], ["--adaptive"]],
+)
+def test_certify_knows_its_own_log_however_it_is_read(run, log, tmp_path, options):
+    run("learn", log, "--out", tmp_path / "result.json", "--quiet")
+    words = ("certify", log, tmp_path / "result.json", "--fresh", *options)
+    if "--pool-coalitions" in options:
+        words += ("--coalitions", 3, "--actions", "any")
+    code, _, complaint = run(*words)
+    assert code == 2
+    assert "learnt from samples that are in this log too" in said(complaint)
+
+
+def test_another_log_may_number_its_samples_likewise(run, log, tmp_path):
+    run("learn", log, "--out", tmp_path / "result.json", "--quiet")
+    other = tmp_path / "other"
+    run("simulate", "--agents", 5, "--coalitions", 3, "--samples", 300, "--seed", 9, "--out", other)
+    code, shown, complaint = run("certify", other, tmp_path / "result.json", "--certificate", "holdout", "--fresh")
+    assert (code, complaint) == (0, "")
+
+
 def test_names_cannot_steer_the_terminal(run, tmp_path):
     name = "a\x1b[31mb"
     (tmp_path / "pairs.csv").write_text(

@@ -173,13 +173,23 @@ def test_clues_of_different_logs(tables, monkeypatch):
     assert (first + second).clues.by_size == ()
 
 
+def test_notes_that_differ_in_numbers_are_told_once(tables):
+    log_tables = tables(63)
+    names = log_tables.samples
+    pieces = [Statistics.of(log_of(log_tables, since=names[at], until=names[at + 9])) for at in (0, 10, 20)]
+    notes = ((pieces[0] + pieces[1]) + pieces[2]).clues.notes
+    assert sum("samples are used" in note for note in notes) == 1
+    assert notes[0] == pieces[0].clues.notes[0] + clues.ALIKE
+    assert (pieces[0] + (pieces[1] + pieces[2])).clues.notes == notes
+
+
 @pytest.mark.parametrize("names", [("memberships", "pairs"), ("pairs",), ("memberships", "totals")])
 def test_clues_are_saved(tables, tmp_path, names):
     original = Statistics.of(log_of(tables(64), names), noise="auto")
     original.save(tmp_path / "s.npz")
     loaded = Statistics.load(tmp_path / "s.npz").clues
     assert_same_sums(loaded.by_size, original.clues.by_size)
-    for name in ("notes", "extent", "excess", "contrasts", "decisive", "agreed"):
+    for name in ("notes", "extent", "excess", "contrasts", "decisive", "agreed", "marks"):
         assert getattr(loaded, name) == getattr(original.clues, name)
 
 

@@ -325,8 +325,8 @@ def parse(description: Any, coalitions: Iterable[str] | int, *, may_stay_out: bo
         if bounded := re.fullmatch(r"up-to:(\d{1,9})", word, re.ASCII):
             return UpTo(k, min(checks.whole(int(bounded[1]), "up-to", 1), k), may_stay_out)
         raise InputError(
-            f'{said("actions")}: {checks.shown(description)} is not one of "one", "any", "up-to:3" or a list of lists of '
-            "names"
+            f'{said("actions")}: {checks.shown(description)} is not one of "one", "any", "up-to:3" or a list of lists '
+            "of names"
         )
     if isinstance(description, Sequence):
         return explicit(description, coalitions, may_stay_out=may_stay_out)

@@ -51,8 +51,8 @@ def action_sets(
     if not is_observed(description):
         if pooled and not isinstance(description, str):
             raise InputError(
-                f"{said('actions')}: with {said(pool_coalitions=True)} old coalition names mean nothing, so sets of them "
-                'are refused; say "one", "any", "up-to:3" or "observed"'
+                f"{said('actions')}: with {said(pool_coalitions=True)} old coalition names mean nothing, so sets of "
+                'them are refused; say "one", "any", "up-to:3" or "observed"'
             )
         ActionSpaces.parse(description, agents, coalitions)
         return description
