@@ -34,17 +34,17 @@ def cautions(statistics: Statistics, strategy: Strategy, checks: Sequence[Check]
 
 
 def chosen_before(statistics: Statistics, noise: NoiseChoice, *, paper: bool) -> list[str]:
-    """Return a warning where "auto" was asked for, and statistics were made with a choice that no test has led to.
+    """Return a warning where "auto" was asked for, and statistics were made with a choice that no test stands behind.
 
-    The `paper`'s certificate leaves no choice.
+    Where there are enough samples, the whole log is tested all the same. The `paper`'s certificate leaves no choice.
     """
     setting = statistics.setting
     if noise != "auto" or paper or setting.feedback == "bandit" or setting.noise == "samples":
         return []
-    if statistics.clues.decisive is not None:
+    if statistics.clues.decisive is not None or statistics.clues.excess.is_enough:
         return []
     made = f"these statistics were made with {said(noise='pairs')}: the pairs of one sample are taken to be independent"
-    return [f"{made}, whatever the samples that learn show; make them with {said(noise='auto')} to let them decide"]
+    return [f"{made}, and there are too few data to tell; make them with {said(noise='auto')} to do without that"]
 
 
 def _one_sign(statistics: Statistics) -> Iterator[str]:
