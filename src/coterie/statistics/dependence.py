@@ -159,7 +159,10 @@ def sample_excess(log: Log, among: Division | None = None) -> SampleExcess:
             symmetric=log.symmetric, pooled=log.pool_coalitions,
         )
     ).to_pylist()  # fmt: skip
-    columns = ("total", "squares", "expected", "surprise", "groups")
-    three = ([float(found[f"{name}_{column}"] or 0) for column in columns] for name in group_by.EXCESSES)
-    sums = (Excess(*values[:4], groups=int(values[4])) for values in three)
-    return SampleExcess(int(found["samples"] or 0), *sums)
+
+    def excess(name: str) -> Excess:
+        columns = ("total", "squares", "expected", "surprise")
+        total, squares, expected, surprise = (float(found[f"{name}_{column}"] or 0) for column in columns)
+        return Excess(total, squares, expected, surprise, int(found[f"{name}_groups"] or 0))
+
+    return SampleExcess(int(found["samples"] or 0), *map(excess, group_by.EXCESSES))
