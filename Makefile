@@ -39,7 +39,7 @@ lint: $(DEV_READY)
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term
 
 test-fast: $(DEV_READY)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"

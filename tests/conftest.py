@@ -20,10 +20,11 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Spark takes many seconds to start: whatever needs it is slow."""
+    """Spark takes many seconds to start: whatever needs it is slow, and shares one worker and its session."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @dataclass(frozen=True)
@@ -255,5 +256,6 @@ def spark():
     from coterie.log.spark import local_session
 
     session = local_session(threads=2)
+    session.conf.set("spark.sql.shuffle.partitions", "2")  # each query on a small log is mostly their number of tasks
     yield session
     session.stop()

@@ -105,6 +105,41 @@ def test_what_to_collect(run, log):
     assert "The plan looked at utilities" not in alone
 
 
+def test_too_few_samples_to_tell_whether_pairs_are_independent(run, log):
+    """Plans and their certificates take it so, and say so; `--noise samples` certifies without that."""
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4, "--json"]
+    found = {}
+    for noise in ("auto", "pairs", "samples"):
+        _, shown, messages = run(*words, "--noise", noise)
+        found[noise] = json.loads(shown)["certificate"]
+        assert ("too few data to tell whether the pairs of one sample are independent" in said(messages)) == (
+            noise == "auto"
+        )
+    assert found["auto"] == found["pairs"] <= found["samples"]
+    assert "too few data" not in run(*words[:4])[2]  # nothing but certificates depends on it
+
+
+def test_agents_who_are_left_out(run, log):
+    """Whom a certificate is not about, nobody plans for."""
+    with (log / "memberships.csv").open("a", encoding="utf-8") as file:
+        file.write("4,dan,x\n4,ada,x\n4,bob,y\n4,cy,y\n")
+    with (log / "pairs.csv").open("a", encoding="utf-8") as file:
+        file.write("4,x,ada,dan,0.9\n4,y,bob,cy,0.1\n")
+    teams = log.parent / "four.csv"
+    teams.write_text(TEAMS + "dan,y\n", encoding="utf-8")
+    words = ["coverage", log, "--strategy", teams, "--collect", 20, "--actions", "one", "--json"]
+    everybody, some = (json.loads(run(*words, "--min-samples", least)[1]) for least in (0, 2))
+    assert some["certificate"] <= everybody["certificate"]
+
+    def moving(content):
+        return {agent for need in content["collect"]["pairs"] for agent in (need["agent"], need["partner"])}
+
+    assert "dan" in moving(everybody)
+    worth = {(need["agent"], need["partner"], need["coalition"]) for need in some["collect"]["pairs"]}
+    assert not any({"dan"} & set(pair[:2]) and pair[2] == "x" for pair in worth)  # dan in x is her move alone
+    assert "nobody was in so many samples" in run(*words, "--min-samples", 99)[2].replace("\n", " ")
+
+
 def test_targets(run, log):
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--target-gap"]
     code, shown, _ = run(*words, 1.5)

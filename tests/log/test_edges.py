@@ -253,7 +253,8 @@ def test_spark_edges(tmp_path, spark):
     text = PAIRS + "1,x,a,b, 0.5\t\n2,x,a,b, 1e-1 \n"
     (folder / "pairs.csv").write_text(text, encoding="utf-8")
     from_csv = coterie.read_log(folder, spark=spark)
-    assert Statistics.of(from_csv).sha256 == Statistics.of(coterie.read_log(folder)).sha256
+    hashes = {Statistics.of(log, clues=False).sha256 for log in (from_csv, coterie.read_log(folder))}
+    assert len(hashes) == 1
     (folder / "pairs.csv").unlink()
     pq.write_table(pa.table(ROW), folder / "part-0.parquet")
     (folder / "log.json").write_text('{"utility_range": [-2, 2]}', encoding="utf-8")

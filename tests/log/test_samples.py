@@ -110,6 +110,6 @@ def test_samples_are_alike_on_every_engine(tables, spark, tmp_path):
     theirs = coterie.read_log(folder, since="s5", until="s20", spark=spark)
     assert theirs.samples.names.to_pylist() == ours.samples.names.to_pylist()
     assert theirs.notes == ours.notes
-    assert Statistics.of(theirs).sha256 == Statistics.of(ours).sha256
+    assert len({Statistics.of(log, clues=False).sha256 for log in (ours, theirs)}) == 1
     frames = coterie.Log.from_frames(**made.frames(), spark=spark)
     assert samples_of(frames.engine, frames.tables).names.to_pylist() == [f"s{m}" for m in range(40)]

@@ -1,7 +1,7 @@
 """What tests of assumptions need: made with the statistics, added, saved and loaded with them."""
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import coterie
 from coterie.errors import InputError
 from coterie.log.log import INFERRED
 from coterie.statistics import clues
-from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
+from coterie.statistics.dependence import NO_EXCESS, Excess, SampleExcess, sample_excess
 from coterie.statistics.parts import HALVES, PARTS
 from coterie.statistics.statistics import Statistics
 
@@ -148,8 +148,8 @@ def test_clues_of_logs_add_up(tables, pooled):
         assert_same_sums(both.by_size, whole.by_size)
         assert both.extent == whole.extent
         assert both.excess.samples == ours.clues.excess.samples + theirs.clues.excess.samples <= whole.excess.samples
-        assert both.excess.total == pytest.approx(ours.clues.excess.total + theirs.clues.excess.total)
-        assert both.excess.squares == pytest.approx(ours.clues.excess.squares + theirs.clues.excess.squares)
+        assert both.excess.rooms.total == pytest.approx(ours.clues.excess.rooms.total + theirs.clues.excess.rooms.total)
+        assert both.excess.rooms.surprise == max(one.clues.excess.rooms.surprise for one in (ours, theirs))
 
 
 def test_clues_of_different_logs(tables, monkeypatch):
@@ -173,13 +173,23 @@ def test_clues_of_different_logs(tables, monkeypatch):
     assert (first + second).clues.by_size == ()
 
 
+def test_notes_that_differ_in_numbers_are_told_once(tables):
+    log_tables = tables(63)
+    names = log_tables.samples
+    pieces = [Statistics.of(log_of(log_tables, since=names[at], until=names[at + 9])) for at in (0, 10, 20)]
+    notes = ((pieces[0] + pieces[1]) + pieces[2]).clues.notes
+    assert sum("samples are used" in note for note in notes) == 1
+    assert notes[0] == pieces[0].clues.notes[0] + clues.ALIKE
+    assert (pieces[0] + (pieces[1] + pieces[2])).clues.notes == notes
+
+
 @pytest.mark.parametrize("names", [("memberships", "pairs"), ("pairs",), ("memberships", "totals")])
 def test_clues_are_saved(tables, tmp_path, names):
     original = Statistics.of(log_of(tables(64), names), noise="auto")
     original.save(tmp_path / "s.npz")
     loaded = Statistics.load(tmp_path / "s.npz").clues
     assert_same_sums(loaded.by_size, original.clues.by_size)
-    for name in ("notes", "extent", "excess", "contrasts", "decisive", "agreed"):
+    for name in ("notes", "extent", "excess", "contrasts", "decisive", "agreed", "marks"):
         assert getattr(loaded, name) == getattr(original.clues, name)
 
 
@@ -191,12 +201,13 @@ def test_clues_are_alike_on_every_engine(tables, spark):
     assert_same_sums([theirs.clues.by_order], [ours.clues.by_order])
     assert theirs.sha256 == ours.sha256
     assert (theirs.clues.extent, theirs.clues.excess.samples) == (ours.clues.extent, ours.clues.excess.samples)
-    assert theirs.clues.excess.total == pytest.approx(ours.clues.excess.total)
-    assert theirs.clues.excess.squares == pytest.approx(ours.clues.excess.squares)
+    for name in ("whole", "rooms", "agents"):
+        excesses = [astuple(getattr(one.clues.excess, name)) for one in (theirs, ours)]
+        assert excesses[0] == pytest.approx(excesses[1])
     assert len(ours.clues.contrasts) == 2 * len(ours.setting.coalitions)
     for one, other in zip(theirs.clues.contrasts, ours.clues.contrasts, strict=True):
         assert (one.coalition, one.half) == (other.coalition, other.half)
-        assert (one.total, one.squares) == pytest.approx((other.total, other.squares))
+        assert astuple(one)[2:] == pytest.approx(astuple(other)[2:])
     decided = [Statistics.of(coterie.Log.from_frames(**frames, spark=one), noise="auto") for one in (None, spark)]
     assert decided[0].clues.decisive.samples == decided[1].clues.decisive.samples
 
@@ -222,5 +233,7 @@ def test_damaged_clues_are_refused(tables, tmp_path):
 
 
 def test_excess_adds_up():
-    assert SampleExcess(1, 2.0, 3.0) + SampleExcess(10, -1.0, 0.5) == SampleExcess(11, 1.0, 3.5)
+    one = SampleExcess(1, Excess(2.0, 3.0, 1.0, 4.0, 5), agents=Excess(1.0, 1.0))
+    two = SampleExcess(10, Excess(-1.0, 0.5, 1.0, 2.0, 5))
+    assert one + two == SampleExcess(11, Excess(1.0, 3.5, 2.0, 4.0, 10), agents=Excess(1.0, 1.0))
     assert NO_EXCESS + NO_EXCESS == NO_EXCESS

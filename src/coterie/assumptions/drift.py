@@ -19,6 +19,9 @@ def drift_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
     Samples are in their natural order, see `coterie.log.samples`. The test is that of `_surprise` in both folds, six
     events each, so false alarms have probability at most alpha, whatever the distributions and however the pairs of a
     sample depend on each other; sizes are told apart where they are known. A change that later reverts is not seen.
+
+    The proof is given who met whom, so it does not cover adaptive logs: if two met until it went badly, their early
+    values are lower than their mean, and the weights of all values hang on how often they met later.
     """
     seen, change = statistics.clues.drift, statistics.clues.drift.change
     if statistics.setting.feedback == "bandit":

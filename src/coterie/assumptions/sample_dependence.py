@@ -5,19 +5,24 @@ from coterie.statistics.dependence import FALSE_ALARMS, LEAST_SAMPLES, SampleExc
 from coterie.statistics.statistics import Statistics
 from coterie.words import counted, said
 
+TOO_FEW_TO_TELL = "there are too few data to tell whether the pairs of one sample are independent"
+
 
 def independence_check(statistics: Statistics) -> Check:
     """Test whether the pairs of one sample move together, or say what follows from the test that was made already."""
     setting, clues = statistics.setting, statistics.clues
     if setting.noise == "samples":
         score = None if clues.decisive is None else clues.decisive.alarm()
+        if statistics.cannot_tell:
+            text = f"{TOO_FEW_TO_TELL}, so they are not taken to be, and certificates are wide: if they are, use"
+            return Check("independence", "not assumed", f"{text} {said(noise='pairs')}")
         if score is None:
             return Check("independence", "not assumed", "pairs of one sample may depend on each other, as was said")
         return Check(
             "independence",
             "broken",
-            f"utilities of one sample move {_together(score)} (score {score:.1f}), so they are not taken to be "
-            f"independent: certificates are those of {said(noise='samples')}, which are wider",
+            f"{_together(score)}, so they are not taken to be independent: certificates are those of "
+            f"{said(noise='samples')}, which are wider",
         )
     if setting.feedback == "bandit":
         return Check("independence", "not tested", "totals do not show whether the pairs of a sample move together")
@@ -40,8 +45,9 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
     score = excess.alarm(alpha)
     if score is None:
         return None
-    return f"utilities of one sample move {_together(score)} (score {score:.1f}): use {said(noise='samples')}"
+    return f"{_together(score)}: use {said(noise='samples')}"
 
 
 def _together(score: float) -> str:
-    return "together" if score > 0 else "against each other"
+    how, what = ("together", "good") if score > 0 else ("against each other", "bad")
+    return f"utilities of one sample move {how}: good ones come with {what} ones more often than chance explains"

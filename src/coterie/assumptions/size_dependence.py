@@ -69,8 +69,8 @@ def size_dependence(
 
     Sample by sample, where `contrasts` are known: T = sum of t over independent samples exceeds sqrt(2 L sum of t^2)
     with probability at most exp(-L) if each t is as likely as -t (given all |t|, T is a sum of random signs, and that
-    is Hoeffding's bound), and about so with many samples whatever t is like. None of 630 simulated logs of 60 to 400
-    samples raised an alarm, with shared noise or with rare losses that whole rooms share.
+    is Hoeffding's bound), and about so with many samples whatever t is like. Where losses are rare, the sum of t^2 may
+    be far below its mean, so `expected` counts where that is larger.
 
     From sums alone, which logs that were added have in common: by the Cauchy-Schwarz inequality, (sum over the P pairs
     of a room of |weight|)^2 <= P sum of weight^2 with P = s (s - 1) / 2 (twice that if pairs are ordered; not known if
@@ -85,9 +85,10 @@ def size_dependence(
     strength = np.zeros(len(names))
     log_term = float(np.log(2 * 2 * len(names) / alpha))
     for one in contrasts:
-        if one.squares > 0:
+        spread = max(one.squares, one.expected)
+        if spread > 0:
             place = names.index(one.coalition)
-            strength[place] = max(strength[place], one.total / np.sqrt(2 * log_term * one.squares))
+            strength[place] = max(strength[place], one.total / np.sqrt(2 * log_term * spread))
     if not setting.pool_coalitions:
         for half in (0, 1):
             strength = np.maximum(strength, _strength_of_sums(parts[1 - half], parts[half], bounds, log_term))

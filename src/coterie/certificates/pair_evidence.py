@@ -161,7 +161,8 @@ class PairEvidence(Evidence):
             variance = np.where(other.count >= 2, other.variance, self.bounds.half_range**2)
         # Of the certifying part only who met whom may be seen; what was recorded there may depend on utilities.
         moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats, other.unrecorded)
-        return replace(self, estimate=replace(self.estimate, moments=moments))
+        noise = None if self.estimate.noise is None else replace(self.estimate.noise, by_cluster=None)
+        return replace(self, estimate=replace(self.estimate, moments=moments, noise=noise))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
         return np.abs(change)[:, None] * self.unknowns.by_partner(self.errors, design, agent)

@@ -60,11 +60,19 @@ def command(
     sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
-        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+        typer.Option(
+            help="samples: the pairs of one sample may depend on each other; auto: if they seem to. Matters to "
+            "certificates alone, so with --collect or --target-gap."
+        ),
     ] = "auto",
+    min_samples: Annotated[
+        int,
+        typer.Option(metavar="N", help="Leave agents seen in fewer samples out of what is certified and planned."),
+    ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
+    from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
     from coterie.certificates.widened import widened
     from coterie.coverage import coverage, scarcest, seen_in
     from coterie.game.strategy import read_strategy
@@ -76,17 +84,24 @@ def command(
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     given = None if strategy is None else read_strategy(strategy, log.agents, log.coalitions)
-    spaces, notes = (log.actions, []) if given is None else widened(log.actions, given)
-    for note in [*log.notes, *notes]:
-        warn(note)
+    checks.whole(min_samples, said("min_samples"), 0)
     aims = given is not None and (collect is not None or target_gap is not None)
     # Nothing but certificates depends on the noise.
     statistics = Statistics.for_coverage(log, sizes=sizes, noise=noise if aims else "pairs")
+    if aims and noise == "auto" and statistics.cannot_tell:
+        warn(
+            f"{TOO_FEW_TO_TELL}: what is certified and planned here takes them to be, while learn and certify do not, "
+            f"and certify less; say {said(noise='samples')} for what is certified without that"
+        )
+    declared = log.actions.leaving_out(statistics.seen_less(min_samples))
+    spaces, notes = (declared, []) if given is None else widened(declared, given)
+    for note in [*log.notes, *notes]:
+        warn(note)
     seen = seen_in(statistics)
     found = coverage(seen, given, spaces)
     aim = None
     if given is not None and aims:
-        aim = _aim(statistics, given, spaces, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
+        aim = _aim(statistics, given, spaces, declared, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
     if json:
         content: dict[str, Any] = {
             "format": "coterie.coverage/1",
@@ -149,6 +164,7 @@ def _aim(
     statistics: Statistics,
     strategy: Strategy,
     spaces: ActionSpaces,
+    declared: ActionSpaces,
     collect: int | None,
     target: float | None,
     *,
@@ -164,7 +180,6 @@ def _aim(
     from coterie.statistics.total_statistics import TotalStatistics
 
     evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
-    declared = statistics.setting.actions
     certificate = paired(evidence, strategy, spaces, delta, declared=declared).gap
     depends = isinstance(evidence, PairEvidence) and evidence.allows_dependence
     if isinstance(evidence, PairEvidence) and depends:

@@ -94,7 +94,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         about += f", {how.method} search {ended}" + (f", {_seconds(how.seconds)}" if timed else "")
     yield f"({about})"
     if how.guess != "raw":
-        yield from wrapped(f"(searched with {_searched_with(how.guess)})", "", "")
+        yield from wrapped(f"(looked for as if {_believed(how.guess)})", "", "")
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
@@ -165,21 +165,22 @@ def _seconds(seconds: float) -> str:
 
 
 EFFECTS = {
-    "mean": "the overall mean",
-    "coalition": "coalitions' averages",
-    "agents": "the effects of coalitions and agents",
-    "agents in coalitions": "the effects of coalitions, agents and agents in coalitions",
-    "pairs": "the effects of coalitions, agents and pairs",
+    "mean": "the average of all",
+    "coalition": "the average in its coalition",
+    "agents": "what is usual for its coalition and its two members",
+    "agents in coalitions": "what is usual for its two members in that coalition",
+    "pairs": "what is usual for its coalition and for the two elsewhere",
 }
 """What each level of `coterie.estimate.guess` shrinks means towards."""
 
 
-def _searched_with(guess: str) -> str:
-    """Word the name of a guess."""
+def _believed(guess: str) -> str:
+    """Word the name of a guess for somebody who has seen averages, and nothing else of statistics."""
     level = guess.partition(",")[0]
     if level == "ridge":
-        return "ridge estimates"
-    return f"means shrunk towards {EFFECTS.get(level, 'a table of low rank')}: {guess}"
+        return "each pair were worth what the totals make most likely"
+    usual = EFFECTS.get(level, "what is usual for members like its two")
+    return f"a pair seen seldom were like {usual}; the certificate above takes nothing of the kind for granted"
 
 
 def _people(result: "Result") -> Iterator[str]:

@@ -54,7 +54,8 @@ def close_deviations(
 ) -> tuple[list[tuple[int, FloatArray, FloatArray]], float]:
     """Return (agent, deviations x, w_d width_d) of all who have a choice, and the soft maximum sum of w_d h_d."""
     found = []
-    for i, space in enumerate(spaces.spaces):
+    for i in np.flatnonzero(spaces.counted).tolist():
+        space = spaces.spaces[i]
         own = strategy.sets[strategy.owner == i][0]
         sets = space.enumerate() if is_enumerated(space) else small_steps(space, own)
         x = sets - strategy.marginals[i]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray, mixed_radix
 from coterie.errors import InputError, TooLargeError
+from coterie.words import said
 
 MAX_ENUMERATED = 2**20
 """Action spaces and joint action spaces above this size are not enumerated."""
@@ -132,15 +133,15 @@ class ExplicitSets(ActionSpace):
     sets: BoolArray
 
     def __post_init__(self) -> None:
-        sets = checks.booleans(self.sets, "actions")
+        sets = checks.booleans(self.sets, said("actions"))
         sets.setflags(write=False)
         object.__setattr__(self, "sets", sets)
         if self.sets.ndim != 2 or self.sets.shape[1] < 1:
-            raise InputError("actions: expected a list of sets of coalitions")
+            raise InputError(f"{said('actions')}: expected a list of sets of coalitions")
         if not len(self.sets):
-            raise InputError("actions: the action space is empty")
+            raise InputError(f"{said('actions')}: the action space is empty")
         if len(np.unique(self.sets, axis=0)) != len(self.sets):
-            raise InputError("actions: the same set is listed twice")
+            raise InputError(f"{said('actions')}: the same set is listed twice")
 
     @property
     def n_coalitions(self) -> int:  # type: ignore[override]
@@ -203,7 +204,7 @@ class UpTo(ActionSpace):
         object.__setattr__(self, "most", checks.whole(self.most, "largest number of coalitions per agent", 1))
         if self.most > self.n_coalitions:
             most = checks.shown(self.most)
-            raise InputError(f"actions: at most {self.n_coalitions} coalitions can be joined, not {most}")
+            raise InputError(f"{said('actions')}: at most {self.n_coalitions} coalitions can be joined, not {most}")
 
     @cached_property
     def _counts(self) -> list[int]:
@@ -298,12 +299,12 @@ def explicit(
     """Return the space of the listed sets of coalition names, with the empty set on request."""
     coalitions = as_names(coalitions, "coalitions")
     if isinstance(sets, (str, Mapping)) or not isinstance(sets, Iterable):
-        raise InputError(f"actions: expected a list of lists of coalition names, got {checks.shown(sets)}")
-    rows = [action_of(chosen, coalitions, "actions") for chosen in sets]
+        raise InputError(f"{said('actions')}: expected a list of lists of coalition names, got {checks.shown(sets)}")
+    rows = [action_of(chosen, coalitions, said("actions")) for chosen in sets]
     if may_stay_out and not any(not row.any() for row in rows):
         rows.append(np.zeros(len(coalitions), dtype=bool))
     if not rows:
-        raise InputError("actions: the action space is empty")
+        raise InputError(f"{said('actions')}: the action space is empty")
     return ExplicitSets(np.array(rows))
 
 
@@ -324,11 +325,13 @@ def parse(description: Any, coalitions: Iterable[str] | int, *, may_stay_out: bo
         if bounded := re.fullmatch(r"up-to:(\d{1,9})", word, re.ASCII):
             return UpTo(k, min(checks.whole(int(bounded[1]), "up-to", 1), k), may_stay_out)
         raise InputError(
-            f'actions: {checks.shown(description)} is not one of "one", "any", "up-to:3" or a list of lists of names'
+            f'{said("actions")}: {checks.shown(description)} is not one of "one", "any", "up-to:3" or a list of lists '
+            "of names"
         )
     if isinstance(description, Sequence):
         return explicit(description, coalitions, may_stay_out=may_stay_out)
-    raise InputError(f"actions: expected a word or a list of lists of coalition names, got {checks.shown(description)}")
+    wanted = "a word or a list of lists of coalition names"
+    raise InputError(f"{said('actions')}: expected {wanted}, got {checks.shown(description)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,11 +346,11 @@ class ActionSpaces:
 
     def __post_init__(self) -> None:
         if not isinstance(self.spaces, tuple) or not all(isinstance(space, ActionSpace) for space in self.spaces):
-            raise InputError(f"actions: expected a tuple of action spaces, got {checks.shown(self.spaces)}")
+            raise InputError(f"{said('actions')}: expected a tuple of action spaces, got {checks.shown(self.spaces)}")
         if not self.spaces:
-            raise InputError("actions: there are no agents")
+            raise InputError(f"{said('actions')}: there are no agents")
         if len({space.n_coalitions for space in self.spaces}) > 1:
-            raise InputError("actions: the agents' action spaces differ in the number of coalitions")
+            raise InputError(f"{said('actions')}: the agents' action spaces differ in the number of coalitions")
         agents_of: dict[int, list[int]] = {}
         for agent, space in enumerate(self.spaces):
             agents_of.setdefault(id(space), []).append(agent)
@@ -378,7 +381,7 @@ class ActionSpaces:
             checks.index_of(agent, agents, "agent in actions")
         missing = [agent for agent in agents if agent not in description]
         if missing:
-            raise InputError(f"actions: no action space for agent {missing[0]!r}")
+            raise InputError(f"{said('actions')}: no action space for agent {missing[0]!r}")
 
         def own(agent: str) -> ActionSpace:
             try:

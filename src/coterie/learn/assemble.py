@@ -129,4 +129,5 @@ def _data(statistics: Statistics) -> Data:
         statistics.clues.since,
         statistics.clues.until,
         setting.adaptive,
+        statistics.clues.marks,
     )

@@ -53,6 +53,9 @@ CANDIDATES = 2
 PAIRED_SHARE = 0.1
 """This much of delta goes to `paired` under `auto`."""
 
+SETTLED_TIME, HELD_OUT_TIME = 0.1, 0.6
+"""This much of the time limit best-response dynamics may take, and a held-out search under `auto`."""
+
 SETTLED, CERTIFIED = 32, 8
 """From so many starts best-response dynamics runs at first, and so many of its ends are certified."""
 
@@ -140,7 +143,7 @@ def recommend(
     if certificate == "auto" and strategy == "pure" and solver == "auto":
         found = task.settled(delta * PAIRED_SHARE if shared else delta)
     if not found and holds_out:
-        found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, 0.7 if shared else 1.0)
+        found += task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, HELD_OUT_TIME if shared else 1.0)
     elif not found:
         found += task.on_everything("paper" if certificate == "paper" else "paired", delta)
     if certificate == "auto" and control.ended is None and all(one.certificate.gap > 0 for one in found):
@@ -183,13 +186,13 @@ class _Task:
         sealed = Sealed(evidence_from(self.statistics.certifying))
         guessed, name = self._guessed(learning, self.statistics.learning_parts)
         expected = sealed.preview(guessed)
-        first = searcher.run(expected, "holdout", delta / CANDIDATES, part, share)
+        first = searcher.run(expected, "holdout", delta / CANDIDATES, part, self._of_what_is_left(share))
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
         game = guessed.game(self.spaces)
         looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
         if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
             # The best promise is not about a profile that looks stable: bring one that does.
-            second = searcher.run(guessed, "estimate", delta, part, share)
+            second = searcher.run(guessed, "estimate", delta, part, self._of_what_is_left(share * (1 - share)))
             stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
             expects = [
                 fixed(expected, strategy, self.spaces, delta / CANDIDATES, learning=learning).gap for strategy in stable
@@ -208,10 +211,22 @@ class _Task:
             for index, ((solution, strategy), found) in enumerate(zip(candidates, certified, strict=True))
         ]
 
+    def _of_what_is_left(self, share: float) -> float:
+        """Return a share of the whole time as a share of what is left: how long others took says what they have seen.
+
+        Without a share for others (1), all that is left.
+        """
+        limit, left = self.control.time_limit, self.control.remaining
+        return 1.0 if share in {0.0, 1.0} or limit is None or not left else min(share * limit / left, 1.0)
+
     def settled(self, delta: float) -> list[_Found]:
-        """Return profiles in which best-response dynamics comes to rest and that are surely stable, if any is."""
-        game, rng = self.estimated, self.control.rng
-        inner, found = self.control.nested(), []
+        """Return profiles in which best-response dynamics comes to rest and that are surely stable, if any is.
+
+        It looks at the whole log, so it has random numbers and time of its own: what is learnt to be certified on held
+        out samples must depend on neither.
+        """
+        game, (rng,) = self.estimated, self.control.rng.spawn(1)
+        inner, found = self.control.nested(SETTLED_TIME), []
         with inner.running():
             ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner.check)
             profiles = [self._named(profile) for profile in np.unique(ends[stable], axis=0)]

@@ -20,8 +20,10 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
 from coterie.learn.result import Result, Search
+from coterie.learn.warnings import chosen_before
 from coterie.learn.wishes import wishes_about
 from coterie.log.log import Log, as_log
+from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -57,7 +59,7 @@ def certify(
         "paired", "paper", or "holdout", which needs `fresh`.
     fresh
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
-        that was learnt from this very log, read in the same way.
+        that was learnt from this log or a part of it, however they were read.
     delta, sizes, noise, min_samples, rules, value, stability
         As for `StableLearner`. A strategy that breaks rules can be certified too; the result says which.
     """
@@ -79,8 +81,13 @@ def certify(
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
     statistics, wishes = wishes_about(statistics, rules=rules, value=value, stability=stability)
     given, learnt_from = _given(strategy, statistics.agents, statistics.coalitions)
-    if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
+    if fresh and learnt_from.get("log_sha256") == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
+    if fresh and share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
+        raise InputError(
+            f"{said('fresh')}: this strategy was learnt from samples that are in this log too, so it is not fresh; "
+            "give samples that are others other names"
+        )
     evidence = evidence_from(statistics.whole)
     declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
     spaces, notes = widened(declared, given)
@@ -95,6 +102,7 @@ def certify(
             notes.append(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"
             )
+    notes += chosen_before(statistics, noise, paper=paper)
     alone: dict[str, float | None] = {name: None if one is None else one.gap for name, one in found.items()}
     if against.is_plain:
         likely = likely_gap(evidence, given, spaces, delta)
@@ -106,10 +114,10 @@ def certify(
     return replace(result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations)
 
 
-def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
-    """Return the strategy, and the hash of the log that it was learnt from, where it is or comes from a result."""
+def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, Mapping[str, Any]]:
+    """Return the strategy, and what is known of the log that it was learnt from, where it is or comes from a result."""
     if isinstance(strategy, Result):
-        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
+        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.to_json()
     if isinstance(strategy, (str, PathLike)):
         content = read_strategy_content(strategy)
         with naming(strategy):
@@ -117,4 +125,4 @@ def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) 
     else:
         content, given = strategy, as_strategy(strategy, agents, coalitions, "the log's")
     data = content.get("data") if isinstance(content, Mapping) else None
-    return given, data.get("log_sha256") if isinstance(data, Mapping) else None
+    return given, data if isinstance(data, Mapping) else {}

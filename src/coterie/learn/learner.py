@@ -21,11 +21,13 @@ from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result, Search
 from coterie.learn.teams import TeamsRecommendation, recommend_teams
-from coterie.learn.warnings import NO_STABLE_PROFILE
+from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.learn.wishes import Goal, Wishes, wishes_about
 from coterie.log.log import Log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
+from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.noise import chosen_noise
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -51,8 +53,9 @@ class StableLearner:
     sizes
         "ignore", or "aware": mean utilities may depend on coalition size.
     noise
-        "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto":
-        "samples" if the samples that learn show dependence, else "pairs"; `result_.data.noise` says which.
+        "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto": "pairs" if
+        the samples that learn are enough to show dependence and do not, else "samples"; `result_.data.noise` says
+        which. `partial_fit` and `merge` choose anew.
     solver
         "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
     target_gap
@@ -194,7 +197,7 @@ class StableLearner:
         if not self.__sklearn_is_fitted__():
             return self.fit(log)
         seed = self._seed_as_in(self.statistics_)
-        more = self._statistics(log, seed, like=self.statistics_)
+        more = self._statistics(log, seed, like=self.statistics_.clues.decisive)
         if more.log_identity in self._seen:
             raise InputError("this log was added before; its samples must not count twice")
         return self._learn(self.statistics_ + more, self._seen | {more.log_identity}, seed)
@@ -237,13 +240,21 @@ class StableLearner:
         drawn = self.random_state is None or isinstance(self.random_state, np.random.Generator)
         return earlier.setting.seed if drawn else seed
 
-    def _statistics(self, log: Any, seed: int, like: Statistics | None = None) -> Statistics:
-        """Return the statistics of whatever was given; what was taken to be independent before still is."""
+    def _statistics(self, log: Any, seed: int, like: SampleExcess | None = None) -> Statistics:
+        """Return the statistics of whatever was given, to be added to others whose samples decided on their noise."""
         paper = "paper" in {self.certificate, self.solver}
-        made = Statistics.for_learning(log, sizes=self.sizes, noise=self.noise, seed=seed, paper=paper)
-        if like is None or made.setting.noise == like.setting.noise:
+        options: Any = {"sizes": self.sizes, "seed": seed, "paper": paper}
+        made = Statistics.for_learning(log, noise=self.noise, **options)
+        decisive = made.clues.decisive
+        if self.noise != "auto" and decisive is not None:
+            return replace(made, clues=replace(made.clues, decisive=None))  # nothing that is added changes the choice
+        if like is None or decisive is None or isinstance(log, Statistics):
             return made
-        return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
+        if made.setting.noise == "pairs" and chosen_noise(like + decisive) == "samples":
+            # What occurs together can be had from the log, and else is only bounded.
+            anew = Statistics.for_learning(log, noise="samples", **options)
+            return replace(anew, clues=replace(anew.clues, excess=made.clues.excess, decisive=decisive))
+        return made
 
     @property
     def _classic(self) -> bool:
@@ -310,7 +321,8 @@ class StableLearner:
         )  # fmt: skip
         asked = {name: value for name, value in self.get_params().items() if name not in _NOT_RECORDED}
         against = None if teams is None else teams.against
-        notes = () if teams is None else teams.notes
+        notes = [*chosen_before(statistics, self.noise, paper="paper" in {self.certificate, self.solver})]
+        notes += () if teams is None else teams.notes
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
         if teams is None and found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:

@@ -107,13 +107,16 @@ class Data:
     adaptive: bool = False
     """Whether who met whom was allowed to depend on earlier utilities."""
 
+    marks: tuple[str, ...] = ()
+    """Of a few samples, so that a log is known again however it is read; see `coterie.statistics.fresh`."""
+
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""
         names = (
             *("feedback", "symmetric", "sizes", "noise", "utility_range", "neutral", "sigma", "actions"),
             *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "sha256", "log_sha256"),
         )
-        return {name: getattr(self, name) for name in names}
+        return {**{name: getattr(self, name) for name in names}, "marks": list(self.marks)}
 
 
 @dataclass(frozen=True)

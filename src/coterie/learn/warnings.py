@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from coterie.assumptions.check import Check
+from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
 from coterie.game.strategy import Strategy
+from coterie.statistics.setting import NoiseChoice
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
@@ -24,11 +26,25 @@ def cautions(statistics: Statistics, strategy: Strategy, checks: Sequence[Check]
     """Return one sentence per warning, broken assumptions among them: `checks` are what the log says about each."""
     return [
         *statistics.clues.notes,
-        *(check.text for check in checks if check.verdict == "broken"),
+        *(check.text for check in checks if check.verdict == "broken" or check.text.startswith(TOO_FEW_TO_TELL)),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
     ]
+
+
+def chosen_before(statistics: Statistics, noise: NoiseChoice, *, paper: bool) -> list[str]:
+    """Return a warning where "auto" was asked for, and statistics were made with a choice that no test stands behind.
+
+    Where there are enough samples, the whole log is tested all the same. The `paper`'s certificate leaves no choice.
+    """
+    setting = statistics.setting
+    if noise != "auto" or paper or setting.feedback == "bandit" or setting.noise == "samples":
+        return []
+    if statistics.clues.decisive is not None or statistics.clues.excess.is_enough:
+        return []
+    made = f"these statistics were made with {said(noise='pairs')}: the pairs of one sample are taken to be independent"
+    return [f"{made}, and there are too few data to tell; make them with {said(noise='auto')} to do without that"]
 
 
 def _one_sign(statistics: Statistics) -> Iterator[str]:

@@ -51,8 +51,8 @@ def action_sets(
     if not is_observed(description):
         if pooled and not isinstance(description, str):
             raise InputError(
-                f"actions: with {said(pool_coalitions=True)} old coalition names mean nothing, so sets of them are "
-                'refused; say "one", "any", "up-to:3" or "observed"'
+                f"{said('actions')}: with {said(pool_coalitions=True)} old coalition names mean nothing, so sets of "
+                'them are refused; say "one", "any", "up-to:3" or "observed"'
             )
         ActionSpaces.parse(description, agents, coalitions)
         return description
@@ -61,9 +61,8 @@ def action_sets(
     members = engine.name("members")
     if pooled:
         if own:
-            raise InputError(
-                f'actions: "observed-own" needs coalitions that mean something; drop {said(pool_coalitions=True)}'
-            )
+            needs = f'{said("actions")}: "observed-own" needs coalitions that mean something'
+            raise InputError(f"{needs}; drop {said(pool_coalitions=True)}")
         most = int(engine.table(queries.most_at_once(members, "sample, agent"))["most"][0].as_py())
         return UpTo(len(coalitions), min(most, len(coalitions)), may_stay_out).to_json(())
     extra: list[list[str]] = [[]] if may_stay_out else []
@@ -73,8 +72,8 @@ def action_sets(
     never = [agent for agent in agents if agent not in seen]
     if never and not may_stay_out:
         raise InputError(
-            f"actions: {never[0]!r} was never seen in a coalition, so observed-own gives her an empty action space; "
-            'list her sets in "actions", or say observed'
+            f"{said('actions')}: {never[0]!r} was never seen in a coalition, so observed-own gives her an empty action "
+            f"space; list her sets in {said('actions')}, or say observed"
         )
     return {agent: sorted_sets(extra + seen.get(agent, []), coalitions) for agent in agents}
 

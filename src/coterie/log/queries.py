@@ -85,6 +85,22 @@ def samples(views: Sequence[str]) -> str:
     return f"SELECT DISTINCT sample FROM ({listed}) AS listed"
 
 
+def marked_members(members: str, last: str) -> str:
+    """Return a few words about who was where in each sample whose hash is at most `last`."""
+    return _marked(members, last, "count(*), count(DISTINCT coalition), min(agent), max(agent), min(coalition)")
+
+
+def marked_outcomes(table: str, last: str) -> str:
+    """Return a few words about what was observed in each sample whose hash is at most `last`."""
+    return _marked(table, last, "count(*), min(utility), max(utility), sum(CASE WHEN utility > 0 THEN 1 ELSE 0 END)")
+
+
+def _marked(view: str, last: str, words: str) -> str:
+    named = ", ".join(f"{word} AS w{place}" for place, word in enumerate(words.split(", ")))
+    name = "substr(md5(sample), 1, 16)"
+    return f"SELECT {name} AS name, {named} FROM {view} WHERE {name} <= '{last}' GROUP BY {name}"
+
+
 def first_rows(view: str) -> str:
     """Return where each sample is first seen in each file of a table."""
     return (
@@ -237,16 +253,18 @@ _NAMED = "sample <> '' AND coalition <> '' AND agent <> '' AND partner <> ''"  #
 
 
 def _is_member(members: str, column: str) -> str:
-    return (
-        f"EXISTS (SELECT 1 FROM {members} m WHERE m.sample = p.sample AND m.coalition = p.coalition "
-        f"AND m.agent = p.{column})"
-    )
+    return f"EXISTS ({_membership('1', members, column)})"
 
 
 def _times_member(members: str, column: str) -> str:
+    return f"({_membership('count(*)', members, column)})"
+
+
+def _membership(what: str, members: str, column: str) -> str:
+    """Return something about the memberships of one agent of a pair p in its coalition."""
     return (
-        f"(SELECT count(*) FROM {members} m WHERE m.sample = p.sample AND m.coalition = p.coalition "
-        f"AND m.agent = p.{column})"
+        f"SELECT {what} FROM {members} m WHERE m.sample = p.sample AND m.coalition = p.coalition "
+        f"AND m.agent = p.{column}"
     )
 
 

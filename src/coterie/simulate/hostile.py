@@ -5,7 +5,6 @@ them come about: who explores what, and which outcomes are missing. `coterie.rep
 certificate on such logs.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,7 +13,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.simulate.models import Normal, TimesSize, UtilityModel, utility_model
+from coterie.simulate.models import ByCell, Normal, TimesSize, UtilityModel, utility_model
 from coterie.simulate.policies import FromStrategy
 from coterie.statistics.in_memory import Batch
 
@@ -22,28 +21,15 @@ Draw = Callable[[np.random.Generator, int, int], UtilityModel]
 """Draws the model of a game with so many agents and coalitions."""
 
 
-class ByCell(UtilityModel):
+class _Uniform(ByCell):
     """A model with numbers for each coalition, agent and partner, and uniform noise."""
-
-    @property
-    @abstractmethod
-    def cells(self) -> FloatArray:
-        """Some of these numbers: coalitions, agents and partners are the first axes."""
-
-    @property
-    def n_agents(self) -> int:  # type: ignore[override]
-        return int(self.cells.shape[1])
-
-    @property
-    def n_coalitions(self) -> int:  # type: ignore[override]
-        return int(self.cells.shape[0])
 
     def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         return rng.random(shape)
 
 
 @dataclass(frozen=True, eq=False)
-class Signs(ByCell):
+class Signs(_Uniform):
     """v = +1 with probability (1 + mu_ij^l) / 2, else -1: the largest variance that the range allows."""
 
     mu: FloatArray
@@ -76,7 +62,7 @@ class Crowding(Signs):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoPoint(ByCell):
+class TwoPoint(_Uniform):
     """v = high_ij^l with probability chance_ij^l, else low_ij^l."""
 
     low: FloatArray
@@ -105,7 +91,7 @@ class TwoPoint(ByCell):
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings(ByCell):
+class Ratings(_Uniform):
     """Ratings from 1 to 5, counted from 3; `shares` (k, n, n, 5) are the probabilities of each."""
 
     shares: FloatArray

@@ -162,8 +162,25 @@ class GaussianRedrawn(Uniform):
         return _clipped(mu + (1 - np.abs(mu)) * rng.standard_normal(shape), self.clip)
 
 
+class ByCell(UtilityModel):
+    """A model with numbers for each coalition, agent and partner."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> FloatArray:
+        """Some of these numbers: coalitions, agents and partners are the first axes."""
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return int(self.cells.shape[1])
+
+    @property
+    def n_coalitions(self) -> int:  # type: ignore[override]
+        return int(self.cells.shape[0])
+
+
 @dataclass(frozen=True, eq=False)
-class Normal(UtilityModel):
+class Normal(ByCell):
     """v = clip(mu_ij^l + deviation_ij^l Z, -1, 1) with Z standard normal.
 
     `mu` and `deviation` have shape (k, n, n); without clipping the utilities are unbounded and
@@ -175,20 +192,16 @@ class Normal(UtilityModel):
     symmetric: bool = True
     clip: bool = True
 
+    @property
+    def cells(self) -> FloatArray:
+        return self.mu
+
     @cached_property
     def means(self) -> FloatArray:
         means = clipped_normal_mean(self.mu, self.deviation) if self.clip else self.mu.copy()
         agents = np.arange(self.n_agents)
         means[:, agents, agents] = 0.0
         return means
-
-    @property
-    def n_coalitions(self) -> int:  # type: ignore[override]
-        return int(self.mu.shape[0])
-
-    @property
-    def n_agents(self) -> int:  # type: ignore[override]
-        return int(self.mu.shape[1])
 
     @property
     def sigma(self) -> float | None:  # type: ignore[override]

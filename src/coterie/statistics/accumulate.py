@@ -11,6 +11,9 @@ from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import TotalStatistics, WeightedSums, carried_limbs
 from coterie.sums import Sums
 
+MOST_GRAM_ENTRIES = 1 << 28
+"""Gram matrices of all agents together have at most so many entries in each part (2 GB)."""
+
 
 def gram_entries(setting: Setting) -> int:
     """Return how many entries the packed Gram matrices of all agents have."""

@@ -4,14 +4,15 @@ So whoever has the statistics can be warned like whoever has the log: later, els
 adding them up. No estimate and no certificate looks at clues.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from coterie.statistics.contrast import SizeContrast, added
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
 from coterie.statistics.drift import NO_DRIFT, Drift
-from coterie.statistics.fresh import NO_HASHES, UNCHECKED, Hashes, united
+from coterie.statistics.fresh import NO_HASHES, UNCHECKED, Hashes, united, united_marks
 from coterie.statistics.pair_statistics import PairStatistics, relabelled_pairs
 from coterie.statistics.parts import HALVES
 from coterie.statistics.setting import Setting, positions
@@ -41,6 +42,8 @@ class Clues:
     """How earlier samples differ from later ones."""
     samples: Hashes = field(default_factory=lambda: NO_HASHES)
     """Hashes of the names of all samples; fewer than there are samples where they are not known."""
+    marks: tuple[str, ...] = ()
+    """Marks of a few samples, see `coterie.statistics.fresh`."""
     unrecorded: Sums | None = None
     """How many meetings have no row: keys (coalition, agent, partner), only those that lack some. Bandit logs: keys
     (agent,), how often she was a member without a total. None where it is not known who met whom."""
@@ -76,7 +79,7 @@ class Clues:
         if self.extent is not None and other.extent is not None:
             extent = (min(self.extent[0], other.extent[0]), max(self.extent[1], other.extent[1]))
         return Clues(
-            tuple(dict.fromkeys(self.notes + other.notes + (() if complete else (UNCHECKED,)))),
+            _once(self.notes + other.notes + (() if complete else (UNCHECKED,))),
             extent,
             _merged_by_size(self.by_size, other.by_size, setting),
             added(self.contrasts + other.contrasts),
@@ -84,6 +87,7 @@ class Clues:
             _both(self.decisive, other.decisive),
             self.drift + other.drift,
             united(self.samples, other.samples),
+            united_marks(self.marks, other.marks),
             _merged_unrecorded(self.unrecorded, other.unrecorded),
             _merged_by_order(self.by_order, other.by_order, setting),
             self.agreed + other.agreed,
@@ -102,6 +106,7 @@ class Clues:
             "excess": asdict(self.excess),
             "decisive": decisive,
             "drift": asdict(self.drift),
+            "marks": list(self.marks),
             "agreed": self.agreed,
             "since": self.since,
             "until": self.until,
@@ -130,10 +135,11 @@ class Clues:
             extent,
             by_size,
             tuple(SizeContrast(**one) for one in data.get("contrasts", ())),
-            SampleExcess(**data["excess"]),
-            None if decisive is None else SampleExcess(**decisive),
+            SampleExcess.from_json(data["excess"]),
+            None if decisive is None else SampleExcess.from_json(decisive),
             Drift.from_json(data.get("drift")),
             arrays.get("sample_hashes", NO_HASHES),
+            tuple(data.get("marks", ())),
             Sums(arrays["unrecorded_keys"], arrays["unrecorded_values"]) if "unrecorded_keys" in arrays else None,
             by_order,
             data.get("agreed", 0),
@@ -155,6 +161,20 @@ def can_test_sizes(setting: Setting) -> bool:
 def by_size_setting(setting: Setting) -> Setting:
     """Return the setting of the sums by size that go with some statistics."""
     return replace(setting, sizes="aware", noise="pairs", shares=HALVES, missing="ignore")
+
+
+ALIKE = "; other logs that were added are alike"
+
+
+def _once(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return notes without repetitions; of those that differ in numbers and names only, the first for all."""
+    found: dict[str, str] = {}
+    for note in notes:
+        kind = re.sub(r"\d[\d,]*|'[^']*'", "#", note.removesuffix(ALIKE))
+        first = found.setdefault(kind, note)
+        if note != first and not first.endswith(ALIKE):
+            found[kind] = first + ALIKE
+    return tuple(found.values())
 
 
 def _merged_unrecorded(ours: Sums | None, theirs: Sums | None) -> Sums | None:

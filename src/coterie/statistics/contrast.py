@@ -5,7 +5,9 @@ One half of a log suggests how the utility of each pair varies with the size of 
 weights of a pair are centred, so that sum over s of N(s) weight(s) = 0. If size does not matter, the sum T of all
 weighted utilities then has mean 0 given who met whom, whatever is taken off the utilities of a pair: here its mean in
 the half that suggests. T is the sum over samples of t = sum over the sample's pairs of weight (utility - that mean).
-Samples are independent and pairs of one sample need not be, so the sum of t^2 says how far T may be from 0.
+Samples are independent and pairs of one sample need not be, so the sum of t^2 says how far T may be from 0: where
+losses are rare and so is a size, only together with its mean, since most logs lack the losses at that size that make up
+most of it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,6 +40,9 @@ class SizeContrast:
     """T, the sum of t."""
     squares: float
     """The sum of t^2."""
+    expected: float = 0.0
+    """The sum of weight^2 s^2 with s^2 the variance of a pair's utilities at all sizes: what the sum of t^2 is on
+    average if neither size nor other pairs matter."""
 
     def __add__(self, other: "SizeContrast") -> "SizeContrast":
         """Return the sums over two logs; T still has mean 0 if size does not matter, each log having its weights."""
@@ -46,6 +51,7 @@ class SizeContrast:
             self.half,
             self.total + other.total,
             self.squares + other.squares,
+            self.expected + other.expected,
         )
 
 
@@ -80,6 +86,20 @@ def suggested_weights(suggests: PairStatistics, tests: PairStatistics) -> tuple[
     return theirs_slope - centre[theirs_pair], mean[theirs_pair]
 
 
+def _pair_variance(suggests: PairStatistics, tests: PairStatistics) -> FloatArray:
+    """Return for each entry of the testing half the variance of its pair's utilities at all sizes, in both halves."""
+    both = (suggests, tests)
+    _, pair = np.unique(np.concatenate([one.entries.keys[:, :3] for one in both]), axis=0, return_inverse=True)
+    pair, pairs = pair.ravel(), int(pair.max(initial=-1)) + 1
+    count, mean, spread = (
+        np.concatenate([getattr(one, name) for one in both]).astype(np.float64)
+        for name in ("count", "mean", "variance")
+    )
+    away = mean - _means(pair, mean, count, pairs)[pair]
+    within = spread * (count - 1) / count
+    return np.asarray(_means(pair, within + away**2, count, pairs)[pair[len(suggests.count) :]])
+
+
 def _means(group: IntArray, values: FloatArray, count: FloatArray, groups: int) -> FloatArray:
     """Return the weighted mean of each group, 0 for those without values."""
     total = np.bincount(group, count * values, minlength=groups).astype(np.float64)
@@ -99,7 +119,7 @@ def size_contrasts(log: Log, by_size: Sequence[PairStatistics]) -> tuple[SizeCon
             symmetric=setting.symmetric, pooled=setting.pool_coalitions,
         )
     )  # fmt: skip
-    columns = ("room", "half", "total", "squares")
+    columns = ("room", "half", "total", "squares", "expected")
     return added(SizeContrast(*(row[name] for name in columns)) for row in found.to_pylist())
 
 
@@ -107,6 +127,7 @@ def _weights(suggests: PairStatistics, tests: PairStatistics, half: int) -> pa.T
     """Return the weights of a testing half by name, as rows of the log are matched with them."""
     setting = tests.setting
     weight, mean = suggested_weights(suggests, tests)
+    variance = _pair_variance(suggests, tests)
     used = weight != 0
     names = np.array(setting.agents, dtype=object)
     one, two = names[tests.agent[used]], names[tests.partner[used]]
@@ -123,5 +144,6 @@ def _weights(suggests: PairStatistics, tests: PairStatistics, half: int) -> pa.T
             "size": pa.array(tests.size[used], pa.int64()),
             "weight": pa.array(weight[used], pa.float64()),
             "mean": pa.array(mean[used] + setting.neutral, pa.float64()),
+            "variance": pa.array(variance[used], pa.float64()),
         }
     )

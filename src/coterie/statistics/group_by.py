@@ -109,11 +109,15 @@ def contrasts(pairs: str, which: str, sized_by: str, weights: str, *, symmetric:
     cell = _cell(sized_by, symmetric=symmetric, pooled=pooled, everywhere="(pooled)")
     rows = f"SELECT {which} AS half, p.sample AS sample, {cell}, utility FROM {_sized(pairs, sized_by)}"
     samples = (
-        "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t "
+        "SELECT r.half AS half, r.room AS room, sum(w.weight * (r.utility - w.mean)) AS t, "
+        "sum(w.weight * w.weight * w.variance) AS v "
         f"FROM ({rows}) AS r JOIN {weights} w ON r.half = w.half AND r.room = w.room AND r.one = w.one "
         "AND r.two = w.two AND r.size = w.size GROUP BY r.half, r.room, r.sample"
     )
-    return f"SELECT room, half, sum(t) AS total, sum(t * t) AS squares FROM ({samples}) AS s GROUP BY room, half"
+    return (
+        "SELECT room, half, sum(t) AS total, sum(t * t) AS squares, sum(v) AS expected "
+        f"FROM ({samples}) AS s GROUP BY room, half"
+    )
 
 
 def first_parts(pairs: str, which: str, parts: int) -> str:
@@ -121,44 +125,104 @@ def first_parts(pairs: str, which: str, parts: int) -> str:
     return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"
 
 
-def excesses(pairs: str, sized_by: str | None, least: int, *, symmetric: bool, pooled: bool) -> str:
-    """Return how many samples have two pairs, and the sums and sums of squares of their two excesses.
+EXCESSES = ("whole", "rooms", "agents")
+"""The three excesses of a sample: of all its pairs, of those in one room, of those that share an agent there."""
+
+
+def excesses(
+    pairs: str,
+    sized_by: str | None,
+    least: int,
+    reach: float,
+    sigma: float | None = None,
+    *,
+    symmetric: bool,
+    pooled: bool,
+) -> str:
+    """Return how many samples have two pairs, and the sums of `coterie.statistics.dependence.Excess` for each excess.
 
     A pair that met less than `least` times at some size is compared with its mean over sizes, if that is of as many.
-    See `coterie.statistics.dependence`.
+    Utilities differ from their mean by at most `reach`, or have noise of scale `sigma`.
     """
     cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
     cells = f"SELECT p.sample AS sample, p.coalition AS place, {cell}, utility FROM {_sized(pairs, sized_by)}"
     by_size = (
-        "SELECT room, one, two, size, count(*) AS seen, sum(utility) AS total "
+        "SELECT room, one, two, size, count(*) AS seen, sum(utility) AS total, sum(utility * utility) AS square "
         f"FROM ({cells}) AS c GROUP BY room, one, two, size"
     )
-    wider = "PARTITION BY room, one, two"
+    wider = "OVER (PARTITION BY room, one, two)"
+    enough = (
+        f"SELECT room, one, two, size, CASE WHEN seen >= {least} THEN seen ELSE sum(seen) {wider} END AS n, "
+        f"CASE WHEN seen >= {least} THEN total ELSE sum(total) {wider} END AS t, "
+        f"CASE WHEN seen >= {least} THEN square ELSE sum(square) {wider} END AS q FROM ({by_size}) AS b"
+    )
     means = (
-        f"SELECT room, one, two, size, CASE WHEN seen >= {least} THEN total / seen "
-        f"WHEN sum(seen) OVER ({wider}) >= {least} THEN sum(total) OVER ({wider}) / sum(seen) OVER ({wider}) END "
-        f"AS mean FROM ({by_size}) AS b"
+        "SELECT room, one, two, size, t / n AS mean, "
+        f"greatest(q - t * t / n, CAST(0 AS DOUBLE)) / n AS variance FROM ({enough}) AS w WHERE n >= {least}"
     )
     # Equal utilities differ from their mean by rounding, which must not look like a pattern.
     e = "c.utility - m.mean"
     rounded = f"CASE WHEN abs({e}) > 1e-12 * (abs(c.utility) + abs(m.mean)) THEN {e} ELSE 0 END"
     differences = (
-        f"SELECT c.sample AS sample, c.place AS place, {rounded} AS e FROM ({cells}) AS c JOIN ({means}) AS m "
-        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size WHERE m.mean IS NOT NULL"
+        f"SELECT c.sample AS sample, c.place AS place, c.one AS one, c.two AS two, {rounded} AS e, m.variance AS v "
+        f"FROM ({cells}) AS c JOIN ({means}) AS m "
+        "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size"
     )
+    # By agent first, and the others from that: an unordered pair counts for both of its agents.
+    who = " UNION ALL ".join(
+        f"SELECT sample, place, {agent} AS who, e, v FROM ({differences}) AS d"
+        for agent in (("one", "two") if symmetric else ("one",))
+    )
+    agents = f"SELECT sample, place, {_SUMS_OF_E} FROM ({who}) AS ends GROUP BY sample, place, who"
+    half = "0.5 * " if symmetric else ""
+    added = ", ".join(f"{half}sum({name}) AS {name}" for name in ("pairs", "shift", "spread", "v", "vv"))
     rooms = (
-        "SELECT sample, count(*) AS pairs, sum(e) AS shift, sum(e * e) AS spread "
-        f"FROM ({differences}) AS d GROUP BY sample, place"
+        f"SELECT sample, {added}, {_products('agents')} FROM ({_surprising(agents, reach, sigma)}) AS a "
+        "GROUP BY sample, place"
     )
-    excess = (
-        "SELECT (sum(shift) * sum(shift) - sum(spread)) / sum(pairs) AS y, "
-        f"(sum(shift * shift) - sum(spread)) / sum(pairs) AS z FROM ({rooms}) AS r "
+    summed = ", ".join(f"sum({name}) AS {name}" for name in ("pairs", "shift", "spread", "v", "vv"))
+    inherited = ", ".join(f"{how}(agents_{name}) AS agents_{name}" for name, how in _ADDED.items())
+    samples = (
+        f"SELECT {summed}, {inherited}, {_products('rooms')} FROM ({_surprising(rooms, reach, sigma)}) AS r "
         "GROUP BY sample HAVING sum(pairs) > 1"
     )
-    return (
-        "SELECT count(*) AS samples, sum(y) AS total, sum(y * y) AS squares, sum(z) AS room_total, "
-        f"sum(z * z) AS room_squares FROM ({excess}) AS s"
+    each = (
+        "SELECT *, shift * shift - spread AS whole_excess, v * v - vv AS whole_variance, surprise AS whole_surprise, "
+        f"1 AS whole_groups FROM ({_surprising(samples, reach, sigma)}) AS s"
     )
+    sums = ", ".join(
+        f"sum({name}_excess / pairs) AS {name}_total, "
+        f"sum({name}_excess * {name}_excess / (pairs * pairs)) AS {name}_squares, "
+        f"sum(2 * {name}_variance / (pairs * pairs)) AS {name}_expected, "
+        f"max({name}_surprise) AS {name}_surprise, sum({name}_groups) AS {name}_groups"
+        for name in EXCESSES
+    )
+    return f"SELECT count(*) AS samples, {sums} FROM ({each}) AS every_sample"
+
+
+_SUMS_OF_E = "count(*) AS pairs, sum(e) AS shift, sum(e * e) AS spread, sum(v) AS v, sum(v * v) AS vv"
+
+_ADDED = {"excess": "sum", "variance": "sum", "surprise": "max", "groups": "sum"}
+"""What groups hand on to what they are part of."""
+
+
+def _products(name: str) -> str:
+    """Return what groups of pairs add to their sample: products of e, and of variances, of different pairs."""
+    return (
+        f"sum(shift * shift - spread) AS {name}_excess, sum(v * v - vv) AS {name}_variance, "
+        f"max(CASE WHEN pairs > 1 THEN surprise ELSE 0 END) AS {name}_surprise, "
+        f"sum(CASE WHEN pairs > 1 THEN 1 ELSE 0 END) AS {name}_groups"
+    )
+
+
+def _surprising(groups: str, reach: float, sigma: float | None) -> str:
+    """Return groups of pairs with -log of the probability that independent ones add up to so much."""
+    if sigma is not None:
+        surprise = f"shift * shift / (2 * pairs * {double(sigma**2)})"
+    else:
+        b, x = double(reach), f"(abs(shift) * {double(reach)} / v)"
+        surprise = f"CASE WHEN v > 0 THEN v / ({b} * {b}) * ((1 + {x}) * ln(1 + {x}) - {x}) ELSE 0 END"
+    return f"SELECT *, {surprise} AS surprise FROM ({groups}) AS g"
 
 
 SHARED = 20.0

@@ -16,13 +16,14 @@ from coterie.log.columns import doubles, known_codes, numbers
 from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by
-from coterie.statistics.accumulate import Cooccurrences, TotalSums, gram_entries
-from coterie.statistics.clues import Clues, by_order_setting, by_size_setting, can_test_sizes
+from coterie.statistics.accumulate import MOST_GRAM_ENTRIES, Cooccurrences, TotalSums, gram_entries
+from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting, can_test_sizes
 from coterie.statistics.contrast import size_contrasts
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.statistics.fresh import sample_hashes
+from coterie.statistics.fresh import sample_hashes, sample_marks
+from coterie.statistics.noise import chosen_noise
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
 from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
@@ -31,9 +32,6 @@ from coterie.statistics.streaming import whole_samples
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import Sums
 from coterie.words import said
-
-MOST_GRAM_ENTRIES = 1 << 28
-"""Gram matrices of all agents together have at most so many entries in each part (2 GB)."""
 
 MOST_CLUSTERED = 1 << 27
 """Sums by group of samples are kept for up to so many pairs x coalitions (x sizes) x groups."""
@@ -84,18 +82,18 @@ def reduce_log(
         reduced, by_order = reduce_pairs(task)
     attendance = _attendance(task)
     if not clues:
-        return Statistics(setting, reduced, attendance=attendance)
+        return Statistics(setting, reduced, NO_CLUES if decisive is None else Clues(decisive=decisive), attendance)
     contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
-    if log.feedback == "semi-bandit" and chosen == "pairs":
+    if log.feedback == "semi-bandit" and noise != "samples":
         excess = decisive if decisive is not None and len(shares) == 1 else sample_excess(log)
     if log.options["symmetrize"]:  # averages have no order
         by_order = None
     drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
-    unrecorded = _unrecorded(task, reduced) if log.has_memberships else None
+    unrecorded, hashes = _unrecorded(task, reduced) if log.has_memberships else None, sample_hashes(log)
     kept = Clues(
-        log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, sample_hashes(log), unrecorded,
-        by_order, log.checked.agreed, log.options["since"], log.options["until"],
+        log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
+        sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
     )  # fmt: skip
     return Statistics(setting, reduced, kept, attendance)
 
@@ -107,14 +105,15 @@ def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noi
     certify, what learnt included (`paired`, and a log that is not divided), choosing costs nothing either: a bound
     for dependent pairs is never below the one for independent pairs (`PairEvidence.direction_bound`). So if pairs
     are independent, whatever was chosen fails only where the latter does, and if they are not, "samples" fails
-    as rarely as it promises. What is not covered is a dependence that the test has missed.
+    as rarely as it promises. With too few samples for a test, nothing is taken to be independent. What is not covered
+    is a dependence that the test has missed.
     """
     if noise != "auto":
         return noise, None
     if log.feedback == "bandit":
         return "pairs", NO_EXCESS
     decisive = sample_excess(log, division)
-    return ("pairs" if decisive.alarm() is None else "samples"), decisive
+    return chosen_noise(decisive), decisive
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ Noise = Literal["pairs", "samples"]
 """What is taken to be independent: all pairs, or only those of different samples."""
 
 NoiseChoice = Literal["auto", "pairs", "samples"]
-"""The same, or "auto": pairs, unless the samples that learn show that theirs move together."""
+"""The same, or "auto": pairs, unless the samples that learn move together, or are too few to tell."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,8 @@ class Statistics:
         noise
             "pairs": pairs of one sample are independent. "samples": only samples are, so counts of
             what occurred together are kept too (bandit logs: weights 1/c^2 instead of 1/c).
-            "auto": "samples" if the samples that learn show dependence, else "pairs"; `setting.noise` says which.
+            "auto": "pairs" if the samples that learn are enough to show dependence and do not, else "samples";
+            `setting.noise` says which.
         parts
             The share of the samples in each part; by default half to learn, half to certify.
         seed
@@ -143,10 +144,23 @@ class Statistics:
     def for_coverage(
         cls, log: Log | str | PathLike[str], *, sizes: Sizes = "ignore", noise: NoiseChoice = "pairs"
     ) -> "Statistics":
-        """Return the statistics of a log in one part, with what tells how well it covers a profile, and no clues."""
+        """Return the statistics of a log in one part, with what tells how well it covers a profile, and no clues.
+
+        With noise "auto" and too few samples to tell whether pairs are independent they are taken to be: what to
+        observe next cannot be planned otherwise (`cannot_tell` says so).
+        """
+        from coterie.statistics.noise import with_noise  # here, since it makes statistics
+
         log = as_log(log)
         unweighted = log.feedback == "bandit"
-        return cls.of(log, sizes=sizes, noise=noise, parts=(1.0,), unweighted=unweighted, clues=False)
+        made = cls.of(log, sizes=sizes, noise=noise, parts=(1.0,), unweighted=unweighted, clues=False)
+        return with_noise(made, "pairs") if made.cannot_tell else made
+
+    @property
+    def cannot_tell(self) -> bool:
+        """Whether there are too few samples for them to choose what is taken to be independent, as they were to."""
+        decisive = self.clues.decisive
+        return self.setting.feedback == "semi-bandit" and decisive is not None and not decisive.is_enough
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -199,16 +213,20 @@ class Statistics:
     def __add__(self, other: "Statistics") -> "Statistics":
         """Return the statistics of both logs together, part added to part.
 
-        Logs that share samples are refused; names may differ, and are united.
+        Logs that share samples are refused; names may differ, and are united. Where the samples that learn chose what
+        is taken to be independent, those of both logs together choose anew.
         """
+        from coterie.statistics.noise import agreeing  # here, since it makes statistics
+
         if not isinstance(other, Statistics):
             return NotImplemented
-        setting = self.setting.merged(other.setting)
-        pairs = zip(self.parts, other.parts, strict=True)
-        parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)  # type: ignore[arg-type]
-        complete = all(len(one.clues.samples) == one.n_samples for one in (self, other))
-        clues, more = (one.clues.relabelled(one.setting, setting) for one in (self, other))
-        attendance = _added(self, other, setting)
+        both = agreeing(self, other)
+        setting = both[0].setting.merged(both[1].setting)
+        pairs = zip(*(one.parts for one in both), strict=True)
+        parts = tuple(ours.merged(theirs, setting) for ours, theirs in pairs)
+        complete = all(len(one.clues.samples) == one.n_samples for one in both)
+        clues, more = (one.clues.relabelled(one.setting, setting) for one in both)
+        attendance = _added(*both, setting)
         return Statistics(setting, parts, clues.merged(more, setting, complete=complete), attendance)
 
     def with_agents(self, names: Sequence[str]) -> "Statistics":
