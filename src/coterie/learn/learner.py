@@ -20,9 +20,10 @@ from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result, Search
 from coterie.learn.warnings import NO_STABLE_PROFILE
-from coterie.log.log import Log
+from coterie.log.log import Log, as_log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
+from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -146,9 +147,15 @@ class StableLearner:
     # --- Learning -----------------------------------------------------------------------------------
 
     def fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
-        """Learn from a log, from statistics of one, or from the folder or file that a log is in."""
+        """Learn from a log, from statistics of one, or from the folder or file that a log is in.
+
+        A bandit log is read twice where that makes its certificate tighter; its statistics alone cannot be.
+        """
         seed = self._checked_seed()
-        return self._learn(self._statistics(log, seed), frozenset(), seed)
+        source = log if isinstance(log, Statistics) else as_log(log)
+        statistics = self._statistics(source, seed)
+        again = SecondPass.of_log(source, statistics) if isinstance(source, Log) else None
+        return self._learn(statistics, frozenset(), seed, again)
 
     def partial_fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
@@ -208,7 +215,9 @@ class StableLearner:
             return made
         return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
 
-    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
+    def _learn(
+        self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None
+    ) -> Self:
         found = recommend(
             statistics,
             self.delta,
@@ -218,6 +227,7 @@ class StableLearner:
             solver=self.solver,
             target_gap=self.target_gap,
             min_samples=self.min_samples,
+            again=again,
         )
         # The logs added so far, and their sum, which somebody may hand in as one log.
         self._seen = seen | {statistics.log_identity}
