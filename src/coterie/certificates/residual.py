@@ -2,10 +2,10 @@
 
 For a deviation with coefficients c, u = G^-1 c, in the words of `coterie.statistics.second_pass`,
 
-    gain <= c'theta^ + lambda h |u|_1 + L / t + (1/2 + excess) t S,     L = log(1 / delta),
+    gain <= c'theta^ + lambda h |u|_1 + L / t + theta t S,     L = log(1 / delta),
 
-where S is the sum over samples of squared weighted residuals around the learning part's estimate, and `excess` is
-small where single samples matter little: see `residual_width` for the proof. The tilt t is the one that makes the
+where S is the sum over samples of squared weighted residuals around the learning part's estimate, and theta is
+little more than 1/2 where single samples matter little: see `residual_width` for the proof. The tilt t is the one that makes the
 width smallest if residuals vary as the learning part expects. With many samples this is sqrt(2 L S), where the width
 of `widths.totals` is sqrt(2 L) times what S would be if all utilities lay at the ends of their range.
 
@@ -15,6 +15,7 @@ by this width or by the other, follows from the learning part and from who met w
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates import widths
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, RootBound, is_enumerated
+from coterie.certificates.tilted import STEEPEST, tilted_costs
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.design import StrategyDesign, directions
 from coterie.estimate.ridge import JointRidge
@@ -32,47 +34,70 @@ from coterie.statistics.second_pass import Directions, Residuals, SecondPass
 MOST_CLOSE = 256
 """So many deviations, of all candidates together, are looked at in a second pass."""
 
-MOST_SPREAD, MOST_EXCESS = 1 / 32, 0.25
-"""The proof is for tilts at which one sample's variance proxy and the excess are at most this."""
+MOST_SPREAD, MOST_COST = 1 / 32, 0.75
+"""The proof by moments is for tilts at which one sample's variance proxy and the cost are at most this."""
 
 TRIED = np.array([*np.geomspace(0.2, 1.5, 16), 1.0])
 """Tilts that are tried, in multiples of sqrt(2 L / S)."""
 
 
-def excess(spread: FloatArray, step: FloatArray) -> FloatArray:
-    """Return what squared residuals cost beyond 1/2, infinite where `residual_width` has no proof.
+class Steps(NamedTuple):
+    """How much of an error one sample can be, at most; all of it follows from who met whom. The range is 2 r long."""
 
-    `spread` is q = t^2 r^2 sum of a_e^2 and `step` is s = t r |a_e|, both at their largest over samples.
+    spread: FloatArray
+    """q = r^2 times the sum of a_e^2."""
+    step: FloatArray
+    """s = r |a_e|."""
+    reach: FloatArray
+    """2 r times the sum of |a_e|: no residual is larger."""
+
+    def costs(self, tilt: FloatArray) -> FloatArray:
+        """Return theta, what a squared residual costs at tilt t: the smaller of `by_moments` and `by_reach`."""
+        return np.minimum(by_moments(tilt**2 * self.spread, tilt * self.step), by_reach(tilt * self.reach))
+
+
+def by_reach(reach: FloatArray) -> FloatArray:
+    """Return psi(x) / x^2, x = t times the reach, psi(x) = -log(1 - x) - x; infinite for x beyond `STEEPEST`.
+
+    With it E exp(z - theta z^2) <= 1 + E z <= exp(E z) for z = y + m in `residual_width`, since |z| <= x there: the
+    inequality of `tilted_width`.
+    """
+    x = np.clip(reach, 1e-6, STEEPEST)
+    return np.where(reach <= STEEPEST, tilted_costs(x) / x**2, np.inf)
+
+
+def by_moments(spread: FloatArray, step: FloatArray) -> FloatArray:
+    """Return 1/2 + (2 s / 3 + 0.4 K + 0.8 q A^2) / (1 - 2 s), K = 3 q + 4 s^2, A = 1 + (s + K) / 2, q and s times t.
+
+    Infinite where `residual_width` has no proof: q beyond 1/32, or a result beyond 3/4.
     """
     fourth = 3 * spread + 4 * step**2
     slope = 1 + (step + fourth) / 2
-    found = (2 * step / 3 + 0.4 * fourth + 0.8 * spread * slope**2) / np.maximum(1 - 2 * step, 1e-9)
-    return np.where((spread <= MOST_SPREAD) & (found <= MOST_EXCESS), found, np.inf)
+    found = 0.5 + (2 * step / 3 + 0.4 * fourth + 0.8 * spread * slope**2) / np.maximum(1 - 2 * step, 1e-9)
+    return np.where((spread <= MOST_SPREAD) & (found <= MOST_COST), found, np.inf)
 
 
-def residual_width(
-    tilt: FloatArray, squares: FloatArray, spread: FloatArray, step: FloatArray, log_term: FloatArray | float
-) -> FloatArray:
-    """Return L / t + theta t S, theta = 1/2 + excess: how far a fixed combination of totals can be off, one event.
+def residual_width(tilt: FloatArray, squares: FloatArray, steps: Steps, log_term: FloatArray | float) -> FloatArray:
+    """Return L / t + theta t S, theta = `Steps.costs`: how far a fixed combination of totals can be off, one event.
 
     In each sample the error is a sum of independent centred terms, the weighted residual Y is that error plus some
-    mu (the centre is not the truth), and S is the sum of Y^2. Tilt and centre are fixed without looking at these
-    utilities. `spread` and `step` are for t = 1, see `excess`.
+    mu (the centre is not the truth), and S is the sum of Y^2. Tilt, centre (within the range) and theta are fixed
+    without looking at these utilities.
 
-    Proof. Let y be t times the error of one sample, m = t mu, v = E y^2, and take theta as above; then
-    E exp(y - theta (y + m)^2) <= 1 for all m, as follows. Markov's inequality for the product over samples does the
-    rest. With b = 1 - 2 theta m, the exponential is exp(-theta m^2) h(y), h(y) = exp(b y - theta y^2).
+    Proof. Let y be t times the error of one sample, m = t mu, v = E y^2; then E exp(y - theta (y + m)^2) <= 1 for all
+    m, and Markov's inequality for the product over samples does the rest. For theta = `by_reach` see there. For theta
+    = `by_moments`, with q and s times t^2 and t, write the exponential as exp(-theta m^2) h(y), h(y) = exp(b y - theta
+    y^2), b = 1 - 2 theta m.
 
     (1) If b^2 q <= 2 theta m^2: E h <= E exp(b y) <= exp(b^2 q / 2) by Hoeffding's lemma. So it is for b < 0.
-    (2) Else, h'''' <= 12 theta^2 exp(b^2 / 4 theta), so Taylor's formula gives E h <= 1 + v B(b) with B(b) = b^2 / 2
-    - theta + 2 s |b theta - b^3 / 6| + K theta^2 exp(b^2 / 4 theta) / 2, K = 3 q + 4 s^2: third moments of independent
-    terms add up, each at most 2 s times its variance, and E y^4 <= 3 v^2 + 4 s^2 v. The excess makes B(1) <= -0.8 q A^2,
-    A = 1 + (s + K) / 2, and B grows for 0 <= b <= 1, where it is thus negative. (3) For b = 1 + z with z > 0, theta m^2
-    = z^2 / 4 theta. By (1) z < 1/3, so B(b) <= B(1) + A z + z^2 / 2, which is at most z^2 / (4 theta q) since theta <=
-    3/4 and q <= 1/32; as v <= q, E h <= 1 + theta m^2 <= exp(theta m^2).
+    (2) Else, the fourth derivative of h is at most 12 theta^2 exp(b^2 / 4 theta), so Taylor's formula gives E h <= 1 +
+    v B(b) with B(b) = b^2 / 2 - theta + 2 s |b theta - b^3 / 6| + K theta^2 exp(b^2 / 4 theta) / 2: third moments of
+    independent terms add up, each at most 2 s times its variance, and E y^4 <= 3 v^2 + 4 s^2 v. Theta makes B(1) <=
+    -0.8 q A^2, and B grows for 0 <= b <= 1, where it is thus negative. (3) For b = 1 + z with z > 0, theta m^2 = z^2 /
+    4 theta. By (1) z < 1/3, so B(b) <= B(1) + A z + z^2 / 2, which is at most z^2 / (4 theta q) since theta <= 3/4 and
+    q <= 1/32; as v <= q, E h <= 1 + theta m^2 <= exp(theta m^2).
     """
-    theta = 0.5 + excess(tilt**2 * spread, tilt * step)
-    return np.asarray(log_term / tilt + theta * tilt * squares)
+    return np.asarray(log_term / tilt + steps.costs(tilt) * tilt * squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,20 +132,23 @@ class SecondLook:
 
     def _tilts(self, log_term: float) -> tuple[FloatArray, FloatArray]:
         """Return the tilt of each deviation, and the width to expect."""
+        steps = self._steps
         best = np.sqrt(2 * log_term / np.maximum(self.expected, 1e-300))
-        # One sample that matters much: the steepest tilt that the proof allows for its spread.
-        best = np.minimum(best, np.sqrt(MOST_SPREAD / np.maximum(self._spread, 1e-300)))
-        tried = TRIED[:, None] * best
+        # One sample that matters much: the steepest tilts that the proofs allow.
+        by_spread = np.sqrt(MOST_SPREAD / np.maximum(steps.spread, 1e-300))
+        by_range = STEEPEST / np.maximum(steps.reach, 1e-300)
+        tried = TRIED[:, None] * np.minimum(best, np.maximum(by_spread, by_range))
         width = self._width(tried, self.expected, log_term)
         chosen = width.argmin(axis=0)[None]
         return np.take_along_axis(tried, chosen, axis=0)[0], np.take_along_axis(width, chosen, axis=0)[0]
 
     @property
-    def _spread(self) -> FloatArray:
-        return self.half_range**2 * self.found.widest
+    def _steps(self) -> Steps:
+        r, found = self.half_range, self.found
+        return Steps(r**2 * found.widest, r * found.steepest, 2 * r * found.reach)
 
     def _width(self, tilt: FloatArray, squares: FloatArray, log_term: float) -> FloatArray:
-        return residual_width(tilt, squares, self._spread, self.half_range * self.found.steepest, log_term)
+        return residual_width(tilt, squares, self._steps, log_term)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,13 +201,13 @@ def second_looks(
     asked = [_solved(certifying, design, *one) for design, one in zip(designs, close, strict=True)]
     if not sum(len(agents) for agents, _ in close):
         return None
-    joint = isinstance(certifying.estimate, JointRidge)
+    joint, half_width = isinstance(certifying.estimate, JointRidge), certifying.bounds.half_width
     agents = np.concatenate([agents for agents, _ in close])
     found = again.residuals(
         Directions(
             np.concatenate(asked),
             np.zeros_like(agents) if joint else agents,
-            (learning.means or learning.estimate).estimates,
+            np.clip((learning.means or learning.estimate).estimates, -half_width, half_width),
             again.setting.neutral + certifying.bounds.middle,
             joint,
         ),
@@ -187,7 +215,7 @@ def second_looks(
     )
     ends = np.cumsum([len(agents) for agents, _ in close])
     return [
-        _look(certifying, learning, design, one, Residuals(*(column[end - len(one[0]) : end] for column in _columns(found))))
+        _look(certifying, learning, design, one, found.only(slice(end - len(one[0]), end)))
         for design, one, end in zip(designs, close, ends.tolist(), strict=True)
     ]
 
@@ -198,10 +226,6 @@ def expecting(preview: Evidence, learning: Evidence, again: SecondPass | None) -
         return preview
     source = learning.estimate
     return replace(preview, variances=np.array([source.variance_of_residuals(i) for i in range(source.n_agents)]))
-
-
-def _columns(found: Residuals) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return found.squares, found.widest, found.steepest
 
 
 def _close(

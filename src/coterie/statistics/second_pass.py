@@ -62,6 +62,12 @@ class Residuals:
     """The largest sum of a_e^2 in one sample."""
     steepest: FloatArray
     """The largest |a_e|."""
+    reach: FloatArray
+    """The largest sum of |a_e| in one sample."""
+
+    def only(self, which: IntArray | slice) -> "Residuals":
+        """Return what was found for some of the directions."""
+        return Residuals(self.squares[which], self.widest[which], self.steepest[which], self.reach[which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +131,7 @@ class ResidualSums:
         solved = asked.solved[self._order]
         self._solved = np.ascontiguousarray(solved.T if asked.joint else solved)
         self._first = np.searchsorted(asked.regression[self._order], np.arange(len(asked.centre) + 1))
-        self._found = Residuals(*(np.zeros(len(solved)) for _ in range(3)))
+        self._found = Residuals(*(np.zeros(len(solved)) for _ in range(4)))
         self._waiting: dict[Any, list[FloatArray]] = {}
         self._samples = 0
 
@@ -139,7 +145,7 @@ class ResidualSums:
             _add_own(
                 sample, agent, coalition, utility, setting.n_agents, setting.pool_coalitions, sizes,
                 setting.noise == "samples", asked.zero, asked.centre, self._first, self._solved,
-                found.squares, found.widest, found.steepest,
+                found.squares, found.widest, found.steepest, found.reach,
             )  # fmt: skip
             return
         for start, members, action in joint_actions(sample, agent, coalition):
@@ -152,14 +158,14 @@ class ResidualSums:
         """Return the sums in the order in which directions were asked for."""
         self._flush()
         back = np.argsort(self._order)
-        return Residuals(self._found.squares[back], self._found.widest[back], self._found.steepest[back])
+        return self._found.only(back)
 
     def _flush(self) -> None:
         setting, asked, found = self._setting, self._asked, self._found
         for action in sorted(self._waiting):
             _add_edges(
                 *action.arrays(), np.stack(self._waiting[action]), setting.pool_coalitions, setting.n_agents,
-                asked.centre[0] + asked.zero, self._solved, found.squares, found.widest, found.steepest,
+                asked.centre[0] + asked.zero, self._solved, found.squares, found.widest, found.steepest, found.reach,
             )  # fmt: skip
         self._waiting.clear()
         self._samples = 0
@@ -169,7 +175,7 @@ _compiled: Any = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
-def _add_edges(observed, agent, coalition, totals, pooled, n, centre, solved, squares, widest, steepest):
+def _add_edges(observed, agent, coalition, totals, pooled, n, centre, solved, squares, widest, steepest, reach):
     """Add all samples of one joint action, one row of `totals` each; `solved` has a row per edge."""
     seen, first, second, worth, inverse = edges_of(observed, agent, coalition, pooled, n, len(centre))
     last, many = len(observed), solved.shape[1]
@@ -182,14 +188,15 @@ def _add_edges(observed, agent, coalition, totals, pooled, n, centre, solved, sq
     moved = inverse @ moved
     residuals = totals - totals_of(first, second, worth, centre[seen], last + 1)[:last]
     noise = np.ascontiguousarray(residuals) @ np.ascontiguousarray(moved[:last])
-    wide = np.zeros(many)
+    wide, far = np.zeros(many), np.zeros(many)
     for a in range(len(seen)):
         for d in range(many):
             step = worth[a] * (moved[first[a], d] + moved[second[a], d])
             wide[d] += step * step
+            far[d] += abs(step)
             steepest[d] = max(steepest[d], abs(step))
     for d in range(many):
-        widest[d] = max(widest[d], wide[d])
+        widest[d], reach[d] = max(widest[d], wide[d]), max(reach[d], far[d])
         for m in range(len(noise)):
             squares[d] += noise[m, d] * noise[m, d]
 
@@ -211,6 +218,7 @@ def _add_own(
     squares,
     widest,
     steepest,
+    reach,
 ):
     """Add every total to the directions of its agent, which are those from first[i] to first[i + 1].
 
@@ -256,4 +264,5 @@ def _add_own(
                 squares[d] += (step * residual) ** 2
                 widest[d] = max(widest[d], terms * each * each)
                 steepest[d] = max(steepest[d], abs(each))
+                reach[d] = max(reach[d], terms * abs(each))
         start = stop
