@@ -33,7 +33,9 @@ def test_the_inequality_of_the_proof():
     tried = 0
     for _ in range(4000):
         terms = int(rng.integers(1, 6))
-        steps = np.sqrt(rng.dirichlet(np.full(terms, rng.choice([0.2, 1, 10]))) / 32) * rng.random() ** rng.choice([0, 1])
+        steps = np.sqrt(rng.dirichlet(np.full(terms, rng.choice([0.2, 1, 10]))) / 32) * rng.random() ** rng.choice(
+            [0, 1]
+        )
         steps *= rng.choice([1.0, 3.0])
         theta = float(Steps((steps**2).sum(), steps.max(), 2 * steps.sum()).costs(1.0))
         if not np.isfinite(theta):

@@ -57,7 +57,9 @@ def expected_joint(oracle, directions):
     """u'Z^+ (v - Z centre) of each sample with the pseudo-inverse itself, and u'Z^+ Z."""
     n = len(oracle.agents)
     tables = 1 if oracle.pooled else len(oracle.coalitions)
-    place = {edge: e for e, edge in enumerate((l, i, j) for l in range(tables) for i in range(n) for j in range(i + 1, n))}
+    place = {
+        edge: e for e, edge in enumerate((l, i, j) for l in range(tables) for i in range(n) for j in range(i + 1, n))
+    }
     samples = defaultdict(list)
     for sample, name, value in oracle.tables.totals:
         if oracle.part(sample) == CERTIFYING:

@@ -5,9 +5,9 @@ For a deviation with coefficients c, u = G^-1 c, in the words of `coterie.statis
     gain <= c'theta^ + lambda h |u|_1 + L / t + theta t S,     L = log(1 / delta),
 
 where S is the sum over samples of squared weighted residuals around the learning part's estimate, and theta is
-little more than 1/2 where single samples matter little: see `residual_width` for the proof. The tilt t is the one that makes the
-width smallest if residuals vary as the learning part expects. With many samples this is sqrt(2 L S), where the width
-of `widths.totals` is sqrt(2 L) times what S would be if all utilities lay at the ends of their range.
+little more than 1/2 where single samples matter little: see `residual_width` for the proof. The tilt t is the one
+that makes the width smallest if residuals vary as the learning part expects. With many samples this is sqrt(2 L S),
+where the width of `widths.totals` is sqrt(2 L) times what S would be if all utilities lay at the ends of their range.
 
 A pass costs time, so it is made for the deviations that are close: which these are, and whether a deviation is bounded
 by this width or by the other, follows from the learning part and from who met whom.

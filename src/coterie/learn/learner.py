@@ -215,9 +215,7 @@ class StableLearner:
             return made
         return Statistics.for_learning(log, sizes=self.sizes, noise=like.setting.noise, seed=seed, paper=paper)
 
-    def _learn(
-        self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None
-    ) -> Self:
+    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None) -> Self:
         found = recommend(
             statistics,
             self.delta,

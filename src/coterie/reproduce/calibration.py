@@ -469,7 +469,11 @@ def settings() -> Iterator[Setting]:
         yield replace(by_size, name="bandit sizes, shared noise", noise="samples")
         # Enough samples that residuals tell more than the range does.
         lasting = replace(bandit, samples=10 * samples)
-        yield replace(lasting, name="bandit narrow", model=hostile.narrow)
-        yield replace(lasting, name="bandit two points near 0", model=hostile.two_point)
-        yield replace(lasting, name="bandit rare losses", model=hostile.rare_loss)
-        yield replace(lasting, name="bandit shared noise, many samples", model=hostile.narrow, noise="samples")
+        models = (
+            ("narrow", hostile.narrow),
+            ("two points near 0", hostile.two_point),
+            ("rare losses", hostile.rare_loss),
+        )
+        for name, model in models:
+            yield replace(lasting, name=f"bandit {name}", model=model)
+        yield replace(lasting, name="bandit narrow, shared noise", model=hostile.narrow, noise="samples")

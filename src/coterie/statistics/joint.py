@@ -78,9 +78,7 @@ class JointAction(NamedTuple):
         return np.frombuffer(self.observed, dtype=np.int64), agent, coalition
 
 
-def joint_actions(
-    sample: IntArray, agent: IntArray, coalition: IntArray
-) -> Iterator[tuple[int, int, JointAction]]:
+def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Iterator[tuple[int, int, JointAction]]:
     """Yield for each sample with totals and members where its totals begin and end, and its joint action.
 
     Rows are sorted by sample, coalition and agent, totals first with coalition -1.
@@ -98,7 +96,7 @@ _compiled: Any = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
-def edges_of(observed, agent, coalition, pooled, n, n_edges):
+def _edges_of(observed, agent, coalition, pooled, n, n_edges):
     """Return the edges of a joint action in order, the rows of their two ends, how often they met, and (Z Z')^+.
 
     The row after the last stands for all agents whose totals were not observed; the inverse is 0 there.
@@ -148,7 +146,7 @@ def edges_of(observed, agent, coalition, pooled, n, n_edges):
 
 
 @_compiled
-def totals_of(first, second, worth, values, rows):
+def _totals_of(first, second, worth, values, rows):
     """Return Z times one value per edge, with one row more for those who were not observed."""
     total = np.zeros(rows)
     for a in range(len(worth)):
@@ -164,9 +162,9 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
     Z' (Z Z')^+ is the inverse, so with Q = (Z Z')^+ and w_e what edge e = {i, j} counts in the totals of both,
     P_ef is w_e w_f times the sum of Q over the ends of e and f that were observed.
     """
-    seen, first, second, worth, inverse = edges_of(observed, agent, coalition, pooled, n, len(moments))
+    seen, first, second, worth, inverse = _edges_of(observed, agent, coalition, pooled, n, len(moments))
     last = len(observed)
-    terms = totals_of(first, second, worth, np.ones(len(seen)), last + 1)
+    terms = _totals_of(first, second, worth, np.ones(len(seen)), last + 1)
     centred = np.zeros(last + 1)
     centred[:last] = total - count * neutral * terms[:last]
     solved = inverse @ centred
@@ -176,3 +174,35 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
         moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
         for b in range(a, len(seen)):
             projections[e, seen[b]] += worth[b] * (rows[first[b]] + rows[second[b]])
+
+
+@_compiled
+def add_joint_residuals(
+    observed, agent, coalition, totals, pooled, n, centre, solved, squares, widest, steepest, reach
+):
+    """Add what `coterie.statistics.second_pass` asks of all samples of one joint action, one row of `totals` each.
+
+    `solved` has a row per edge and a column per direction.
+    """
+    seen, first, second, worth, inverse = _edges_of(observed, agent, coalition, pooled, n, len(centre))
+    last, many = len(observed), solved.shape[1]
+    moved = np.zeros((last + 1, many))
+    for a in range(len(seen)):
+        for d in range(many):
+            step = worth[a] * solved[seen[a], d]
+            moved[first[a], d] += step
+            moved[second[a], d] += step
+    moved = inverse @ moved
+    residuals = totals - _totals_of(first, second, worth, centre[seen], last + 1)[:last]
+    noise = np.ascontiguousarray(residuals) @ np.ascontiguousarray(moved[:last])
+    wide, far = np.zeros(many), np.zeros(many)
+    for a in range(len(seen)):
+        for d in range(many):
+            step = worth[a] * (moved[first[a], d] + moved[second[a], d])
+            wide[d] += step * step
+            far[d] += abs(step)
+            steepest[d] = max(steepest[d], abs(step))
+    for d in range(many):
+        widest[d], reach[d] = max(widest[d], wide[d]), max(reach[d], far[d])
+        for m in range(len(noise)):
+            squares[d] += noise[m, d] * noise[m, d]

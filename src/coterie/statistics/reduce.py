@@ -447,7 +447,9 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[To
     return found.statistics(n_samples, _teams(task, division).sums())
 
 
-def total_batches(task: Reduction, least: int = 0) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]]:
+def total_batches(
+    task: Reduction, least: int = 0
+) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]]:
     """Yield sample, part, agent, coalition and utility of the totals (coalition -1) and memberships of whole samples.
 
     Parts before `least` are left out.
