@@ -469,11 +469,6 @@ def settings() -> Iterator[Setting]:
         yield replace(by_size, name="bandit sizes, shared noise", noise="samples")
         # Enough samples that residuals tell more than the range does.
         lasting = replace(bandit, samples=10 * samples)
-        models = (
-            ("narrow", hostile.narrow),
-            ("two points near 0", hostile.two_point),
-            ("rare losses", hostile.rare_loss),
-        )
-        for name, model in models:
-            yield replace(lasting, name=f"bandit {name}", model=model)
+        for model in (hostile.narrow, hostile.two_point, hostile.rare_loss):
+            yield replace(lasting, name=f"bandit {model.__name__}, many samples".replace("_", " "), model=model)
         yield replace(lasting, name="bandit narrow, shared noise", model=hostile.narrow, noise="samples")
