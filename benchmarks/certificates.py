@@ -30,6 +30,7 @@ from coterie.reproduce.calibration import candidates
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
 from coterie.statistics import parts
+from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.statistics import Statistics
 from harness import record, table
 
@@ -98,6 +99,8 @@ def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
         log = coterie.read_log(path)
         statistics = Statistics.of(log, parts=PARTS, seed=seed, joint=bandit, unweighted=bandit)
         for_auto = Statistics.of(log, parts=parts.PARTS, seed=seed, joint=bandit)
+        again = SecondPass.of_log(log, for_auto)
+        found = auto.recommend(for_auto, DELTA, Control(seed), again=again)
     first, second, third = statistics.parts
     whole = statistics.whole
     merged: Any = statistics.setting
@@ -133,7 +136,6 @@ def run(setting: Setting, seed: int, starts: int) -> dict[str, float]:
         result[f"holdout {name}"], result[f"{name} true"] = certificate.gap, game.gap(chosen)
         result[f"{name} seconds"] = time.perf_counter() - start
         assert result[f"{name} true"] <= certificate.gap + 1e-9
-    found = auto.recommend(for_auto, DELTA, Control(seed))
     result["auto"], result["auto true"] = found.certificate.gap, game.gap(found.strategy)
     assert result["auto true"] <= result["auto"] + 1e-9
     return result
@@ -145,8 +147,10 @@ def learnt(setting: Setting, seed: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log"
         source.write_log(path, setting.samples, feedback=setting.feedback, table_format="parquet")  # type: ignore[arg-type]
-        statistics = Statistics.for_learning(coterie.read_log(path), noise="pairs", seed=seed)
-    found = auto.recommend(statistics, DELTA, Control(seed))
+        log = coterie.read_log(path)
+        statistics = Statistics.for_learning(log, noise="pairs", seed=seed)
+        again = SecondPass.of_log(log, statistics)
+        found = auto.recommend(statistics, DELTA, Control(seed), again=again)
     return found.certificate.gap, source.game.gap(found.strategy)
 
 

@@ -453,3 +453,21 @@ def test_does_not_hope_for_coalitions_never_observed(tmp_path):
     game = source.game
     assert game.gap(Strategy.uniform(game.actions, game.agents, game.coalitions)) == pytest.approx(1.0)
     assert game.gap(found.strategy) < 0.3
+
+
+def test_a_bandit_log_is_read_twice(tmp_path):
+    """Its statistics alone can be read once only: the width is then that of the range of utilities."""
+    source = Simulation.draw(5, 3, np.random.default_rng(4), actions_per_agent=3)
+    source.write_log(tmp_path / "log", 3000, feedback="bandit", table_format="parquet")
+    log = coterie.read_log(tmp_path / "log")
+    told = []
+    learner = StableLearner(certificate="holdout", progress=told.append).fit(log)
+    alone = StableLearner(certificate="holdout").fit(learner.statistics_)
+    found, once = learner.certificate_, alone.certificate_
+    assert source.game.gap(learner.strategy_) <= found.gap
+    assert found.worst.bound < once.worst.bound
+    assert any(one.method == "second pass" for one in told)
+    assert found.assumes == once.assumes
+    assert StableLearner(certificate="holdout").fit(log).certificate_.gap == found.gap  # and the same again
+    hurried = StableLearner(certificate="holdout", time_limit=1e-6).fit(log)
+    assert source.game.gap(hurried.strategy_) <= hurried.certificate_.gap

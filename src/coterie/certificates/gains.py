@@ -119,13 +119,15 @@ class RootBound(GainBound):
 
     def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
         """Return the uncertainty of each deviation, shape (g, A)."""
+        width = self.noise(x, agents)
+        return width if self.bias is None else width + np.abs(x @ self.bias[agents]).sum(axis=2)
+
+    def noise(self, x: FloatArray, agents: IntArray) -> FloatArray:
+        """Return the uncertainty of each deviation but for the bias, shape (g, A)."""
         size = np.abs(x)
         form = _quadratic(size if self.absolute else x, self.square[agents])
         largest = 0.0 if self.largest is None else (size * self.largest[agents, None]).max(axis=2)
-        width = self.shape.of(agents, x.shape[1]).width(form, largest)
-        if self.bias is not None:
-            width = width + np.abs(x @ self.bias[agents]).sum(axis=2)
-        return np.asarray(width)
+        return self.shape.of(agents, x.shape[1]).width(form, largest)
 
     def to_sets(self, sets: FloatArray, rows: IntArray | slice) -> FloatArray:
         if self.square.ndim != 2 or self.bias is not None:

@@ -11,6 +11,7 @@ alone, and gets certificates for what it returns, with delta divided over all of
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from weakref import WeakSet
 
@@ -20,10 +21,12 @@ from coterie.certificates.certificate import Certificate, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.certificates.likely import likely_gap
+from coterie.certificates.residual import SecondLook, expecting, second_looks
 from coterie.certificates.widths import one_event
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy, StrategyLike
+from coterie.statistics.second_pass import SecondPass
 from coterie.words import said
 
 
@@ -50,7 +53,7 @@ def fixed(
     checks.probability(delta, said("delta"))
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
-    return _fixed(evidence, evidence.strategy(strategy), spaces, delta, form, learning)
+    return _fixed(evidence, evidence.strategy(strategy), spaces, delta, form, learning, None)
 
 
 def _fixed(
@@ -60,6 +63,7 @@ def _fixed(
     delta: float,
     form: Form,
     learning: Evidence | None,
+    look: SecondLook | None,
 ) -> Certificate:
     if isinstance(spaces, Against):
         if not spaces.is_plain:
@@ -68,6 +72,8 @@ def _fixed(
     design = evidence.design(strategy)
 
     def bound(log_term: float) -> GainBound:
+        if look is not None:
+            return SmallerOf((evidence.range_bound(design), look.bound(log_term)))
         if learning is None or form != "both" or not all(is_enumerated(space) for space in spaces.spaces):
             return holdout_bound(evidence, design, log_term, form)
         return SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
@@ -82,7 +88,7 @@ def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form 
 
     The width is that of one fixed combination of unknowns, with L the log term: `widths.hoeffding`, `widths.bernstein`
     or both with half of the share each for pairs, `widths.dependent` where those of a sample may depend on each other,
-    `widths.totals` for totals. With a learning part it is `Tilted`.
+    `widths.totals` for totals. With a learning part it is `Tilted`, for totals that were read twice `Residual`.
     """
     return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
 
@@ -108,16 +114,17 @@ class Sealed:
 
     `certify` takes all candidates at once, divides delta over them, and works once: so the best
     of them may be kept, and nothing that the certifying utilities say can reach another choice.
+    `again` reads the part once more, see `coterie.certificates.residual`.
     """
 
-    def __init__(self, evidence: Evidence) -> None:
-        self.__evidence = evidence
+    def __init__(self, evidence: Evidence, again: SecondPass | None = None) -> None:
+        self.__evidence, self.__pass = evidence, again
         self.__again: Callable[[float], list[Certificate]] | None = None
         self.__likely: Callable[[int, float], float | None]
 
     def preview(self, learning: Evidence) -> Evidence:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
-        return self.__evidence.preview(learning)
+        return expecting(self.__evidence.preview(learning), learning, self.__pass)
 
     def certify(
         self,
@@ -127,18 +134,31 @@ class Sealed:
         delta: float,
         *,
         form: Form = "both",
+        reading: AbstractContextManager[None] | None = None,
+        check: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> list[Certificate]:
         """Return a certificate for each candidate; all of them hold together with probability 1 - delta.
 
         They are about deviations within action spaces, or about whatever is said that profiles must hold against.
+        Where the part is read again, `check` is told how far that is. It may raise what `reading` catches; then the
+        part was read in vain, and certificates are those of one pass.
         """
         if self.__evidence in _OPENED:
             raise InputError(USED_ALREADY)
         _OPENED.add(self.__evidence)
+        looks: Sequence[SecondLook | None] = [None] * len(candidates)
+        shared = one_event(delta / max(len(candidates), 1))
+        plain = spaces if isinstance(spaces, ActionSpaces) else spaces.own_spaces if spaces.is_plain else None
+        with reading or nullcontext():
+            if plain is not None:
+                looks = second_looks(self.__evidence, learning, candidates, plain, shared, self.__pass, check) or looks
 
         def at(delta: float) -> list[Certificate]:
             each = delta / max(len(candidates), 1)
-            found = (_fixed(self.__evidence, strategy, spaces, each, form, learning) for strategy in candidates)
+            found = (
+                _fixed(self.__evidence, strategy, spaces, each, form, learning, look)
+                for strategy, look in zip(candidates, looks, strict=True)
+            )
             return [replace(one, delta=delta) for one in found]
 
         self.__again = at
@@ -166,12 +186,14 @@ def hold_out(
     delta: float,
     *,
     form: Form = "both",
+    again: SecondPass | None = None,
 ) -> tuple[Strategy, Certificate]:
     """Let `learn` choose candidates from the learning part, and return the one that certifies best.
 
     `learn` gets the learning evidence and the sealed certifying part, of which it can see counts only.
+    `again` reads the certifying part of a bandit log once more.
     """
-    sealed = Sealed(certifying)
+    sealed = Sealed(certifying, again)
     candidates = list(learn(learning, sealed))
     if not candidates:
         raise InputError("nothing to certify: the learning part yielded no profile")

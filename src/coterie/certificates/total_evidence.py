@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import FloatArray
+from coterie.arrays import FloatArray, IntArray
 from coterie.certificates import widths
 from coterie.certificates.evidence import Bounding, Evidence, Form, Names
 from coterie.certificates.gains import GainBound, LogTerm, RootBound
@@ -32,6 +32,8 @@ class TotalEvidence(Evidence):
     names: Names | None = None
     allows_adaptivity: bool = False
     """The ellipsoid holds also where actions depend on earlier utilities, and nothing else does."""
+    variances: FloatArray | None = None
+    """For previews: the squared residual of one utility that a second pass is expected to find, for each agent."""
 
     @property
     def bounds(self) -> Bounds:
@@ -65,6 +67,21 @@ class TotalEvidence(Evidence):
         # Where nothing bounds the means, nothing bounds the bias of a ridge estimate.
         holds = self.is_bounded and not self.allows_adaptivity
         return widths.totals(self, design, log_term) if holds else self.range_bound(design)
+
+    def expected_bound(self, design: StrategyDesign, log_term: float) -> GainBound:
+        return self.narrowed(self.direction_bound(design, log_term), np.arange(len(design.marginals)))
+
+    def narrowed(self, bound: GainBound, agents: IntArray) -> GainBound:
+        """Return a bound as narrow as a second pass is expected to make it; its rows belong to these agents."""
+        if self.variances is None or not isinstance(bound, RootBound):
+            return bound
+        scale = np.minimum(self.variances / self.bounds.half_range**2, 1.0)[agents]
+        return replace(bound, square=bound.square * scale[:, None, None])
+
+    def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "TotalEvidence") -> GainBound:
+        """Return the bound of one pass, or for a preview the one to expect; see `coterie.certificates.residual`."""
+        del learning
+        return self.expected_bound(design, log_term)
 
     @property
     def is_bounded(self) -> bool:
@@ -161,4 +178,6 @@ class TotalBatches:
         return widths.totals_bound(design, rooms, proxy, stacked[rows], log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:
-        return self.direction_bound(design, log_term)
+        base, rows = rows_of(design)
+        agents = np.resize(base.agents, len(base.marginals))[rows]
+        return self.evidence.narrowed(self.direction_bound(design, log_term), agents)

@@ -84,9 +84,26 @@ class LinearEstimate(ABC):
     def n_estimates(self) -> int:
         """How many regressions there are: one for each agent, or one for all."""
 
+    @property
+    @abstractmethod
+    def estimates(self) -> FloatArray:
+        """What each regression estimates, centred, shape (regressions, unknowns)."""
+
     @abstractmethod
     def residual_variance(self, agent: int) -> float | None:
         """Return the variance that the noise of one utility seems to have, at most r^2; None where it is not known."""
+
+    @abstractmethod
+    def leverage(self, agent: int) -> float:
+        """Return the parameters per observation: by so much squared residuals of other samples exceed the noise."""
+
+    def variance_of_residuals(self, agent: int) -> float:
+        """Return what squared residuals of other samples are expected to be for one utility, r^2 if nothing is known.
+
+        Where what was learnt is off, it is off in all of them, so this can be more than r^2.
+        """
+        found = self.residual_variance(agent)
+        return (self.bounds.half_range**2 if found is None else found) * (1 + self.leverage(agent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +135,11 @@ class Factor:
         """Return how well combinations, the rows of `directions`, are known."""
         solved = self.solve(directions.T)
         return Projection(directions @ solved, solved)
+
+    @cached_property
+    def parameters(self) -> float:
+        """The trace of gram G^-1, which counts the unknowns that there are data for."""
+        return self.dimension - self.penalty * float(np.trace(self.solve(np.eye(self.dimension))))
 
     @property
     def dimension(self) -> int:
@@ -160,10 +182,9 @@ class AgentRidge(LinearEstimate):
         sum w (v - x'theta)^2 = sum w v^2 - 2 theta' moment + theta' gram theta. The trace of gram G^-1 counts
         parameters.
         """
-        theta, inverse = self.theta(agent), self.factor(agent).solve(np.eye(len(self.moment[agent])))
+        theta = self.theta(agent)
         fitted = float(theta @ (self.gram[agent] @ theta - 2 * self.moment[agent]))
-        spent = len(theta) - self.penalty * float(np.trace(inverse))
-        return max(self.squares[agent] + fitted, 0.0), self.totals[agent] - spent
+        return max(self.squares[agent] + fitted, 0.0), self.totals[agent] - self.factor(agent).parameters
 
     def residual_variance(self, agent: int) -> float | None:
         """Return sum w (v - x'theta)^2 / (totals - parameters), as if noise had one variance after weighting."""
@@ -189,6 +210,13 @@ class AgentRidge(LinearEstimate):
 
     def theta(self, agent: int) -> FloatArray:
         return self._thetas[agent]
+
+    @property
+    def estimates(self) -> FloatArray:
+        return np.stack(self._thetas)
+
+    def leverage(self, agent: int) -> float:
+        return self.factor(agent).parameters / max(self.totals[agent], 1.0) if self.totals else 0.0
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
         return self.factor(agent).project(directions)
@@ -246,6 +274,13 @@ class JointRidge(LinearEstimate):
         spread = np.zeros((len(directions), len(self.moment)))
         spread[:, self.edges[agent]] = directions
         return self._factor.project(spread)
+
+    @property
+    def estimates(self) -> FloatArray:
+        return self._theta[None]
+
+    def leverage(self, agent: int) -> float:  # noqa: ARG002  (one for all)
+        return self._factor.parameters / max(float(np.trace(self.projections)), 1.0)
 
     @cached_property
     def _spread(self) -> FloatArray:

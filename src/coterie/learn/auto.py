@@ -44,6 +44,7 @@ from coterie.solve.control import Control
 from coterie.solve.search import SOLVERS, Kind, Searcher, SolverName, candidates_of, needed_paper_evidence
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse
+from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.words import said
 
@@ -102,6 +103,7 @@ def recommend(
     form: Form = "both",
     target_gap: float | None = None,
     min_samples: int = 0,
+    again: SecondPass | None = None,
 ) -> Recommendation:
     """Return the best strategy that was found, by the rule above for `auto`, else by certificate.
 
@@ -121,6 +123,8 @@ def recommend(
         Strategies that are certified to have at most this gap are preferred to all others.
     min_samples
         Agents who were in fewer samples are left out: neither certificates nor searches are about what they could gain.
+    again
+        Reads the certifying samples of a bandit log once more, which makes held-out certificates tighter.
     """
     delta = checks.probability(delta, said("delta"))
     if solver not in SOLVERS[checks.one_of(strategy, Kind, said("strategy"))]:
@@ -132,11 +136,11 @@ def recommend(
     setting = statistics.setting
     if certificate == "holdout" and setting.adaptive:
         raise InputError(NOT_ADAPTIVE)
-    if setting.noise == "samples" and form == "both":
+    if setting.noise == "samples" and setting.feedback == "semi-bandit" and form == "both":
         form = "hoeffding"  # the samples that certify did not decide on the noise, so the width need not pay for that
     names = (setting.agents, setting.coalitions)
     spaces = setting.actions.leaving_out(statistics.seen_less(min_samples))
-    task = _Task(statistics, delta, control, Searcher(spaces, names, strategy, solver, form, control))
+    task = _Task(statistics, delta, control, Searcher(spaces, names, strategy, solver, form, control), again)
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not setting.adaptive
     shared = certificate == "auto" and holds_out
     found: list[_Found] = []
@@ -154,8 +158,11 @@ def recommend(
 class _Task:
     """One log, one question, and what is made of it on the way."""
 
-    def __init__(self, statistics: Statistics, delta: float, control: Control, searcher: Searcher) -> None:
+    def __init__(
+        self, statistics: Statistics, delta: float, control: Control, searcher: Searcher, again: SecondPass | None
+    ) -> None:
         self.statistics, self.delta, self.control, self.searcher = statistics, delta, control, searcher
+        self.again = again
         self.setting = statistics.setting
         self.spaces = searcher.spaces
 
@@ -183,7 +190,7 @@ class _Task:
         """
         searcher, part = self.searcher, self.statistics.learning
         learning = evidence_from(part)
-        sealed = Sealed(evidence_from(self.statistics.certifying))
+        sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
         guessed, name = self._guessed(learning, self.statistics.learning_parts)
         expected = sealed.preview(guessed)
         first = searcher.run(expected, "holdout", delta / CANDIDATES, part, self._of_what_is_left(share))
@@ -198,7 +205,12 @@ class _Task:
                 fixed(expected, strategy, self.spaces, delta / CANDIDATES, learning=learning).gap for strategy in stable
             ]
             candidates = candidates[:1] + [(second, stable[t]) for t in np.argsort(expects)[: CANDIDATES - 1]]
-        certified = sealed.certify([s for _, s in candidates], learning, self.spaces, delta, form=searcher.form)
+        inner = self.control.nested(speaks=True)
+        certified = sealed.certify(
+            [s for _, s in candidates], learning, self.spaces, delta, form=searcher.form, reading=inner.running(),
+            check=lambda done, of_all: inner.report("second pass", done, of_all, first.value),
+        )  # fmt: skip
+        self.control.heed(inner)
 
         def alone(index: int) -> Callable[[], float]:
             return lambda: sealed.again(self.delta)[index].gap

@@ -23,11 +23,12 @@ from coterie.learn.result import Result, Search
 from coterie.learn.teams import TeamsRecommendation, recommend_teams
 from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.learn.wishes import Goal, Wishes, wishes_about
-from coterie.log.log import Log
+from coterie.log.log import Log, as_log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.dependence import SampleExcess
 from coterie.statistics.noise import chosen_noise
+from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -183,9 +184,15 @@ class StableLearner:
     # --- Learning -----------------------------------------------------------------------------------
 
     def fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
-        """Learn from a log, from statistics of one, or from the folder or file that a log is in."""
+        """Learn from a log, from statistics of one, or from the folder or file that a log is in.
+
+        A bandit log is read twice where that makes its certificate tighter; its statistics alone cannot be.
+        """
         seed = self._checked_seed()
-        return self._learn(self._statistics(log, seed), frozenset(), seed)
+        source = log if isinstance(log, Statistics) else as_log(log)
+        statistics = self._statistics(source, seed)
+        again = SecondPass.of_log(source, statistics) if isinstance(source, Log) else None
+        return self._learn(statistics, frozenset(), seed, again)
 
     def partial_fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
@@ -287,15 +294,16 @@ class StableLearner:
             )
         return statistics, wishes
 
-    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int) -> Self:
+    def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None) -> Self:
         control = Control(seed, self.time_limit, self.progress)
+        wider, wishes = self._wishes(statistics)
         asked: Any = {
             "certificate": self.certificate,
             "solver": self.solver,
             "target_gap": self.target_gap,
             "min_samples": self.min_samples,
+            "again": again if wider is statistics else None,
         }
-        wider, wishes = self._wishes(statistics)
         found: Recommendation | TeamsRecommendation
         if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size):
             found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)

@@ -41,6 +41,7 @@ from coterie.solve.control import Control
 from coterie.solve.search import SolverName
 from coterie.solve.solution import Solution, Status
 from coterie.solve.teams import Found, Task, best_teams, settled
+from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
@@ -78,6 +79,7 @@ def recommend_teams(
     form: Form = "both",
     target_gap: float | None = None,
     min_samples: int = 0,
+    again: SecondPass | None = None,
 ) -> TeamsRecommendation:
     """Return the best assignment that was found, by the goal that is wished for.
 
@@ -91,7 +93,7 @@ def recommend_teams(
         Rules, value, stability, goal, today.
     control
         Seed, time limit, progress, interruption.
-    certificate, solver, form, target_gap, min_samples
+    certificate, solver, form, target_gap, min_samples, again
         As for `coterie.learn.auto.recommend`; solvers are "auto", "pure" and "exact".
     """
     if certificate == "paper":
@@ -102,9 +104,10 @@ def recommend_teams(
         raise InputError("holdout needs statistics in at least two parts: one to learn, one to certify")
     if certificate == "holdout" and statistics.setting.adaptive:
         raise InputError(NOT_ADAPTIVE)
-    if statistics.setting.noise == "samples" and form == "both":
+    setting = statistics.setting
+    if setting.noise == "samples" and setting.feedback == "semi-bandit" and form == "both":
         form = "hoeffding"
-    task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples)
+    task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples, again)
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
     shared = certificate == "auto" and holds_out
     held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta) if holds_out else []
@@ -140,9 +143,10 @@ class _Teams:
         solver: SolverName,
         form: Form,
         min_samples: int,
+        again: SecondPass | None,
     ) -> None:
         self.statistics, self.delta, self.wishes, self.control = statistics, delta, wishes, control
-        self.setting, self.solver, self.form = statistics.setting, solver, form
+        self.setting, self.solver, self.form, self.again = statistics.setting, solver, form, again
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
         self.method, self.starts, self.sweeps, self.proven = "teams", 0, 0, False
@@ -202,7 +206,7 @@ class _Teams:
         Only `sealed` ever holds the certifying utilities.
         """
         learning = evidence_from(self.statistics.learning)
-        sealed = Sealed(evidence_from(self.statistics.certifying))
+        sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), 0.45)
         strategies = self._named([*found.profiles[:LED], *calm])
@@ -214,7 +218,12 @@ class _Teams:
         surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
         picked = [surest] if self.wishes.goal == "stability" else [first, surest, dearest]
         self.held_strategies = [strategies[t] for t in dict.fromkeys(picked)][:HELD_OUT]
-        certificates = sealed.certify(self.held_strategies, learning, self.against, delta, form=self.form)
+        inner = self.control.nested(speaks=True)
+        certificates = sealed.certify(
+            self.held_strategies, learning, self.against, delta, form=self.form, reading=inner.running(),
+            check=lambda done, of_all: inner.report("second pass", done, of_all, 0.0),
+        )  # fmt: skip
+        self.control.heed(inner)
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
 

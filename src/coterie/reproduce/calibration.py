@@ -37,6 +37,7 @@ from coterie.simulate.growing import Reading, setting_of
 from coterie.simulate.logs import Feedback, Simulation, draw_sets, numbered
 from coterie.simulate.policies import Policy, PolicyName, UniformOver, exploration_policy
 from coterie.statistics.in_memory import Batch, reduced
+from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import Noise, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.total_statistics import TotalStatistics
@@ -271,9 +272,10 @@ def run(setting: Setting, methods: Iterable[Method], seed: int) -> list[Record]:
             # Records of one method do not depend on which others are made with them.
             rng = np.random.default_rng([seed, setting.n, setting.samples, METHODS.index(method)])
         statistics = setting.statistics(source, batch, learns, method)
+        again = SecondPass.of_batches([(batch, (~learns).astype(np.int64))], statistics)
         records += [
             compared(name, found, truth, strategy)
-            for name, found, strategy in _certificates(setting, statistics, game, method, rng)
+            for name, found, strategy in _certificates(setting, statistics, game, method, rng, again)
         ]
     return records
 
@@ -325,7 +327,12 @@ def _lowest(
 
 
 def _certificates(
-    setting: Setting, statistics: Statistics, game: Game, method: Method, rng: np.random.Generator
+    setting: Setting,
+    statistics: Statistics,
+    game: Game,
+    method: Method,
+    rng: np.random.Generator,
+    again: SecondPass | None,
 ) -> Iterator[tuple[str, Certificate, Strategy]]:
     """Yield every certificate of a log that a method can make: its name, and the profile that it is about."""
     spaces, starts = game.actions, STARTS[setting.n]
@@ -354,7 +361,7 @@ def _certificates(
         if isinstance(full, PairEvidence) and setting.unknowns is None:
             yield PAPER, *_smallest((paper(full, s, spaces, delta), s) for s in pure)
     if not setting.adaptive:
-        for name, found, strategy in _held_out(setting, statistics, game, method, rng):
+        for name, found, strategy in _held_out(setting, statistics, game, method, rng, again):
             yield name + suffix, found, strategy
 
 
@@ -363,7 +370,12 @@ def _smallest(found: Iterable[tuple[Certificate, Strategy]]) -> tuple[Certificat
 
 
 def _held_out(
-    setting: Setting, statistics: Statistics, game: Game, method: Method, rng: np.random.Generator
+    setting: Setting,
+    statistics: Statistics,
+    game: Game,
+    method: Method,
+    rng: np.random.Generator,
+    again: SecondPass | None,
 ) -> Iterator[tuple[str, Certificate, Strategy]]:
     """Yield the certificates of profiles that were learnt on one part, from the other part."""
     spaces = game.actions
@@ -371,10 +383,12 @@ def _held_out(
     chosen = candidates(learnt, game, rng, STARTS[setting.n])
     mixed = mixtures(chosen, game, rng)
 
-    def held_out(profiles: list[Strategy], delta: float, form: Form = "both") -> tuple[Certificate, Strategy]:
+    def held_out(
+        profiles: list[Strategy], delta: float, form: Form = "both", again: SecondPass | None = None
+    ) -> tuple[Certificate, Strategy]:
         # A copy, since a part that has certified is sealed for good.
         copy: Evidence = replace(held)  # type: ignore[type-var]
-        strategy, found = hold_out(learnt, copy, lambda *_: profiles, spaces, delta, form=form)
+        strategy, found = hold_out(learnt, copy, lambda *_: profiles, spaces, delta, form=form, again=again)
         return found, strategy
 
     ahead = Sealed(held).preview(learnt)
@@ -384,6 +398,9 @@ def _held_out(
     for delta in DELTAS:
         yield "holdout", *held_out(expected_best, delta)
         yield "holdout mixed", *held_out(mixed, delta)
+        if again is not None:
+            yield "holdout, read twice", *held_out(expected_best, delta, again=again)
+            yield "holdout mixed, read twice", *held_out(mixed, delta, again=again)
         if isinstance(held, PairEvidence) and setting.noise == "pairs":
             yield "holdout hoeffding", *held_out(chosen[:1], delta, "hoeffding")
             yield "holdout bernstein", *held_out(chosen[:1], delta, "bernstein")
@@ -400,7 +417,7 @@ def warns(setting: Setting, seed: int) -> bool:
 
 
 def settings() -> Iterator[Setting]:
-    """Yield every setting: 38 kinds of games and logs, each with 3, 6 and 12 agents."""
+    """Yield every setting: 42 kinds of games and logs, each with 3, 6 and 12 agents."""
     for n, samples in ((3, 60), (6, 150), (12, 400)):
         base = Setting("", n, 3, samples, hostile.gaussian)
         yield replace(base, name="gaussian")
@@ -450,3 +467,8 @@ def settings() -> Iterator[Setting]:
         by_size = replace(bandit, model=hostile.crowding, sizes="aware", k=k)
         yield replace(by_size, name="bandit sizes")
         yield replace(by_size, name="bandit sizes, shared noise", noise="samples")
+        # Enough samples that residuals tell more than the range does.
+        lasting = replace(bandit, samples=10 * samples)
+        for model in (hostile.narrow, hostile.two_point, hostile.rare_loss):
+            yield replace(lasting, name=f"bandit {model.__name__}, many samples".replace("_", " "), model=model)
+        yield replace(lasting, name="bandit narrow, shared noise", model=hostile.narrow, noise="samples")

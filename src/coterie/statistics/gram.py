@@ -166,3 +166,70 @@ def add_totals(
         for row in range(members, stop):
             head[agent[row]] = -1
         start = stop
+
+
+@_compiled
+def add_residuals(
+    sample,
+    agent,
+    coalition,
+    utility,
+    n,
+    pooled,
+    n_sizes,
+    dependent,
+    zero,
+    centre,
+    first,
+    solved,
+    squares,
+    widest,
+    steepest,
+    reach,
+):
+    """Add what `coterie.statistics.second_pass` asks of every total: directions first[i] to first[i + 1] are agent i's.
+
+    Where pairs of a sample may depend on each other, a total of c terms is one term that varies c times as much.
+    """
+    rows = len(sample)
+    features = np.empty(rows, dtype=np.int64)  # of one total, repeated where a pair met several times
+    start = 0
+    while start < rows:
+        members = start
+        while members < rows and sample[members] == sample[start] and coalition[members] < 0:
+            members += 1
+        stop = members
+        while stop < rows and sample[stop] == sample[start]:
+            stop += 1
+        for total in range(start, members):
+            i, c, run = agent[total], 0, members
+            if first[i] == first[i + 1]:
+                continue
+            while run < stop:
+                after, is_member = run, False
+                while after < stop and coalition[after] == coalition[run]:
+                    is_member = is_member or agent[after] == i
+                    after += 1
+                for other in range(run, after):
+                    j = agent[other]
+                    if is_member and j != i:
+                        place = (0 if pooled else coalition[run]) * (n - 1) + j - (1 if j > i else 0)
+                        features[c] = place * n_sizes + after - run - 2 if n_sizes > 0 else place
+                        c += 1
+                run = after
+            if c == 0:
+                continue
+            residual = utility[total]
+            for a in range(c):
+                residual -= zero + centre[i, features[a]]
+            for d in range(first[i], first[i + 1]):
+                along = 0.0
+                for a in range(c):
+                    along += solved[d, features[a]]
+                step = along / (c * c) if dependent else along / c
+                terms, each = (1, c * step) if dependent else (c, step)
+                squares[d] += (step * residual) ** 2
+                widest[d] = max(widest[d], terms * each * each)
+                steepest[d] = max(steepest[d], abs(each))
+                reach[d] = max(reach[d], terms * abs(each))
+        start = stop

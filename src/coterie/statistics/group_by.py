@@ -89,13 +89,17 @@ def pair_rows(pairs: str, which: str, sized_by: str | None = None) -> str:
     )
 
 
-def total_rows(members: str, totals: str, which: str) -> str:
-    """Return the memberships and totals of each sample next to each other; totals have no coalition."""
+def total_rows(members: str, totals: str, which: str, least: int = 0) -> str:
+    """Return the memberships and totals of each sample next to each other, from part `least` on.
+
+    Totals have no coalition.
+    """
+    some = f"WHERE {which} >= {least} " if least else ""
     return (
         f"SELECT {which} AS part, sample, agent, coalition, utility FROM (SELECT sample, agent, coalition, "
         f"CAST(NULL AS DOUBLE) AS utility FROM {members} UNION ALL SELECT sample, agent, "
         f"CAST(NULL AS STRING) AS coalition, utility FROM {totals}) AS everything "
-        "ORDER BY sample"
+        f"{some}ORDER BY sample"
     )
 
 

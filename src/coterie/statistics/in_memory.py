@@ -92,7 +92,7 @@ def reduced(
     attendance = batch.joined.any(axis=2).sum(axis=0)
     if setting.feedback == "bandit":
         sums = TotalSums(setting, unweighted=unweighted, joint=joint)
-        sums.add(*_total_rows(batch, part))
+        sums.add(*total_rows(batch, part))
         return Statistics(setting, sums.statistics(counts, teams), attendance=attendance)
     entries = _pair_sums(batch, part, setting)
     everything = _all_meetings(batch) if setting.missing == "worst" else batch
@@ -171,7 +171,7 @@ def _cooccurrences(batch: Batch, part: IntArray, setting: Setting) -> IntArray:
     return found.parts
 
 
-def _total_rows(batch: Batch, part: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
+def total_rows(batch: Batch, part: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
     """Return sample, part, agent, coalition and utility of all totals, which have coalition -1, and memberships."""
     totals = batch.totals()
     member = np.nonzero(batch.joined)

@@ -7,7 +7,7 @@ joint action alone, so samples with the same joint action are added up before it
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -40,19 +40,13 @@ class JointAccumulator:
         self._setting = setting
         self._projections = np.zeros((n_parts, self._edges, self._edges))
         self._moments = np.zeros((n_parts, self._edges))
-        self._waiting: dict[tuple[int, bytes, bytes], tuple[int, FloatArray]] = {}
+        self._waiting: dict[tuple[int, JointAction], tuple[int, FloatArray]] = {}
 
     def add(self, sample: IntArray, part: IntArray, agent: IntArray, coalition: IntArray, utility: FloatArray) -> None:
         """Add whole samples, sorted by sample, coalition and agent, totals first with coalition -1."""
-        starts = np.flatnonzero(np.diff(sample, prepend=-1))
-        for start, stop in zip(starts, [*starts[1:], len(sample)], strict=True):
-            members = start + int(np.count_nonzero(coalition[start:stop] < 0))
-            if members in {start, stop}:
-                continue
-            teams = np.stack([agent[members:stop], coalition[members:stop]])
-            key = (int(part[start]), agent[start:members].tobytes(), teams.tobytes())
-            count, total = self._waiting.get(key, (0, np.zeros(members - start)))
-            self._waiting[key] = (count + 1, total + utility[start:members])
+        for start, members, action in joint_actions(sample, agent, coalition):
+            count, total = self._waiting.get((int(part[start]), action), (0, np.zeros(members - start)))
+            self._waiting[int(part[start]), action] = (count + 1, total + utility[start:members])
         if len(self._waiting) > KEPT_ACTIONS:
             self._flush()
 
@@ -64,32 +58,56 @@ class JointAccumulator:
 
     def _flush(self) -> None:
         setting = self._setting
-        for (part, observed, teams), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
-            agent, coalition = np.frombuffer(teams, dtype=np.int64).reshape(2, -1)
+        for (part, action), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
             _add_projection(
-                np.frombuffer(observed, dtype=np.int64), agent, coalition, count, total, setting.neutral,
-                setting.pool_coalitions, setting.n_agents, self._projections[part], self._moments[part],
+                *action.arrays(), count, total, setting.neutral, setting.pool_coalitions, setting.n_agents,
+                self._projections[part], self._moments[part],
             )  # fmt: skip
         self._waiting.clear()
+
+
+class JointAction(NamedTuple):
+    """Whose totals were observed, and who was where: all that Z_m depends on, as bytes of whole numbers."""
+
+    observed: bytes
+    teams: bytes
+
+    def arrays(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the observed agents, and agents and coalitions of the memberships, sorted by coalition."""
+        agent, coalition = np.frombuffer(self.teams, dtype=np.int64).reshape(2, -1)
+        return np.frombuffer(self.observed, dtype=np.int64), agent, coalition
+
+
+def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Iterator[tuple[int, int, JointAction]]:
+    """Yield for each sample with totals and members where its totals begin and end, and its joint action.
+
+    Rows are sorted by sample, coalition and agent, totals first with coalition -1.
+    """
+    starts = np.flatnonzero(np.diff(sample, prepend=-1)).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(sample)], strict=True):
+        members = start + int(np.count_nonzero(coalition[start:stop] < 0))
+        if members in {start, stop}:
+            continue
+        teams = np.stack([agent[members:stop], coalition[members:stop]])
+        yield start, members, JointAction(agent[start:members].tobytes(), teams.tobytes())
 
 
 _compiled: Any = numba.njit(cache=True, nogil=True)
 
 
 @_compiled
-def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n, projections, moments):
-    """Add count P_m and Z_m^+ times the sum of `count` samples' totals, the upper triangle of P_m only.
+def _edges_of(observed, agent, coalition, pooled, n, n_edges):
+    """Return the edges of a joint action in order, the rows of their two ends, how often they met, and (Z Z')^+.
 
-    Z' (Z Z')^+ is the inverse, so with Q = (Z Z')^+ and w_e what edge e = {i, j} counts in the totals of both,
-    P_ef is w_e w_f times the sum of Q over the ends of e and f that were observed.
+    The row after the last stands for all agents whose totals were not observed; the inverse is 0 there.
     """
-    last = len(observed)  # stands for all agents whose totals were not observed
+    last = len(observed)
     row_of = np.full(n, last)
     row_of[observed] = np.arange(last)
     half = n * (n - 1) // 2
-    weight = np.zeros(len(moments))
-    ends = np.empty((len(moments), 2), dtype=np.int64)
-    listed = np.empty(len(moments), dtype=np.int64)
+    weight = np.zeros(n_edges)
+    ends = np.empty((n_edges, 2), dtype=np.int64)
+    listed = np.empty(n_edges, dtype=np.int64)
     edges = start = 0
     while start < len(agent):
         stop = start
@@ -108,31 +126,83 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
                     edges += 1
                 weight[edge] += 1.0
         start = stop
-    if edges == 0:
-        return
     seen = np.sort(listed[:edges])
-    both = np.zeros((last + 1, last + 1))
-    terms = np.zeros(last + 1)
-    for edge in seen:
-        i, j, w = ends[edge, 0], ends[edge, 1], weight[edge]
-        terms[i] += w
-        terms[j] += w
-        both[i, i] += w * w
-        both[j, j] += w * w
-        both[i, j] += w * w
-        both[j, i] += w * w
-    values, vectors = np.linalg.eigh(both[:last, :last])
+    first, second, worth = ends[seen, 0], ends[seen, 1], weight[seen]
     inverse = np.zeros((last + 1, last + 1))
+    if edges == 0:
+        return seen, first, second, worth, inverse
+    both = np.zeros((last + 1, last + 1))
+    for a in range(edges):
+        i, j, square = first[a], second[a], worth[a] * worth[a]
+        both[i, i] += square
+        both[j, j] += square
+        both[i, j] += square
+        both[j, i] += square
+    values, vectors = np.linalg.eigh(both[:last, :last])
     for t in range(last):
         if values[t] > LEAST * values[-1]:
             inverse[:last, :last] += np.outer(vectors[:, t], vectors[:, t]) / values[t]
+    return seen, first, second, worth, inverse
+
+
+@_compiled
+def _totals_of(first, second, worth, values, rows):
+    """Return Z times one value per edge, with one row more for those who were not observed."""
+    total = np.zeros(rows)
+    for a in range(len(worth)):
+        total[first[a]] += worth[a] * values[a]
+        total[second[a]] += worth[a] * values[a]
+    return total
+
+
+@_compiled
+def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n, projections, moments):
+    """Add count P_m and Z_m^+ times the sum of `count` samples' totals, the upper triangle of P_m only.
+
+    Z' (Z Z')^+ is the inverse, so with Q = (Z Z')^+ and w_e what edge e = {i, j} counts in the totals of both,
+    P_ef is w_e w_f times the sum of Q over the ends of e and f that were observed.
+    """
+    seen, first, second, worth, inverse = _edges_of(observed, agent, coalition, pooled, n, len(moments))
+    last = len(observed)
+    terms = _totals_of(first, second, worth, np.ones(len(seen)), last + 1)
     centred = np.zeros(last + 1)
     centred[:last] = total - count * neutral * terms[:last]
     solved = inverse @ centred
-    first, second, worth = ends[seen, 0], ends[seen, 1], weight[seen]
     for a in range(len(seen)):
         e = seen[a]
         rows = count * worth[a] * (inverse[first[a]] + inverse[second[a]])
         moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
         for b in range(a, len(seen)):
             projections[e, seen[b]] += worth[b] * (rows[first[b]] + rows[second[b]])
+
+
+@_compiled
+def add_joint_residuals(
+    observed, agent, coalition, totals, pooled, n, centre, solved, squares, widest, steepest, reach
+):
+    """Add what `coterie.statistics.second_pass` asks of all samples of one joint action, one row of `totals` each.
+
+    `solved` has a row per edge and a column per direction.
+    """
+    seen, first, second, worth, inverse = _edges_of(observed, agent, coalition, pooled, n, len(centre))
+    last, many = len(observed), solved.shape[1]
+    moved = np.zeros((last + 1, many))
+    for a in range(len(seen)):
+        for d in range(many):
+            step = worth[a] * solved[seen[a], d]
+            moved[first[a], d] += step
+            moved[second[a], d] += step
+    moved = inverse @ moved
+    residuals = totals - _totals_of(first, second, worth, centre[seen], last + 1)[:last]
+    noise = np.ascontiguousarray(residuals) @ np.ascontiguousarray(moved[:last])
+    wide, far = np.zeros(many), np.zeros(many)
+    for a in range(len(seen)):
+        for d in range(many):
+            step = worth[a] * (moved[first[a], d] + moved[second[a], d])
+            wide[d] += step * step
+            far[d] += abs(step)
+            steepest[d] = max(steepest[d], abs(step))
+    for d in range(many):
+        widest[d], reach[d] = max(widest[d], wide[d]), max(reach[d], far[d])
+        for m in range(len(noise)):
+            squares[d] += noise[m, d] * noise[m, d]

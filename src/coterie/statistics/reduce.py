@@ -1,6 +1,6 @@
 """Reducing a log to statistics: group-by in the engine, Gram matrices in a stream of whole samples."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from coterie import checks
-from coterie.arrays import IntArray
+from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.log import queries
 from coterie.log.columns import doubles, known_codes, numbers
@@ -441,12 +441,23 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[To
     if unweighted:
         _refuse_too_heavy(task, sum(n_samples))
     found = TotalSums(setting, unweighted=unweighted, joint=joint)
-    query = group_by.total_rows(task.members, task.engine.name("totals"), division.sql())
+    for rows in total_batches(task):
+        found.add(*rows)
+    return found.statistics(n_samples, _teams(task, division).sums())
+
+
+def total_batches(
+    task: Reduction, least: int = 0
+) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]]:
+    """Yield sample, part, agent, coalition and utility of the totals (coalition -1) and memberships of whole samples.
+
+    Parts before `least` are left out.
+    """
+    query = group_by.total_rows(task.members, task.engine.name("totals"), task.division.sql(), least)
     for batch in whole_samples(task.engine.stream(query)):
         rows = batch.rows
         coalition = _labels(task, rows["coalition"].combine_chunks())
-        found.add(batch.sample, numbers(rows["part"]), task.agents(rows["agent"]), coalition, doubles(rows["utility"]))
-    return found.statistics(n_samples, _teams(task, division).sums())
+        yield batch.sample, numbers(rows["part"]), task.agents(rows["agent"]), coalition, doubles(rows["utility"])
 
 
 def _labels(task: Reduction, column: Any) -> IntArray:
