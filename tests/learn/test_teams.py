@@ -173,10 +173,8 @@ def test_wishes_are_checked(made, wish, message):
 
 
 def test_everybody_above_the_neutral_point_is_said():
-    log, _, _ = firm(1)
-    shifted = Log.from_frames(
-        memberships=log_frames(1)[0], pairs=log_frames(1)[1], utility_range=(1, 5), neutral=1.5, symmetric=False
-    )
+    members, pairs = log_frames(1)
+    shifted = Log.from_frames(memberships=members, pairs=pairs, utility_range=(1, 5), neutral=1.5, symmetric=False)
     found = StableLearner(rules=Rules(team_size="2:6")).fit(shifted).result_
     assert any('value="average"' in text or "value='average'" in text for text in found.warnings)
 

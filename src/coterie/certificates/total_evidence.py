@@ -68,8 +68,8 @@ class TotalEvidence(Evidence):
         holds = self.is_bounded and not self.allows_adaptivity
         return widths.totals(self, design, log_term) if holds else self.range_bound(design)
 
-    def expected_bound(self, design: StrategyDesign, log_term: float) -> GainBound:
-        return self.narrowed(self.direction_bound(design, log_term), np.arange(len(design.marginals)))
+    def expected_bound(self, design: Design, log_term: float) -> GainBound:
+        return self.narrowed(self.direction_bound(design, log_term), design.owners)
 
     def narrowed(self, bound: GainBound, agents: IntArray) -> GainBound:
         """Return a bound as narrow as a second pass is expected to make it; its rows belong to these agents."""
@@ -78,7 +78,7 @@ class TotalEvidence(Evidence):
         scale = np.minimum(self.variances / self.bounds.half_range**2, 1.0)[agents]
         return replace(bound, square=bound.square * scale[:, None, None])
 
-    def learnt_bound(self, design: StrategyDesign, log_term: float, learning: "TotalEvidence") -> GainBound:
+    def learnt_bound(self, design: Design, log_term: float, learning: "TotalEvidence") -> GainBound:
         """Return the bound of one pass, or for a preview the one to expect; see `coterie.certificates.residual`."""
         del learning
         return self.expected_bound(design, log_term)
