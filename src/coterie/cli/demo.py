@@ -46,7 +46,7 @@ def command(
     results.print()
     for line in wrapped(
         "The firm is simulated, so the truth is known: the most that anybody really gains by moving or changing places "
-        f"is {gap:.2g}. The certificate {held}. The teams are really worth {signed(better)} per person against today's.",
+        f"is {gap:.2g}. The certificate {held}. The teams are really worth {signed(better)} per person against today.",
         "", "",
     ):  # fmt: skip
         results.print(line)

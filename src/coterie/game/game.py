@@ -54,7 +54,7 @@ class Deviation:
     """Of several movers the one who gains least."""
     action: tuple[str, ...]
     gain: float
-    movers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    movers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     """Everybody who moves -> where to; empty where it is one agent."""
 
     def to_json(self) -> dict[str, Any]:
