@@ -52,7 +52,8 @@ def command(
         results.print(line)
     if out is not None:
         messages.print(
-            f"\nWrote the records to {out}: memberships.csv, pairs.csv, log.json, today.csv and truth.json. Go on with\n"
+            f"\nWrote the records to {out}: memberships.csv, pairs.csv, log.json, today.csv and truth.json.\n"
+            "Go on with\n"
             f"  coterie inspect {out}\n"
             f"  coterie learn {out} --team-size {TEAM_SIZE} --today {out / 'today.csv'} --out result.json\n"
             f"  coterie evaluate result.json --truth {out / 'truth.json'}"
