@@ -180,12 +180,12 @@ class Rules:
 
     # Each may be given in several forms, see above; from then on they have these.
     team_size: Mapping[str, TeamSize] | Any = field(default_factory=dict)
-    per_person: tuple[int, int] | None | Any = None
+    per_person: tuple[int, int] | Any | None = None
     together: tuple[Pairing, ...] | Any = ()
     apart: tuple[Pairing, ...] | Any = ()
     fix: Mapping[str, tuple[str, ...]] | Any = field(default_factory=dict)
     ban: Mapping[str, tuple[str, ...]] | Any = field(default_factory=dict)
-    staff: tuple[str, ...] | None | Any = None
+    staff: tuple[str, ...] | Any | None = None
     labels: Mapping[str, Mapping[str, str]] | Any = field(default_factory=dict)
     quota: tuple[Quota, ...] | Any = ()
     left_behind: LeftBehind | None = None
