@@ -278,22 +278,30 @@ class Admissible:
 def moves_between(
     today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False
 ) -> int:
-    """Return how many agents who are somewhere today, and on the staff, are in other coalitions.
+    """Return how many agents who are somewhere today, and on the staff, are in other coalitions."""
+    return int(movers_between(today, profile, staff, interchangeable=interchangeable).sum())
+
+
+def movers_between(
+    today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False
+) -> BoolArray:
+    """Return which agents who are somewhere today, and on the staff, are in other coalitions, shape (n,).
 
     Interchangeable coalitions are renamed so that as many memberships as possible stay: the fewest moves where
     everybody is in one coalition; where people are in several, a number that some renaming attains.
     """
     counted = today.any(axis=1) & (True if staff is None else staff)
-    before, after = today[counted], profile[counted]
+    moves = counted & (today != profile).any(axis=1)
     if interchangeable:
         from scipy.optimize import linear_sum_assignment
 
-        kept = before.T.astype(np.int64) @ after.astype(np.int64)
+        kept = today[counted].T.astype(np.int64) @ profile[counted].astype(np.int64)
         rows, columns = linear_sum_assignment(kept, maximize=True)
-        renamed = np.zeros_like(after)
-        renamed[:, rows] = after[:, columns]
-        return min(int((before != renamed).any(axis=1).sum()), int((before != after).any(axis=1).sum()))
-    return int((before != after).any(axis=1).sum())
+        renamed = np.zeros_like(profile)
+        renamed[:, rows] = profile[:, columns]
+        fewer = counted & (today != renamed).any(axis=1)
+        return np.asarray(fewer if fewer.sum() < moves.sum() else moves)
+    return np.asarray(moves)
 
 
 def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) -> Iterable[Rule]:

@@ -1,0 +1,159 @@
+"""Intervals for what assignments are worth, and for differences between them, to each person and to several together.
+
+Everything here is one combination c' theta of unknown means (`coterie.estimate.value_design`), and every bound is one of
+`coterie.certificates.widths`. A `Promise` says which may be used, as in `coterie.certificates.paired`:
+
+    uniform      intervals of all unknowns, or ellipsoids, that hold together: they hold for every combination at once
+    log_term     one event for each combination that was fixed beforehand, or that a union pays for
+
+Sums over several people are combinations over the unknowns of all of them. Where an estimate only knows each agent's
+own unknowns (totals without the joint estimator; pairs that may depend on each other within a sample), the agents'
+bounds are added: uniform ones hold together, and errors of sub-Gaussian scales s_i add up to one of scale sum of s_i at
+most, however they depend on each other, so that sum over i of (estimate_i + bias_i + sqrt(2 L) s_i) is one event again.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray
+from coterie.certificates import widths
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.gains import GainBound
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.total_evidence import TotalEvidence
+from coterie.certificates.widths import one_event
+from coterie.estimate.ridge import JointRidge
+from coterie.estimate.step_design import StepDesign
+from coterie.estimate.value_design import SumDesign, rows_of, summed
+from coterie.game.actions import ActionSpaces
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Which bounds may be used, at what price."""
+
+    uniform: float | None
+    """What intervals of all unknowns together have of delta; None where they are not used."""
+    log_term: float | None
+    """log(1 / share of delta) of each bound on one combination; None where there is none."""
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What a comparison of two profiles states, all of which holds together with probability 1 - delta."""
+
+    everybody: Promise
+    """The difference of everybody's value."""
+    people: Promise
+    """The difference of each person's value."""
+    values: Promise
+    """Everybody's and each person's value in both."""
+
+
+def promises_for_all(delta: float, spaces: ActionSpaces, profiles: tuple[BoolArray, ...], n_counted: int) -> Promises:
+    """Return what holds for all pure profiles at once, so that any of them may have been chosen on these data.
+
+    Half of delta is for intervals of all unknowns together. The rest is for a union over what could have been asked, of
+    which there are K = product of |A_j| profiles: a quarter for upper ends of the differences of K^2 ordered pairs of
+    profiles, which are lower ends of others, each for everybody and for each of n people, K^2 (n + 1) events, and a
+    quarter for both ends of values, 2 K (n + 1) events. Profiles that are not among the K are left to the intervals.
+    """
+    if not all(bool(spaces.contains(profile).all()) for profile in profiles):
+        only = Promise(delta / 2, None)
+        return Promises(only, only, only)
+    count, each = sum(space.log_size for space in spaces.spaces), one_event(delta / 4) + math.log(n_counted + 1)
+    changes, values = Promise(delta / 2, 2 * count + each), Promise(delta / 2, count + math.log(2) + each)
+    return Promises(changes, changes, values)
+
+
+def promises_for_fixed(delta: float, n_counted: int, n_changed: int) -> Promises:
+    """Return what holds for two profiles that were fixed without looking at these utilities.
+
+    Half of delta is for both ends of everybody's difference, a quarter for those of each person to whom something
+    changes, a quarter for those of everybody's and each person's value in both profiles.
+    """
+    return Promises(
+        Promise(None, one_event(delta / 4)),
+        Promise(None, one_event(delta / (8 * max(1, n_changed)))),
+        Promise(None, one_event(delta / (16 * (n_counted + 1)))),
+    )
+
+
+def ends_of_people(evidence: Evidence, people: StepDesign, promise: Promise) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper end of every row."""
+
+    def upper(sign: float) -> FloatArray:
+        bounds = [evidence.range_bound(people)]
+        if promise.uniform is not None:
+            bounds.append(evidence.uniform_bound(people, promise.uniform))
+        if promise.log_term is not None:
+            bounds.append(evidence.direction_bound(people, promise.log_term))
+        return np.minimum.reduce([_at(bound, people, sign) for bound in bounds])
+
+    return 0.0 - upper(-1.0), upper(1.0)
+
+
+def ends_of_sum(evidence: Evidence, people: StepDesign, counted: BoolArray, promise: Promise) -> tuple[float, float]:
+    """Return the lower and upper end of the sum over those who are counted."""
+    total, own = summed(people, counted, symmetric=evidence.is_symmetric), rows_of(people, counted)
+
+    def upper(sign: float) -> float:
+        found = [_at(evidence.range_bound(total), total, sign).sum()]
+        if promise.uniform is not None:
+            found.append(_uniform_sum(evidence, total, own, promise.uniform, sign))
+        if promise.log_term is not None and not evidence.allows_adaptivity and evidence.is_bounded:
+            found.append(_direction_sum(evidence, total, own, promise.log_term, sign))
+        return float(min(found))
+
+    return 0.0 - upper(-1.0), upper(1.0)
+
+
+def _at(bound: GainBound, design: StepDesign, sign: float) -> FloatArray:
+    """Return the bound of every row, or of minus every row."""
+    found = bound.at(sign * design.moves, np.arange(len(design.owners)))[:, 0]
+    return np.where(np.isnan(found), np.inf, found)
+
+
+def _uniform_sum(evidence: Evidence, total: SumDesign, own: StepDesign, delta: float, sign: float) -> float:
+    if isinstance(evidence, PairEvidence):
+        return float(_at(evidence.uniform_bound(total, delta), total, sign).sum())
+    if isinstance(evidence, TotalEvidence) and isinstance(evidence.estimate, JointRidge) and evidence.is_bounded:
+        return float(_at(_joint_ellipsoid(evidence, evidence.estimate, total, delta), total, sign).sum())
+    bounds = (evidence.range_bound(own), evidence.uniform_bound(own, delta))
+    return float(np.minimum.reduce([_at(bound, own, sign) for bound in bounds]).sum())
+
+
+def _direction_sum(evidence: Evidence, total: SumDesign, own: StepDesign, log_term: float, sign: float) -> float:
+    if isinstance(evidence, TotalEvidence) and isinstance(evidence.estimate, JointRidge):
+        return float(_at(_joint_direction(evidence, evidence.estimate, total, log_term), total, sign).sum())
+    if isinstance(evidence, PairEvidence) and not evidence.allows_dependence:
+        return float(_at(evidence.direction_bound(total, log_term), total, sign).sum())
+    # No range for single agents here: which of them it would be smaller for depends on the data.
+    return float(_at(evidence.direction_bound(own, log_term), own, sign).sum())
+
+
+# --- Sums over edges of the joint estimator -----------------------------------------------------------
+
+
+def _edge_directions(estimate: JointRidge, total: SumDesign) -> FloatArray:
+    """Return the coefficients of what is gained and of what is lost over all edges, shape (2, edges)."""
+    edge = np.stack(estimate.edges)[total.agent, total.own_places]
+    found = np.zeros((2, len(estimate.moment)))
+    np.add.at(found, ((total.weight < 0).astype(np.int64), edge), np.abs(total.weight))
+    return found
+
+
+def _joint_ellipsoid(evidence: TotalEvidence, estimate: JointRidge, total: SumDesign, delta: float) -> GainBound:
+    projection = estimate.factor(0).project(_edge_directions(estimate, total))
+    radius = widths.ellipsoid_radius(estimate, 0, delta)
+    return widths.ellipsoid_bound(
+        total.marginals, total.linear(evidence.values), projection.ellipsoid[None], np.array([radius])
+    )
+
+
+def _joint_direction(evidence: TotalEvidence, estimate: JointRidge, total: SumDesign, log_term: float) -> GainBound:
+    projection = estimate.factor(0).project(_edge_directions(estimate, total))
+    proxy, bias = (form(projection, estimate)[None] for form in (widths.noise_form, widths.bias_form))
+    return widths.totals_bound(total, total.linear(evidence.values), proxy, bias, log_term)
