@@ -1,7 +1,7 @@
-"""Intervals for what assignments are worth, and for differences between them, to each person and to several together.
+"""Intervals for what assignments are worth, and for what differs between them, to each person and to several.
 
-Everything here is one combination c' theta of unknown means (`coterie.estimate.value_design`), and every bound is one of
-`coterie.certificates.widths`. A `Promise` says which may be used, as in `coterie.certificates.paired`:
+Everything here is one combination c' theta of unknown means (`coterie.estimate.value_design`), and every bound is one
+of `coterie.certificates.widths`. A `Promise` says which may be used, as in `coterie.certificates.paired`:
 
     uniform      intervals of all unknowns, or ellipsoids, that hold together: they hold for every combination at once
     log_term     one event for each combination that was fixed beforehand, or that a union pays for
@@ -53,19 +53,33 @@ class Promises:
 
 
 def promises_for_all(delta: float, spaces: ActionSpaces, profiles: tuple[BoolArray, ...], n_counted: int) -> Promises:
-    """Return what holds for all pure profiles at once, so that any of them may have been chosen on these data.
+    """Return what holds for all pure profiles at once, so that any two of them may have been chosen on these data.
 
-    Half of delta is for intervals of all unknowns together. The rest is for a union over what could have been asked, of
-    which there are K = product of |A_j| profiles: a quarter for upper ends of the differences of K^2 ordered pairs of
-    profiles, which are lower ends of others, each for everybody and for each of n people, K^2 (n + 1) events, and a
-    quarter for both ends of values, 2 K (n + 1) events. Profiles that are not among the K are left to the intervals.
+    Half of delta is for intervals of all unknowns together. The rest is for a union over what could have been asked, in
+    which a profile has the weight exp(-`log_weight`): a quarter for upper ends of the differences of ordered pairs of
+    profiles, which are the lower ends of other pairs, each for everybody and for each of n people, and a quarter for
+    both ends of everybody's and each person's value in a profile.
     """
-    if not all(bool(spaces.contains(profile).all()) for profile in profiles):
-        only = Promise(delta / 2, None)
-        return Promises(only, only, only)
-    count, each = sum(space.log_size for space in spaces.spaces), one_event(delta / 4) + math.log(n_counted + 1)
-    changes, values = Promise(delta / 2, 2 * count + each), Promise(delta / 2, count + math.log(2) + each)
-    return Promises(changes, changes, values)
+    weights, each = (
+        [log_weight(spaces, profile) for profile in profiles],
+        one_event(delta / 4) + math.log(n_counted + 1),
+    )
+    changes = Promise(delta / 2, sum(weights) + each)
+    return Promises(changes, changes, Promise(delta / 2, max(weights) + math.log(2) + each))
+
+
+def log_weight(spaces: ActionSpaces, profile: BoolArray) -> float:
+    """Return log(1 / weight) of a pure profile (n, k) in a union over all of them, whatever their agents may do.
+
+    The larger of two weights, half each: all profiles of the action spaces are alike, sum of log |A_j|; or everybody's
+    set may be any, sizes s from 0 to k being alike and so are the sets of one size, sum of log((k + 1) binom(k, s_j)).
+    Either adds up to 1 over all profiles, so the larger of their halves to no more.
+    """
+    k = profile.shape[1]
+    any_set = sum(math.log((k + 1) * math.comb(k, size)) for size in profile.sum(axis=1).tolist())
+    if bool(spaces.contains(profile).all()):
+        any_set = min(any_set, sum(space.log_size for space in spaces.spaces))
+    return math.log(2) + any_set
 
 
 def promises_for_fixed(delta: float, n_counted: int, n_changed: int) -> Promises:
@@ -90,7 +104,7 @@ def ends_of_people(evidence: Evidence, people: StepDesign, promise: Promise) -> 
             bounds.append(evidence.uniform_bound(people, promise.uniform))
         if promise.log_term is not None:
             bounds.append(evidence.direction_bound(people, promise.log_term))
-        return np.minimum.reduce([_at(bound, people, sign) for bound in bounds])
+        return np.asarray(np.minimum.reduce([_at(bound, people, sign) for bound in bounds]))
 
     return 0.0 - upper(-1.0), upper(1.0)
 

@@ -1,4 +1,4 @@
-"""The coefficients of values: what assignments, and their differences, are worth to each person and to several together.
+"""The coefficients of values: what assignments, and their differences, are worth to each person and to several.
 
 With f(s) = 1 for totals and 1 / (s - 1) for averages, h has in a pure profile
 
@@ -84,5 +84,3 @@ def summed(people: StepDesign, counted: BoolArray, *, symmetric: bool) -> SumDes
 def rows_of(people: StepDesign, counted: BoolArray) -> StepDesign:
     """Return the rows of those who are counted."""
     return people[np.flatnonzero(counted[people.owners])]
-
-

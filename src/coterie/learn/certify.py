@@ -78,7 +78,7 @@ def certify(
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
     statistics, wishes = wishes_about(statistics, rules=rules, value=value, stability=stability)
-    given, learnt_from = _given(strategy, statistics.agents, statistics.coalitions)
+    given, learnt_from = given_strategy(strategy, statistics.agents, statistics.coalitions)
     if fresh and learnt_from is not None and learnt_from == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
     evidence = evidence_from(statistics.whole)
@@ -106,7 +106,7 @@ def certify(
     return replace(result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations)
 
 
-def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
+def given_strategy(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, str | None]:
     """Return the strategy, and the hash of the log that it was learnt from, where it is or comes from a result."""
     if isinstance(strategy, Result):
         return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.log_sha256
