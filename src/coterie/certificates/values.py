@@ -13,6 +13,7 @@ most, however they depend on each other, so that sum over i of (estimate_i + bia
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates import widths
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound
+from coterie.certificates.gains import GainBound, LogTerm
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.certificates.widths import one_event
@@ -36,50 +37,85 @@ class Promise:
 
     uniform: float | None
     """What intervals of all unknowns together have of delta; None where they are not used."""
-    log_term: float | None
-    """log(1 / share of delta) of each bound on one combination; None where there is none."""
+    log_term: LogTerm
+    """log(1 / share of delta) of each end: one for all rows, or one per row, shape (rows, 1)."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What is stated of a value or a difference."""
+
+    everybody: Promise
+    people: Promise
+    """A row for every agent."""
 
 
 @dataclass(frozen=True)
 class Promises:
     """What a comparison of two profiles states, all of which holds together with probability 1 - delta."""
 
-    everybody: Promise
-    """The difference of everybody's value."""
-    people: Promise
-    """The difference of each person's value."""
-    values: Promise
-    """Everybody's and each person's value in both."""
+    change: Stated
+    values: tuple[Stated, ...]
+    """Of each profile."""
 
 
-def promises_for_all(delta: float, spaces: ActionSpaces, profiles: tuple[BoolArray, ...], n_counted: int) -> Promises:
+def promises_for_all(delta: float, spaces: ActionSpaces, profiles: Sequence[BoolArray], n_counted: int) -> Promises:
     """Return what holds for all pure profiles at once, so that any two of them may have been chosen on these data.
 
-    Half of delta is for intervals of all unknowns together. The rest is for a union over what could have been asked, in
-    which a profile has the weight exp(-`log_weight`): a quarter for upper ends of the differences of ordered pairs of
-    profiles, which are the lower ends of other pairs, each for everybody and for each of n people, and a quarter for
-    both ends of everybody's and each person's value in a profile.
+    Half of delta is for intervals of all unknowns together. The rest is for a union over what could have been asked: a
+    quarter for both ends of what differs between two profiles, a quarter for both ends of what a profile is worth, each
+    for everybody and for each of n people, and each with the weight exp(-`log_weight`) among all that could be asked.
     """
-    weights, each = (
-        [log_weight(spaces, profile) for profile in profiles],
-        one_event(delta / 4) + math.log(n_counted + 1),
+    each = one_event(delta / 4) + math.log(2 * (n_counted + 1))
+
+    def stated(some: Sequence[BoolArray], rooms: BoolArray) -> Stated:
+        own = [rooms & np.any([one[i] for one in some], axis=0) for i in range(len(some[0]))]
+        alone = np.array([[each + log_weight(spaces, some, inside)] for inside in own])
+        return Stated(Promise(delta / 2, each + log_weight(spaces, some, rooms)), Promise(delta / 2, alone))
+
+    return Promises(
+        stated(profiles, np.asarray((profiles[0] != profiles[1]).any(axis=0))),
+        tuple(stated([one], np.asarray(one.any(axis=0))) for one in profiles),
     )
-    changes = Promise(delta / 2, sum(weights) + each)
-    return Promises(changes, changes, Promise(delta / 2, max(weights) + math.log(2) + each))
 
 
-def log_weight(spaces: ActionSpaces, profile: BoolArray) -> float:
-    """Return log(1 / weight) of a pure profile (n, k) in a union over all of them, whatever their agents may do.
+def log_weight(spaces: ActionSpaces, profiles: Sequence[BoolArray], rooms: BoolArray) -> float:
+    """Return log(1 / weight) of one or two pure profiles (n, k), as far as the members of some rooms (k,) matter.
 
-    The larger of two weights, half each: all profiles of the action spaces are alike, sum of log |A_j|; or everybody's
-    set may be any, sizes s from 0 to k being alike and so are the sets of one size, sum of log((k + 1) binom(k, s_j)).
-    Either adds up to 1 over all profiles, so the larger of their halves to no more.
+    The larger of two weights, half each, either of which adds up to 1 over all that there is:
+
+        profiles     the weights of the profiles multiplied, of each the larger of two, half each: all profiles of the
+                     action spaces are alike, sum over agents of log |A_j|; or the size s of each agent's set is one of
+                     0 to k, and all sets of a size are alike, sum over agents of log((k + 1) binom(k, s_j))
+        rooms        which rooms matter, log((k + 1) binom(k, q)); for each of them the members, in the same way
+                     log((n + 1) binom(n, s)); and who of s leaves and who of n - s joins it in the second profile
+
+    The last is small where two profiles hardly differ, and for one person, to whom only her own rooms matter.
     """
-    k = profile.shape[1]
-    any_set = sum(math.log((k + 1) * math.comb(k, size)) for size in profile.sum(axis=1).tolist())
+    n, k = profiles[0].shape
+    inside = _subset(k, int(rooms.sum()))
+    for l in np.flatnonzero(rooms).tolist():
+        before = profiles[0][:, l]
+        size = int(before.sum())
+        inside += _subset(n, size)
+        for one in profiles[1:]:
+            inside += _subset(size, int((before & ~one[:, l]).sum())) + _subset(
+                n - size, int((one[:, l] & ~before).sum())
+            )
+    return math.log(2) + min(inside, sum(_of_profile(spaces, one) for one in profiles))
+
+
+def _of_profile(spaces: ActionSpaces, profile: BoolArray) -> float:
+    """Return log(1 / weight) of a profile: the larger one of being in the action spaces, and of any sets."""
+    found = sum(_subset(profile.shape[1], size) for size in profile.sum(axis=1).tolist())
     if bool(spaces.contains(profile).all()):
-        any_set = min(any_set, sum(space.log_size for space in spaces.spaces))
-    return math.log(2) + any_set
+        found = min(found, sum(space.log_size for space in spaces.spaces))
+    return math.log(2) + found
+
+
+def _subset(among: int, size: int) -> float:
+    """Return log(1 / weight) of a set of so many, if all sizes are alike, and all sets of a size."""
+    return math.log((among + 1) * math.comb(among, size))
 
 
 def promises_for_fixed(delta: float, n_counted: int, n_changed: int) -> Promises:
@@ -88,11 +124,9 @@ def promises_for_fixed(delta: float, n_counted: int, n_changed: int) -> Promises
     Half of delta is for both ends of everybody's difference, a quarter for those of each person to whom something
     changes, a quarter for those of everybody's and each person's value in both profiles.
     """
-    return Promises(
-        Promise(None, one_event(delta / 4)),
-        Promise(None, one_event(delta / (8 * max(1, n_changed)))),
-        Promise(None, one_event(delta / (16 * (n_counted + 1)))),
-    )
+    value = Promise(None, one_event(delta / (16 * (n_counted + 1))))
+    change = Stated(Promise(None, one_event(delta / 4)), Promise(None, one_event(delta / (8 * max(1, n_changed)))))
+    return Promises(change, (Stated(value, value), Stated(value, value)))
 
 
 def ends_of_people(evidence: Evidence, people: StepDesign, promise: Promise) -> tuple[FloatArray, FloatArray]:
@@ -102,8 +136,7 @@ def ends_of_people(evidence: Evidence, people: StepDesign, promise: Promise) -> 
         bounds = [evidence.range_bound(people)]
         if promise.uniform is not None:
             bounds.append(evidence.uniform_bound(people, promise.uniform))
-        if promise.log_term is not None:
-            bounds.append(evidence.direction_bound(people, promise.log_term))
+        bounds.append(evidence.direction_bound(people, promise.log_term))
         return np.asarray(np.minimum.reduce([_at(bound, people, sign) for bound in bounds]))
 
     return 0.0 - upper(-1.0), upper(1.0)
@@ -117,7 +150,7 @@ def ends_of_sum(evidence: Evidence, people: StepDesign, counted: BoolArray, prom
         found = [_at(evidence.range_bound(total), total, sign).sum()]
         if promise.uniform is not None:
             found.append(_uniform_sum(evidence, total, own, promise.uniform, sign))
-        if promise.log_term is not None and not evidence.allows_adaptivity and evidence.is_bounded:
+        if not evidence.allows_adaptivity and evidence.is_bounded:
             found.append(_direction_sum(evidence, total, own, promise.log_term, sign))
         return float(min(found))
 
@@ -139,7 +172,7 @@ def _uniform_sum(evidence: Evidence, total: SumDesign, own: StepDesign, delta: f
     return float(np.minimum.reduce([_at(bound, own, sign) for bound in bounds]).sum())
 
 
-def _direction_sum(evidence: Evidence, total: SumDesign, own: StepDesign, log_term: float, sign: float) -> float:
+def _direction_sum(evidence: Evidence, total: SumDesign, own: StepDesign, log_term: LogTerm, sign: float) -> float:
     if isinstance(evidence, TotalEvidence) and isinstance(evidence.estimate, JointRidge):
         return float(_at(_joint_direction(evidence, evidence.estimate, total, log_term), total, sign).sum())
     if isinstance(evidence, PairEvidence) and not evidence.allows_dependence:
@@ -167,7 +200,7 @@ def _joint_ellipsoid(evidence: TotalEvidence, estimate: JointRidge, total: SumDe
     )
 
 
-def _joint_direction(evidence: TotalEvidence, estimate: JointRidge, total: SumDesign, log_term: float) -> GainBound:
+def _joint_direction(evidence: TotalEvidence, estimate: JointRidge, total: SumDesign, log_term: LogTerm) -> GainBound:
     projection = estimate.factor(0).project(_edge_directions(estimate, total))
     proxy, bias = (form(projection, estimate)[None] for form in (widths.noise_form, widths.bias_form))
     return widths.totals_bound(total, total.linear(evidence.values), proxy, bias, log_term)

@@ -19,7 +19,7 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import NOT_ADAPTIVE
 from coterie.certificates.paired import paired
 from coterie.certificates.values import (
-    Promise,
+    Stated,
     ends_of_people,
     ends_of_sum,
     promises_for_all,
@@ -233,8 +233,8 @@ def _compared(
     else:
         promises = promises_for_all(delta, spaces, asked.profiles, asked.n_counted)
     beliefs = beliefs_from(evidence, symmetric=setting.symmetric)
-    values = [asked.amounts(asked.value_of(t), promises.values, promises.values, beliefs) for t in (0, 1)]
-    change, changes = asked.amounts(asked.change, promises.everybody, promises.people, beliefs)
+    values = [asked.amounts(asked.value_of(t), promises.values[t], beliefs) for t in (0, 1)]
+    change, changes = asked.amounts(asked.change, promises.change, beliefs)
     limits, chances = asked.likely(beliefs, rng)
     notes = [*given.notes, *_newcomers(given.newcomers, min_samples)]
     sides = []
@@ -345,15 +345,13 @@ class _Asked:
     def n_changed(self) -> int:
         return int((self.changes & self.counted).sum())
 
-    def amounts(
-        self, people: StepDesign, together: Promise, alone: Promise, beliefs: Beliefs
-    ) -> tuple[Amount, list[Amount]]:
+    def amounts(self, people: StepDesign, stated: Stated, beliefs: Beliefs) -> tuple[Amount, list[Amount]]:
         """Return the amount of everybody who is counted, and each person's."""
-        low, high = ends_of_people(self.evidence, people, alone)
+        low, high = ends_of_people(self.evidence, people, stated.people)
         rooms = self.evidence.rooms(people)
         estimate, expected = np.asarray(rooms[:, 0] - rooms[:, 1]), _weighed(people, beliefs.middle)
         each = [Amount(*map(float, ends)) for ends in zip(low, high, expected, estimate, strict=True)]
-        least, most = ends_of_sum(self.evidence, people, self.counted, together)
+        least, most = ends_of_sum(self.evidence, people, self.counted, stated.everybody)
         total = Amount(least, most, float(expected[self.counted].sum()), float(estimate[self.counted].sum()))
         return total, each
 
