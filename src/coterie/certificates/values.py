@@ -69,9 +69,10 @@ def promises_for_all(delta: float, spaces: ActionSpaces, profiles: Sequence[Bool
     each = one_event(delta / 4) + math.log(2 * (n_counted + 1))
 
     def stated(some: Sequence[BoolArray], rooms: BoolArray) -> Stated:
+        whole = sum(_of_profile(spaces, one) for one in some)
         own = [rooms & np.any([one[i] for one in some], axis=0) for i in range(len(some[0]))]
-        alone = np.array([[each + log_weight(spaces, some, inside)] for inside in own])
-        return Stated(Promise(delta / 2, each + log_weight(spaces, some, rooms)), Promise(delta / 2, alone))
+        alone = np.array([[each + log_weight(whole, some, inside)] for inside in own])
+        return Stated(Promise(delta / 2, each + log_weight(whole, some, rooms)), Promise(delta / 2, alone))
 
     return Promises(
         stated(profiles, np.asarray((profiles[0] != profiles[1]).any(axis=0))),
@@ -79,7 +80,7 @@ def promises_for_all(delta: float, spaces: ActionSpaces, profiles: Sequence[Bool
     )
 
 
-def log_weight(spaces: ActionSpaces, profiles: Sequence[BoolArray], rooms: BoolArray) -> float:
+def log_weight(whole: float, profiles: Sequence[BoolArray], rooms: BoolArray) -> float:
     """Return log(1 / weight) of one or two pure profiles (n, k), as far as the members of some rooms (k,) matter.
 
     The larger of two weights, half each, either of which adds up to 1 over all that there is:
@@ -90,7 +91,8 @@ def log_weight(spaces: ActionSpaces, profiles: Sequence[BoolArray], rooms: BoolA
         rooms        which rooms matter, log((k + 1) binom(k, q)); for each of them the members, in the same way
                      log((n + 1) binom(n, s)); and who of s leaves and who of n - s joins it in the second profile
 
-    The last is small where two profiles hardly differ, and for one person, to whom only her own rooms matter.
+    The latter is large where two profiles hardly differ, and for one person, to whom only her own rooms matter. `whole`
+    is the log of the former, from `_of_profile`.
     """
     n, k = profiles[0].shape
     inside = _subset(k, int(rooms.sum()))
@@ -99,10 +101,9 @@ def log_weight(spaces: ActionSpaces, profiles: Sequence[BoolArray], rooms: BoolA
         size = int(before.sum())
         inside += _subset(n, size)
         for one in profiles[1:]:
-            inside += _subset(size, int((before & ~one[:, l]).sum())) + _subset(
-                n - size, int((one[:, l] & ~before).sum())
-            )
-    return math.log(2) + min(inside, sum(_of_profile(spaces, one) for one in profiles))
+            inside += _subset(size, int((before & ~one[:, l]).sum()))
+            inside += _subset(n - size, int((one[:, l] & ~before).sum()))
+    return math.log(2) + min(inside, whole)
 
 
 def _of_profile(spaces: ActionSpaces, profile: BoolArray) -> float:
