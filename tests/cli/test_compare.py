@@ -100,7 +100,7 @@ def test_what_if_for_people(run, files):
         (["compare", "today.csv", "staff.csv"], "staff.csv: "),
         (["compare", "today.csv", "other.csv", "--delta", "2"], "--delta: expected a number between 0 and 1"),
         (["compare", "today.csv", "other.csv", "--apart", "p1,p9"], "p9"),
-        (["compare", "today.csv", "other.csv", "--fresh", "--adaptive"], "--adaptive"),
+        (["compare", "today.csv", "other.csv", "--fresh", "--adaptive"], "adaptive"),
     ],
 )
 def test_bad_input_is_refused_in_one_message(run, files, words, message):

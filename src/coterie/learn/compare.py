@@ -16,7 +16,6 @@ from coterie.certificates.against import Against, paired_against
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.holdout import NOT_ADAPTIVE
 from coterie.certificates.paired import paired
 from coterie.certificates.values import (
     Stated,
@@ -88,9 +87,10 @@ def compare(
         Where the draws come from that tell what is likely.
     """
     given = _Given.of(log, rules, sizes=sizes, noise=noise)
+    labels = _labels(labels)
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip((one, two), labels, strict=True))
     return _compared(
-        given, (first, second), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples, value=value,
+        given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, value=value,
         stability=stability, keep_sizes=keep_sizes, random_state=random_state,
     )  # fmt: skip
 
@@ -218,7 +218,10 @@ def _compared(
     delta, rng = checks.probability(delta, said("delta")), checks.generator(random_state, said("random_state"))
     min_samples = checks.whole(min_samples, said("min_samples"), 0)
     if fresh and given.statistics.setting.adaptive:
-        raise InputError(NOT_ADAPTIVE)
+        raise InputError(
+            f"{said('fresh')} needs actions that did not depend on earlier utilities; the intervals without it hold for "
+            "an adaptive log too"
+        )
     needs_today = keep_sizes or given.rules.max_moves is not None
     statistics, wishes = wishes_about(
         given.statistics, rules=given.rules, value=value, stability=stability,
