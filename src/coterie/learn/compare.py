@@ -219,7 +219,7 @@ def _compared(
     min_samples = checks.whole(min_samples, said("min_samples"), 0)
     if fresh and given.statistics.setting.adaptive:
         raise InputError(
-            f"{said('fresh')} needs actions that did not depend on earlier utilities; the intervals without it hold for "
+            f"{said('fresh')} needs actions that did not depend on earlier utilities; intervals without it hold for "
             "an adaptive log too"
         )
     needs_today = keep_sizes or given.rules.max_moves is not None
