@@ -94,7 +94,7 @@ class Setting:
     """How the certificate counts them."""
     pool: bool = False
     actions: Literal["sets", "any", "one", "up to two"] = "sets"
-    """"sets": four random ones; "any": all of them; "one": single coalitions; "up to two": at most two, perhaps none."""
+    """"sets": four random ones; "any": all of them; "one": single coalitions; "up to two": as many at most, or none."""
     listed: int = ENUMERATED
     """Up to how many actions are listed; with fewer than there are, bounds go through the oracle. It is for the
     caller to put this into `coterie.certificates.gains.ENUMERATED`."""

@@ -22,7 +22,7 @@ from coterie.certificates.evidence import Evidence, Form
 from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import Admissible
 from coterie.game.game import Game, Value
-from coterie.game.rules import Rules, TeamSize
+from coterie.game.rules import EACH, Pairing, Rules, TeamSize
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.reproduce.calibration import CHOOSING, DELTAS, LEARNING_SHARE, Record, Setting, Truth, compared, drawn
@@ -114,17 +114,18 @@ class TeamSetting:
 
     def what_rules(self) -> Rules:
         """Return the rules."""
-        agents, coalitions, least = numbered("p", self.n), numbered("c", self.k), self.n // self.k
-        most = -(-self.n // self.k)
+        agents, coalitions = numbered("p", self.n), numbered("c", self.k)
+        least, most = self.n // self.k, -(-self.n // self.k)
         if self.rules == "team sizes":
-            return Rules(team_size=TeamSize(least - 1 if least > 1 else 1, most + 1))
+            return Rules(team_size={EACH: TeamSize(max(least - 1, 1), most + 1)})
         if self.rules == "fixed sizes":
             sizes = np.diff(np.linspace(0, self.n, self.k + 1).round().astype(int)).tolist()
-            return Rules(team_size=dict(zip(coalitions, map(str, sizes), strict=True)))
+            return Rules(team_size={name: TeamSize(s, s) for name, s in zip(coalitions, sizes, strict=True)})
         if self.rules == "too few left behind":
-            return Rules(team_size=TeamSize(least, most + 1), left_behind="free")
+            return Rules(team_size={EACH: TeamSize(least, most + 1)}, left_behind="free")
         if self.rules == "together, apart and fixed":
-            return Rules(together=[agents[:2]], apart=[agents[2:4]], fix={agents[3]: [coalitions[0]]})  # type: ignore[arg-type]
+            together, apart = Pairing(agents[:2]), Pairing(agents[2:4])
+            return Rules(together=(together,), apart=(apart,), fix={agents[3]: coalitions[:1]})
         if self.rules == "leavers":
             return Rules(staff=agents[: self.n - self.n // 4])
         return Rules()
@@ -193,7 +194,7 @@ def possible_pairs() -> set[tuple[Level, Level]]:
 
 
 @cache
-def settings(seed: int = 0) -> tuple[TeamSetting, ...]:
+def settings(seed: int = 15) -> tuple[TeamSetting, ...]:
     """Return the pairwise design: settings are added, each with as many new pairs as a greedy choice finds."""
     rng, missing, found = np.random.default_rng(seed), possible_pairs(), []
     while missing:
@@ -250,12 +251,13 @@ class StepTruth(Truth):
 
 
 @cache
-def starts(setting: TeamSetting, spaces: ActionSpaces) -> BoolArray:
+def starts(setting: TeamSetting) -> BoolArray:
     """Return some profiles that keep the rules, the same for all logs of a setting."""
-    against, rng, found = setting.against(spaces), np.random.default_rng(0), {}
+    rng, found = np.random.default_rng(0), {}
+    against = setting.against(setting.log.simulation(rng).game.actions)
     assert against.admissible is not None
-    for _ in range(50):
-        for profile in against.own_spaces.sample(rng, 1000):
+    for _ in range(20):
+        for profile in against.own_spaces.sample(rng, 500):
             if against.admissible.holds(profile):
                 found[profile.tobytes()] = profile
         if len(found) >= KNOWN_STARTS:
@@ -284,7 +286,7 @@ def run(setting: TeamSetting, seed: int) -> list[Record]:
     statistics = log.statistics(source, batch, learns)
     whole, learnt, held = (log.evidence(part, game) for part in (statistics.whole, *statistics.parts))
     against = setting.against(game.actions)
-    known = starts(setting, game.actions)
+    known = starts(setting)
     begin = known[rng.choice(len(known), min(STARTS, len(known)), replace=False)]
     truth = StepTruth(game, against)
     fresh = Strategy.pure(begin[0], game.agents, game.coalitions)

@@ -233,7 +233,8 @@ def alike_everywhere(draw: Draw, rng: np.random.Generator, n: int, k: int) -> Ut
 def from_either_side(draw: Draw, rng: np.random.Generator, n: int, k: int) -> UtilityModel:
     """Another kind of game, with numbers of its own for either agent of a pair."""
     model, other = draw(rng, n, k), iter(_cells(draw(rng, n, k)).values())
-    return replace(_with_cells(model, lambda own: np.triu(own) + np.tril(next(other), -1)), symmetric=False)  # type: ignore[type-var,call-arg]
+    both = _with_cells(model, lambda own: np.triu(own) + np.tril(next(other), -1))
+    return replace(both, symmetric=False)  # type: ignore[type-var]
 
 
 def _cells(model: UtilityModel) -> dict[str, FloatArray]:
