@@ -284,7 +284,6 @@ def test_averages_do_not_reward_crowds():
         ({"fix": ["Zoe=1"]}, "unknown agent in fix 'Zoe'"),
         ({"staff": ["Zoe"]}, "unknown agent in staff 'Zoe'"),
         ({"quota": ["site=Paris>=1"]}, "nobody has the label 'site'"),
-        ({"max_moves": 2}, "needs to know who is where today"),
     ],
 )
 def test_names_in_rules_are_checked(rules, message):

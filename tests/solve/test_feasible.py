@@ -139,7 +139,7 @@ def test_other_things_that_contradict_rules():
     limited = refusal(Rules(), largest=np.array([3, 1]))
     assert limited == (
         "actions of everybody: exactly one coalition; at most 3 in Finance, the largest size seen; "
-        'at most 1 in Energy, the largest size seen (team_size="any" allows sizes never seen)'
+        "at most 1 in Energy, the largest size seen (any_size=True allows sizes never seen)"
     )
     own = {name: [["Finance"], ["Finance", "Energy"]] if name < "C" else "any" for name in AGENTS}
     assert refusal(Rules(ban=["Bo=Finance"]), own) == (

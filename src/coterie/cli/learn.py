@@ -90,6 +90,10 @@ def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
 
         def report(state: "Progress") -> None:
             shown = f"Searching ({state.method}), best so far {max(state.value, 0.0):.3g}"
+            if state.method == "teams":  # what is minimised is the expected value, turned round
+                shown = f"Searching teams, expected {-state.value:.3g} per person"
+            elif state.method == "second pass":
+                shown = "Reading the samples that certify again"
             bars.update(task, description=shown, completed=state.done, total=state.total or None)
 
         yield report

@@ -136,7 +136,7 @@ def _options(result: "Result") -> Iterator[str]:
         return
     moves = result.options[0].moves is not None
     rows = [
-        ["option", "expected", "worst-off", "likely gain by moving", "surely at most", *(["moves"] if moves else [])]
+        ["option", "expected", "worst-off", "expected gain by moving", "surely at most", *(["moves"] if moves else [])]
     ]
     for one in result.options:
         numbers = [signed(one.expected_value), signed(one.expected_least), f"{one.expected_gap:.2f}", f"{one.gap:.3g}"]

@@ -105,7 +105,7 @@ def wishes_from(said: dict[str, Any]) -> dict[str, Any]:
         "quota": _listed(said.get("quota")),
         "per_person": said.get("per_person"),
         "max_moves": said.get("max_moves"),
-        "left_behind": said.get("left_behind") or "strict",
+        "left_behind": said.get("left_behind"),
     }
     if ANY in sizes and bounds:
         raise InputError(f"--team-size: either {ANY} or bounds, not both")

@@ -20,7 +20,7 @@ admissible steps in which nobody whose consent is needed loses anything.
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -54,7 +54,7 @@ class Deviation:
     """Of several movers the one who gains least."""
     action: tuple[str, ...]
     gain: float
-    movers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    movers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     """Everybody who moves -> where to; empty where it is one agent."""
 
     def to_json(self) -> dict[str, Any]:
@@ -264,7 +264,10 @@ class Game:
         return steps, gains_of_movers(self.utilities, profile, steps)
 
     def _admissible(self, rules: Any) -> Admissible:
-        return rules if isinstance(rules, Admissible) else Admissible.of(as_rules(rules), self.agents, self.coalitions)
+        if isinstance(rules, Admissible):
+            return rules
+        # A limit on moves is about what is recommended, not about what people may do.
+        return Admissible.of(replace(as_rules(rules), max_moves=None), self.agents, self.coalitions)
 
     def _pure(self, strategy: StrategyLike) -> BoolArray:
         found = self.strategy(strategy)

@@ -178,15 +178,16 @@ class Rules:
         At most so many people change something against today's assignment.
     """
 
-    team_size: Mapping[str, TeamSize] = field(default_factory=dict)
-    per_person: tuple[int, int] | None = None
-    together: tuple[Pairing, ...] = ()
-    apart: tuple[Pairing, ...] = ()
-    fix: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    ban: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    staff: tuple[str, ...] | None = None
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    quota: tuple[Quota, ...] = ()
+    # Each may be given in several forms, see above; from then on they have these.
+    team_size: Mapping[str, TeamSize] | Any = field(default_factory=dict)
+    per_person: tuple[int, int] | Any | None = None
+    together: tuple[Pairing, ...] | Any = ()
+    apart: tuple[Pairing, ...] | Any = ()
+    fix: Mapping[str, tuple[str, ...]] | Any = field(default_factory=dict)
+    ban: Mapping[str, tuple[str, ...]] | Any = field(default_factory=dict)
+    staff: tuple[str, ...] | Any | None = None
+    labels: Mapping[str, Mapping[str, str]] | Any = field(default_factory=dict)
+    quota: tuple[Quota, ...] | Any = ()
     left_behind: LeftBehind | None = None
     max_moves: int | None = None
 

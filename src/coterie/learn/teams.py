@@ -233,8 +233,9 @@ class _Teams:
         if not (held and self.control.ended):
             found, calm = self._searched(self._task(self.beliefs), 0.9)
             profiles += [*found.profiles[: CERTIFIED - len(calm)], *calm]
-        if self.wishes.today is not None and self.wishes.admissible.holds(self.wishes.today.sets):
-            profiles.append(self.wishes.today.sets)
+        now = self.wishes.today
+        if now is not None and self._task(self.beliefs).allows(now.sets):
+            profiles.append(now.sets)
         return [self._candidate(one, self._paired(one, delta)) for one in self._named(profiles)]
 
     def _paired(self, strategy: Strategy, delta: float) -> Certificate:

@@ -30,6 +30,8 @@ DOMAINS = ("finance", "logistics", "energy", "health", "retail")
 FEUDS = (("Amara", "Viktor"), ("Goran", "Priya"), ("Jonas", "Rosa"), ("Leila", "Quentin"), ("Hana", "Omar"))
 
 DAYS = 2000
+TEAM_SIZE = "4:8"
+"""How large teams should be."""
 MOST_TEAMS = 2
 SEED = 2024
 

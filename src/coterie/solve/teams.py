@@ -85,8 +85,9 @@ class Task:
         return np.asarray(own.min(axis=1) + 1e-3 * mean if self.fair else mean)
 
     def allows(self, profile: BoolArray) -> bool:
-        """Return whether a profile keeps the rules, and no coalition is larger than is recommended."""
-        return bool((profile.sum(axis=0) <= self.largest).all()) and self.admissible.holds(profile)
+        """Return whether everybody may do that, it keeps the rules, and no coalition is larger than is recommended."""
+        small = bool((profile.sum(axis=0) <= self.largest).all())
+        return small and bool(self.spaces.contains(profile).all()) and self.admissible.holds(profile)
 
     def steps(self, profile: BoolArray) -> Steps:
         """Return the steps that a search may take: they keep what holds."""
