@@ -179,7 +179,7 @@ class PossibleMeans:
         """
         now, (squares, taken, information) = self._now, self._slopes
         slope = (squares - taken) / 2
-        towards = _newton_step(now, slope, information, least)
+        towards = newton_step(now, slope, information, least)
         gain = float(towards @ (slope - information @ towards / 2))
         for length in (1.0, 0.3) if gain > 0 else ():
             most = np.minimum(10 * now + now.sum() / 10, self._most)
@@ -287,7 +287,7 @@ class PossibleMeans:
         return cost_of_step(self.mean.shape, symmetric=self.symmetric, joined=self.joined)
 
 
-def _newton_step(now: FloatArray, slope: FloatArray, information: FloatArray, least: float) -> FloatArray:
+def newton_step(now: FloatArray, slope: FloatArray, information: FloatArray, least: float) -> FloatArray:
     """Return the step to where the slope vanishes; variances that would fall below the least stop there."""
     step, free = np.zeros_like(now), (now > least) | (slope > 0)
     scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
