@@ -207,7 +207,7 @@ def test_averages_outside_the_range(csv_log, totals):
 @pytest.mark.parametrize("totals", ["average", "team-averages"])
 def test_nobody_to_average_over(csv_log, totals):
     folder = csv_log(memberships=MEMBERS, totals=totals_of(("d", 0.5)))
-    with pytest.raises(InputError, match="the total is 0.5, expected 0 for an agent who shared no coalition"):
+    with pytest.raises(InputError, match=r"the total is 0\.5, expected 0 for an agent who shared no coalition"):
         coterie.read_log(folder, totals=totals)
     coterie.read_log(csv_log(memberships=MEMBERS, totals=totals_of(("d", 0))), totals=totals)
 

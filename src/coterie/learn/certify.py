@@ -16,6 +16,7 @@ from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
 from coterie.game.game import Value
+from coterie.game.rules import as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
@@ -79,7 +80,9 @@ def certify(
     source = log if isinstance(log, Statistics) else as_log(log)
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
-    statistics, wishes = wishes_about(statistics, rules=rules, value=value, stability=stability)
+    statistics, wishes = wishes_about(
+        statistics, rules=replace(as_rules(rules), max_moves=None), value=value, stability=stability
+    )
     given, learnt_from = given_strategy(strategy, statistics.agents, statistics.coalitions)
     if fresh:
         refuse_known(learnt_from, statistics, "this strategy")
