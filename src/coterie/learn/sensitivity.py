@@ -44,8 +44,8 @@ def notes_on_values(
             side, size = ("above", "larger") if above > below else ("below", "smaller")
             yield (
                 f"{percent(round(max(above, below), 2))} of all outcomes are of pairs that are on average {side} the "
-                f"neutral point {number(setting.neutral)}, so {size} teams look better to nearly everybody: {said(value='average')} "
-                "compares teams by how people get on, whatever their size"
+                f"neutral point {number(setting.neutral)}, so {size} teams look better to nearly everybody: "
+                f"{said(value='average')} compares teams by how people get on, whatever their size"
             )
     if setting.neutral == 0 or setting.utility_range is None:
         return
