@@ -179,7 +179,7 @@ def test_where_to_say_it(csv_log):
     log = coterie.read_log(folder)
     assert log.options["totals"] == "average"
     assert any("averages over pairs" in note for note in log.notes)
-    query = f"SELECT utility FROM {log.engine.name('totals')}"  # noqa: S608
+    query = f"SELECT utility FROM {log.engine.name('totals')}"
     assert log.engine.table(query)["utility"].to_pylist() == [1.5]
     assert coterie.read_log(folder, totals="sum").options["totals"] == "sum"
     printed = CliRunner().invoke(app, ["inspect", str(folder), "--totals", "team-averages", "--json"])
@@ -191,7 +191,7 @@ def test_averages_of_some_samples(csv_log):
     members = MEMBERS + MEMBERS.replace("\n1,", "\n2,").partition("\n")[2]
     totals = totals_of(("a", 0.75)) + "2,b,0.25\n"
     log = coterie.read_log(csv_log(memberships=members, totals=totals), totals="average", since="2")
-    query = f"SELECT sample, utility FROM {log.engine.name('totals')}"  # noqa: S608
+    query = f"SELECT sample, utility FROM {log.engine.name('totals')}"
     assert log.engine.table(query).to_pylist() == [{"sample": "2", "utility": 0.5}]
 
 
@@ -207,7 +207,7 @@ def test_averages_outside_the_range(csv_log, totals):
 @pytest.mark.parametrize("totals", ["average", "team-averages"])
 def test_nobody_to_average_over(csv_log, totals):
     folder = csv_log(memberships=MEMBERS, totals=totals_of(("d", 0.5)))
-    with pytest.raises(InputError, match="the total is 0.5, expected 0 for an agent who shared no coalition"):
+    with pytest.raises(InputError, match=r"the total is 0\.5, expected 0 for an agent who shared no coalition"):
         coterie.read_log(folder, totals=totals)
     coterie.read_log(csv_log(memberships=MEMBERS, totals=totals_of(("d", 0))), totals=totals)
 

@@ -190,7 +190,7 @@ class PossibleTotals:
 
     @cached_property
     def _residual(self) -> FloatArray:
-        """r."""
+        """R."""
         return self._solved(self.told.moment / self.noise)
 
     @cached_property

@@ -179,7 +179,9 @@ def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> Mapping
         return actions
     if len(named) > len(coalitions):
         asked = said(coalitions=len(named))
-        raise InputError(f"today there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}")
+        raise InputError(
+            f"today there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
+        )
     number = dict(zip(in_order(named), coalitions, strict=False))
     return {
         agent: [number[name] for name in where] if isinstance(where, (list, tuple, frozenset)) else where

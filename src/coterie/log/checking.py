@@ -255,9 +255,7 @@ def _uneven_teams(table: _Table) -> Iterator[Refusal]:
         yield table.refusal(row, refusals.uneven_teams(row["agent"], row["sample"], sizes), count)
 
 
-def _impossible_totals(
-    table: _Table, members: str, limits: tuple[float, float], options: Options
-) -> Iterator[Refusal]:
+def _impossible_totals(table: _Table, members: str, limits: tuple[float, float], options: Options) -> Iterator[Refusal]:
     """Yield the refusal of totals outside what their pair terms allow."""
     count = int(table.one(queries.impossible_totals(table.view, members, limits, "count(*) AS totals"))["totals"])
     if not count:

@@ -214,8 +214,8 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
     if "totals" in call and tables[-1] != "totals":
         raise InputError(
-            f"{said(totals=call['totals'])} says what totals are, and this log is read from pairs: leave it out, or say "
-            f"{said(feedback='bandit')} where there is a table totals too"
+            f"{said(totals=call['totals'])} says what totals are, and this log is read from pairs: leave it out, or "
+            f"say {said(feedback='bandit')} where there is a table totals too"
         )
     notes = _load(engine, used, columns, options)
     checked = check(engine, used, options)

@@ -92,7 +92,9 @@ def as_sums(totals: str, members: str, *, average: bool) -> str:
     such rows have no common coefficient, and are refused.
     """
     if average:
-        factor = f"SELECT sample, agent, nullif(terms, 0) AS times, nullif(terms, 0) AS most FROM ({terms(members)}) AS c"
+        factor = (
+            f"SELECT sample, agent, nullif(terms, 0) AS times, nullif(terms, 0) AS most FROM ({terms(members)}) AS c"
+        )
     else:
         others = "CASE WHEN z.size > 1 THEN z.size - 1 END"  # alone in a coalition there is nothing to average
         factor = (
