@@ -82,8 +82,10 @@ Certificates of teams (`coterie.certificates.against`) promise three things, eac
 own: the true gap, over admissible steps that nobody refuses, is at most the certificate; of every agent, the largest
 gain of a step that she takes part in is at most her own bound (even a negative one; where no step is said to be
 possible, there is none); none of those who surely stay takes part in a step by which all its movers gain. {count}
-settings combine {factors}: a pairwise design, so whichever two levels of different factors are possible together, some
-setting has both. Each tries {certificates}, at delta = {deltas}, over {logs} simulated logs with known truth.
+settings combine {factors}:
+a pairwise design, so whichever two levels of different factors are possible together, some setting has both. Each tries
+{certificates}, at delta = {deltas},
+over {logs} simulated logs with known truth.
 
 `paired` is about the profile that certifies best (at delta = {choosing}) on all data among those that {starts} starts
 come to rest at: the luckiest choice that data allow. `holdout` is about the one that is expected to certify best from
