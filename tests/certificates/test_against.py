@@ -201,7 +201,7 @@ def test_held_out_certificates_hold(stability, value, feedback):
 class Normal(PairEvidence):
     """Normal values of variance 1, and widths that are exact: a direction fails with probability exp(-log_term)."""
 
-    def direction_bound(self, design, log_term, form="both"):  # noqa: ARG002  (as bounds are asked)
+    def direction_bound(self, design, log_term, form="both"):  # noqa: ARG002
         return RootBound(
             self.parts(design), design.quadratic(self.per_count), Shape(times_sqrt=norm.isf(math.exp(-log_term)))
         )
