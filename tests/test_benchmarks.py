@@ -93,6 +93,32 @@ def test_cells_of_fewer_logs_are_made_anew(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_page_about_teams_is_that_of_its_data(tmp_path):
+    (tmp_path / "team_calibration.jsonl").write_bytes((FOLDER / "team_calibration.jsonl").read_bytes())
+    run("team_calibration", "--page-only", "--folder", tmp_path)
+    assert (tmp_path / "TEAM_CALIBRATION.md").read_text() == (FOLDER / "TEAM_CALIBRATION.md").read_text()
+
+
+@pytest.mark.slow
+def test_logs_of_teams_are_added_to_those_that_are_there(tmp_path):
+    for folder, lengths in (("once", [3]), ("twice", [2, 3, 3])):
+        (tmp_path / folder).mkdir()
+        for logs in lengths:
+            words = ("--logs", logs, "--only", "no rules; swap", "--processes", 1, "--folder", tmp_path / folder)
+            said = run("team_calibration", *words)
+    assert not said  # nothing was left to do
+    once, twice = (
+        [json.loads(line) for line in (tmp_path / folder / "team_calibration.jsonl").read_text().splitlines()]
+        for folder in ("once", "twice")
+    )
+    assert {line["logs"] for line in once} == {3}
+    assert len(once) == len(twice)
+    for one, two in zip(once, twice, strict=True):
+        assert one | {"slack": 0} == two | {"slack": 0}
+        assert one["slack"] == pytest.approx(two["slack"], abs=0.002)
+
+
+@pytest.mark.slow
 def test_certificates_before_and_now_can_be_compared():
     text = run("certificates", "--compared", "--only", 0, "--seeds", 1)
     assert "| n, k, M | actions | before | before, same games | now | aim | games | exactly 0 | violated |" in text

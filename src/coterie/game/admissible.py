@@ -277,6 +277,11 @@ class Admissible:
             raise InputError("to count moves, say who is where today")
         return moves_between(self.today, profile, self.staff, interchangeable=self.interchangeable)
 
+    def key(self, profile: BoolArray) -> bytes:
+        """Return what profiles with the same teams have in common, and no others."""
+        teams = [team.tobytes() for team in profile.T]
+        return b"".join(sorted(teams) if self.interchangeable else teams)
+
 
 def moves_between(
     today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False

@@ -1,7 +1,7 @@
 """What utilities may be, given a log: the expected game, and games drawn from what the data leave possible.
 
-Pairs: the posterior of `coterie.estimate.posterior`. Totals: means of pairs are normal around the ridge estimate, with
-the spread that the residuals suggest, as far as the totals tell pairs apart at all.
+Pairs: the posterior of `coterie.estimate.posterior`. Totals: that of `coterie.estimate.total_posterior`, and the
+regression alone where there are too many unknowns for it.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from coterie.certificates.evidence import Evidence
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.posterior import means_left_possible
+from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 
@@ -56,4 +57,12 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, check: Callable[[], Non
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, check=check)
         return Beliefs(evidence, within(possible.middle), lambda rng: within(possible.draw(rng)))
     assert isinstance(evidence, TotalEvidence)
-    return Beliefs(evidence, within(evidence.values), None)
+    source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
+    if n_unknowns(source, symmetric=symmetric) > MOST_UNKNOWNS:
+        return Beliefs(evidence, within(evidence.values), None)
+    found = means_left_by_totals(source, by_size=unknowns.by_size, symmetric=symmetric, check=check)
+    return Beliefs(
+        evidence,
+        within(unknowns.values_of_totals(found.middle)),
+        lambda rng: within(unknowns.values_of_totals(found.draw(rng))),
+    )

@@ -195,7 +195,9 @@ class _Teams:
         return found, calm
 
     def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
-        distinct = {profile.tobytes(): profile for profile in profiles}
+        distinct: dict[bytes, BoolArray] = {}
+        for profile in profiles:
+            distinct.setdefault(self.wishes.admissible.key(profile), profile)
         return [Strategy.pure(profile, self.setting.agents, self.setting.coalitions) for profile in distinct.values()]
 
     # --- What is tried ------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
+from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.words import said
+from coterie.words import in_order, said
 
 Goal = Literal["value", "stability", "fairness"]
 """What is recommended: the largest expected value among what is not beaten, the smallest certificate, or the
@@ -100,7 +101,7 @@ def wishes_about(
         statistics = statistics.with_agents(newcomers)
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
-    assigned = None if today is None else _today(today, agents, coalitions, given)
+    assigned = None if today is None else _today(today, setting, given)
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
@@ -130,7 +131,7 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
     return largest
 
 
-def _today(given: Any, agents: tuple[str, ...], coalitions: tuple[str, ...], rules: Rules) -> Strategy:
+def _today(given: Any, setting: Setting, rules: Rules) -> Strategy:
     """Return today's assignment in the names of the log; whoever is not named is nowhere."""
     if isinstance(found := getattr(given, "strategy", None), Strategy):
         given = found
@@ -140,8 +141,8 @@ def _today(given: Any, agents: tuple[str, ...], coalitions: tuple[str, ...], rul
         path = checks.path(given, "today")
         content = read_strategy_content(path)
         with naming(path):
-            return _assigned(_actions(content), agents, coalitions, rules)
-    return _assigned(_actions(given), agents, coalitions, rules)
+            return _assigned(_actions(content), setting, rules)
+    return _assigned(_actions(given), setting, rules)
 
 
 def _actions(content: Any) -> Mapping[str, Any]:
@@ -154,9 +155,10 @@ def _actions(content: Any) -> Mapping[str, Any]:
     return content
 
 
-def _assigned(
-    actions: Mapping[str, Any], agents: tuple[str, ...], coalitions: tuple[str, ...], rules: Rules
-) -> Strategy:
+def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> Strategy:
+    agents, coalitions = setting.agents, setting.coalitions
+    if setting.pool_coalitions:
+        actions = _renamed(actions, coalitions)
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
@@ -168,3 +170,20 @@ def _assigned(
     if not profile.any():
         raise InputError("today: nobody is in any coalition")
     return Strategy.pure(profile, agents, coalitions)
+
+
+def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return today's teams under the numbers of interchangeable coalitions, where they have names of their own."""
+    named = {name for where in actions.values() if isinstance(where, (list, tuple, frozenset)) for name in where}
+    if named <= set(coalitions) or not all(isinstance(name, str) for name in named):
+        return actions
+    if len(named) > len(coalitions):
+        asked = said(coalitions=len(named))
+        raise InputError(
+            f"today there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
+        )
+    number = dict(zip(in_order(named), coalitions, strict=False))
+    return {
+        agent: [number[name] for name in where] if isinstance(where, (list, tuple, frozenset)) else where
+        for agent, where in actions.items()
+    }

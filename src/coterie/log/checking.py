@@ -150,7 +150,9 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
         if "memberships" in tables:
             problems += _strangers(used, members, hashes["memberships"])
     else:
-        problems += _impossible_totals(used, members, limits)
+        if options["totals"] == "team-averages" and (uneven := list(_uneven_teams(used))):
+            refusals.refuse([*problems, *uneven])  # what their rows would be as sums is not known
+        problems += _impossible_totals(used, members, limits, options)
         if options["symmetric"]:
             agreed, unequal = _lone_pairs(used, members, limits)
             problems += unequal
@@ -243,15 +245,26 @@ def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
     yield table.refusal(row, refusals.not_members(values, missing), strangers)
 
 
-def _impossible_totals(table: _Table, members: str, limits: tuple[float, float]) -> Iterator[Refusal]:
+def _uneven_teams(table: _Table) -> Iterator[Refusal]:
+    """Yield the refusal of averages over coalitions of different sizes, of which the pairs' sum is not known."""
+    uneven = "times <> most"
+    count = int(table.one(queries.count_where(table.view, {"uneven": uneven}, with_utility=False))["uneven"] or 0)
+    if count:
+        row = table.one(queries.first_row(table.view, uneven, ["sample", "agent", "times", "most"]))
+        sizes = (int(row["times"]) + 1, int(row["most"]) + 1)
+        yield table.refusal(row, refusals.uneven_teams(row["agent"], row["sample"], sizes), count)
+
+
+def _impossible_totals(table: _Table, members: str, limits: tuple[float, float], options: Options) -> Iterator[Refusal]:
     """Yield the refusal of totals outside what their pair terms allow."""
     count = int(table.one(queries.impossible_totals(table.view, members, limits, "count(*) AS totals"))["totals"])
     if not count:
         return
-    columns = "file_name, row_index, t.utility AS utility, coalesce(c.terms, 0) AS terms"
+    stated = "t.stated AS stated, t.times AS times" if options["totals"] != "sum" else "t.utility AS stated, 1 AS times"
+    columns = f"file_name, row_index, {stated}, coalesce(c.terms, 0) AS terms"
     query = queries.impossible_totals(table.view, members, limits, columns) + " ORDER BY file_name, row_index LIMIT 1"
     row = table.one(query)
-    what = refusals.total_outside(row["utility"], int(row["terms"]), limits)
+    what = refusals.total_outside(row["stated"], int(row["terms"]), limits, options["totals"], float(row["times"]))
     yield table.refusal(row, what, count)
 
 

@@ -15,7 +15,7 @@ from coterie.log import choices, queries, schema
 from coterie.log.checking import Checked, check, match_columns, refuse_unknown_columns
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
-from coterie.log.options import LogOptions, Options, call_options, merged, settled, takes_options
+from coterie.log.options import FrameOptions, LogOptions, Options, call_options, merged, settled, takes_options
 from coterie.log.samples import Samples, samples_of
 from coterie.log.tables import Source, frame_sources, used_tables
 from coterie.words import counted, in_order, said
@@ -27,6 +27,14 @@ ONE_SIDED = (
     "{count} listed in one order only: the average of the two was not seen, and nothing is learnt from one of them "
     "alone, as if it were by chance that the other is missing"
 )
+STATED = "stated_totals"
+"""The view of totals as they are written, where they are averages."""
+
+AVERAGES = {
+    "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
+    "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
+}
+
 TOTALS_UNUSED = "totals are not used, since there are pairs"
 SOME_SAMPLES = "{kept:,} of {every:,} samples are used, from {first!r} to {last!r}, {order}"
 OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in {where}, such as {name!r}"
@@ -57,7 +65,7 @@ class Log:
     @classmethod
     @takes_options
     def from_frames(
-        cls, memberships: Any = None, pairs: Any = None, totals: Any = None, **options: Unpack[LogOptions]
+        cls, memberships: Any = None, pairs: Any = None, totals: Any = None, **options: Unpack[FrameOptions]
     ) -> "Log":
         """Return a log from data frames: pandas, Polars, Arrow, or anything that speaks Arrow.
 
@@ -66,7 +74,8 @@ class Log:
         memberships, pairs, totals
             The tables, as `read_log` finds them in a folder; `pairs` or `totals` is needed.
         """
-        sources, call = frame_sources(memberships=memberships, pairs=pairs, totals=totals), call_options(options)
+        sources = frame_sources(memberships=memberships, pairs=pairs, totals=totals)
+        call = call_options(options, among_frames=True)
         return _open(sources, None, call, {}, make_engine(call))
 
     @property
@@ -203,6 +212,11 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     tables = tuple(columns)
     if options["missing"] == "worst" and tables != ("memberships", "pairs"):
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
+    if "totals" in call and tables[-1] != "totals":
+        raise InputError(
+            f"{said(totals=call['totals'])} says what totals are, and this log is read from pairs: leave it out, or "
+            f"say {said(feedback='bandit')} where there is a table totals too"
+        )
     notes = _load(engine, used, columns, options)
     checked = check(engine, used, options)
     if tables[-1] == "pairs":
@@ -245,10 +259,26 @@ def _load(
     engine: Engine, used: Sequence[Source], columns: Mapping[str, Mapping[str, str]], options: Options
 ) -> list[str]:
     """Make the views of the tables, and return what to tell about samples that were left out."""
+    notes = _load_samples(engine, used, columns, options)
+    totals = options["totals"]
+    if used[-1].table == "totals" and totals != "sum":
+        sums = queries.as_sums(engine.name(STATED), engine.name("memberships"), average=totals == "average")
+        engine.view("totals", sums)
+        notes.append(AVERAGES[totals])
+    return notes
+
+
+def _load_samples(
+    engine: Engine, used: Sequence[Source], columns: Mapping[str, Mapping[str, str]], options: Options
+) -> list[str]:
+    """Make the views of the tables as they are written; of totals that are averages under a name of their own."""
     since, until = options["since"], options["until"]
+    view_of = {source.table: source.table for source in used}
+    if options["totals"] != "sum":
+        view_of["totals"] = STATED
     if since is None and until is None:
         for source in used:
-            engine.load(source, columns[source.table])
+            engine.load(replace(source, table=view_of[source.table]), columns[source.table])
         return []
     for source in used:
         engine.load(replace(source, table=f"every_{source.table}"), columns[source.table])
@@ -259,7 +289,7 @@ def _load(
     engine.lookup("kept_samples", pa.table({"sample": kept.names}))
     for source in used:
         view = queries.within(engine.name(f"every_{source.table}"), engine.name("kept_samples"))
-        engine.view(source.table, view)
+        engine.view(view_of[source.table], view)
     if len(kept) == len(every):
         return []
     first, last = kept.names[0].as_py(), kept.names[-1].as_py()

@@ -34,6 +34,9 @@ EngineName = Literal["duckdb", "spark"]
 Missing = Literal["ignore", "worst"]
 """What is taken of meetings without a row: that they were like the others, or the worst."""
 
+Totals = Literal["sum", "team-averages", "average"]
+"""What a row of totals is: the sum over all pairs, the sum over coalitions of averages, or the average of all pairs."""
+
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
 
@@ -68,6 +71,8 @@ class Option:
     """What it is where nobody declared anything."""
     python: str = ""
     """What Python takes besides, in words."""
+    among_frames: str = ""
+    """What `Log.from_frames` calls it, where a table has its name."""
     in_file: bool = True
     """Whether `log.json` may declare it."""
     wins_with: tuple[str, ...] = ()
@@ -189,8 +194,8 @@ def _whole(value: Any, what: str) -> int:
 # --- The table --------------------------------------------------------------------------------------------
 
 
-class LogOptions(TypedDict, total=False):
-    """What can be said of a log; None means undeclared, which leaves the choice to `log.json` and to the default."""
+class CommonOptions(TypedDict, total=False):
+    """What `read_log` and `Log.from_frames` call alike."""
 
     columns: Annotated[
         Mapping[str, str] | str | None,
@@ -329,6 +334,28 @@ class LogOptions(TypedDict, total=False):
     spark: Annotated[Any, Option(_session, "Your own Spark session, which reads the log then.", None, in_file=False)]
 
 
+_TOTALS = Option(
+    _one_of(Totals),
+    "What a total is: the sum over all pairs, the sum over coalitions of the average over teammates (team-averages), "
+    "or the average over all pairs. Range and neutral point are those of a pair in any case.",
+    Word(Totals),
+    default="sum",
+    among_frames="totals_are",
+)
+
+
+class LogOptions(CommonOptions, total=False):
+    """What can be said of a log; None means undeclared, which leaves the choice to `log.json` and to the default."""
+
+    totals: Annotated[Totals | None, _TOTALS]
+
+
+class FrameOptions(CommonOptions, total=False):
+    """The same where `totals` is a table."""
+
+    totals_are: Annotated[Totals | None, _TOTALS]
+
+
 def table_of(options: type) -> dict[str, Option]:
     """Return the entries of a table."""
     entries = {}
@@ -344,8 +371,11 @@ TABLE = table_of(LogOptions)
 # --- What is made from it ---------------------------------------------------------------------------------
 
 
-def call_options(given: Mapping[str, Any]) -> Options:
+def call_options(given: Mapping[str, Any], *, among_frames: bool = False) -> Options:
     """Return checked options as a caller gives them, in Python or through the command line."""
+    if among_frames:
+        ours = {option.among_frames: name for name, option in TABLE.items() if option.among_frames}
+        given = {ours.get(name, name): value for name, value in given.items()}
     for name in given:
         if name not in TABLE:
             raise InputError(f"unknown option {name!r}; known are: {', '.join(TABLE)}")
@@ -433,12 +463,14 @@ def takes_options(function: Function) -> Function:
     """
     signature = inspect.signature(function)
     own = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
+    tables = {entry.name for entry in own}
+    table = {option.among_frames if name in tables else name: option for name, option in TABLE.items()}
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option.type)
-        for name, option in TABLE.items()
+        for name, option in table.items()
     ]
     function.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
-    entries = [f"{name}\n{textwrap.indent(_documented(option), '    ')}" for name, option in TABLE.items()]
+    entries = [f"{name}\n{textwrap.indent(_documented(option), '    ')}" for name, option in table.items()]
     function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__ or ""), *entries, ""])
     return function
 

@@ -79,6 +79,37 @@ def terms(members: str) -> str:
     )
 
 
+def as_sums(totals: str, members: str, *, average: bool) -> str:
+    """Return totals that are averages over all pairs, or over the teammates in each coalition, as sums over pairs.
+
+    Every one of the c pair terms of such a row v = x'd + noise has the same coefficient a: 1/c, or 1/(s - 1) where all
+    coalitions of the agent have s members. Then v / a = 1'd + noise / a is a row of sums, exactly: its range
+    [low, high] c a / a and its shift by the neutral point are those of a sum, and so is its variance proxy
+    r^2 c a^2 / a^2 = c r^2, where a sample shares its noise r^2 (c a)^2 / a^2 = c^2 r^2. So whatever holds for sums
+    (estimates, ellipsoids, residuals, certificates) holds for these rows.
+
+    `times` is 1 / a, 1 where there are no terms, and `most` differs from it where coalitions have several sizes:
+    such rows have no common coefficient, and are refused.
+    """
+    if average:
+        factor = (
+            f"SELECT sample, agent, nullif(terms, 0) AS times, nullif(terms, 0) AS most FROM ({terms(members)}) AS c"
+        )
+    else:
+        others = "CASE WHEN z.size > 1 THEN z.size - 1 END"  # alone in a coalition there is nothing to average
+        factor = (
+            f"SELECT m.sample AS sample, m.agent AS agent, min({others}) AS times, max({others}) AS most "
+            f"FROM {members} m JOIN ({sizes(members)}) z ON m.sample = z.sample AND m.coalition = z.coalition "
+            "GROUP BY m.sample, m.agent"
+        )
+    times, most = (f"CAST(coalesce(f.{name}, 1) AS DOUBLE)" for name in ("times", "most"))
+    return (
+        f"SELECT t.sample AS sample, t.agent AS agent, t.utility * {times} AS utility, t.utility AS stated, "
+        f"{times} AS times, {most} AS most, t.written AS written, t.file_name AS file_name, "
+        f"t.row_index AS row_index FROM {totals} t LEFT JOIN ({factor}) f ON t.sample = f.sample AND t.agent = f.agent"
+    )
+
+
 def samples(views: Sequence[str]) -> str:
     """Return the names of all samples that occur in some of the views."""
     listed = " UNION ALL ".join(f"SELECT sample FROM {view}" for view in views)

@@ -92,15 +92,27 @@ def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, 
     )
 
 
-def total_outside(value: float, terms: int, limits: tuple[float, float]) -> str:
-    """Word a total that its pair terms cannot add up to."""
+def total_outside(
+    value: float, terms: int, limits: tuple[float, float], totals: str = "sum", times: float = 1.0
+) -> str:
+    """Word a total that its pair terms cannot add up to; it is their sum, or a share 1 / times of it."""
     if terms == 0:
         return f"the total is {number(value)}, expected 0 for an agent who shared no coalition in that sample"
     low, high = limits
+    so_read = "" if totals == "sum" else f" ({said(totals=totals)})"
     return (
         f"the total {number(value)} of {terms} pair{'s' if terms > 1 else ''} is outside "
-        f"{interval(terms * low, terms * high)}; the range is per pair, see {said('utility_range')} and "
-        f"{said('neutral')}"
+        f"{interval(terms * low / times, terms * high / times)}{so_read}; the range is per pair, see "
+        f"{said('utility_range')} and {said('neutral')}"
+    )
+
+
+def uneven_teams(agent: str, sample: str, sizes: tuple[int, int]) -> str:
+    """Word a total of averages over coalitions of different sizes."""
+    return (
+        f"{agent!r} was in coalitions of {sizes[0]} and of {sizes[1]} in sample {sample!r}, and a sum of averages over "
+        f"teams of different sizes does not tell their pairs' sum; expected teams of one size, the sum over all pairs "
+        f"({said(totals='sum')}), their average ({said(totals='average')}), or a table pairs"
     )
 
 

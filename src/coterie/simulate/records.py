@@ -11,7 +11,7 @@ from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.truth import write_truth
 from coterie.log.log import Log
-from coterie.log.options import LogOptions
+from coterie.log.options import FrameOptions
 from coterie.simulate.logs import Feedback, tables_of
 from coterie.simulate.writing import TableFormat, table_writer
 from coterie.statistics.in_memory import Batch
@@ -74,7 +74,7 @@ class Records:
             "actions": "one",
         }
 
-    def log(self, **options: Unpack[LogOptions]) -> Log:
+    def log(self, **options: Unpack[FrameOptions]) -> Log:
         """Return the records as a log; options win over what is declared."""
         declared: Any = {**self.description, **options}
         return Log.from_frames(**self.tables, **declared)

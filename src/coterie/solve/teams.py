@@ -226,7 +226,7 @@ class _Search:
     def note(self, profile: BoolArray, score: float | None = None) -> None:
         """Remember a profile if it is among the best."""
         score = self.task.score(profile) if score is None else score
-        self.known[profile.tobytes()] = score, profile.copy()
+        self.known[self.task.admissible.key(profile)] = score, profile.copy()
         self.best = max(self.best, score)
         if len(self.known) > 4 * self.keep:
             kept = sorted(self.known, key=lambda key: -self.known[key][0])[: self.keep]

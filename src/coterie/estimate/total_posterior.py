@@ -1,0 +1,354 @@
+"""Which means of pairs totals leave possible: the effects of `coterie.estimate.effects`, seen through sums.
+
+Let theta be all unknown means from the centre on, in the order of `Cells`. Its prior covariance S is the sum of v_q S_q
+over the parts q that means are made of, and totals v = X theta + noise, weighted so that the noise of each has the
+variance rho, enter through J = X'X and b = X'v alone. With A = J / rho and h = b / rho,
+
+    r = (1 + A S)^-1 h                  how far totals are from what is expected, seen from the unknowns
+    W = (1 + A S)^-1 A                  the inverse of the covariance of totals, seen likewise
+    E theta = S r,                      Cov theta = S - S W S
+    log likelihood of the variances = h'E theta / 2 - log det(1 + A S) / 2 + a constant
+    its slope in v_q                = (r'S_q r - tr(W S_q)) / 2, average information r'S_q W S_p r / 2.
+
+The noise is what its residuals say: rho = |v - X E theta|^2 / (totals - tr(Cov theta A)). The log keeps
+squares for each agent's own problem only, so that is where residuals come from, also where both agents' totals tell of
+a pair together: a total's noise has the same variance in both, and the expectation of the equation holds in both.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
+from coterie.estimate.effects import Cells, Variances
+from coterie.estimate.posterior import (
+    FEW,
+    LEAST_SPREAD,
+    PAYS,
+    ROUNDS,
+    THRIFT,
+    WORK,
+    first_idea,
+    newton_step,
+    slope_over,
+)
+from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
+
+MOST_UNKNOWNS = 2000
+"""Matrices of more unknowns are not made: a step to better variances would take seconds."""
+
+STEADY = 0.01
+"""The noise is settled when a round changes it by so small a share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What totals tell of the unknowns, each weighted so that all noise has one variance."""
+
+    matrix: FloatArray
+    """J = X'X, shape (unknowns, unknowns)."""
+    moment: FloatArray
+    """b = X'v, shape (unknowns,)."""
+    squares: float = 0.0
+    """v'v."""
+    count: float = 0.0
+    """How many totals there are."""
+
+    def centred(self, centre: float) -> "Told":
+        """Return the same with all means counted from another centre."""
+        through = self.matrix.sum(axis=1)
+        squares = self.squares + centre * (centre * float(through.sum()) - 2 * float(self.moment.sum()))
+        return replace(self, moment=self.moment - centre * through, squares=max(squares, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class PossibleTotals:
+    """The posterior of all pairs' means given totals, the variances of the effects and that of the noise."""
+
+    cells: Cells
+    """Which effects the unknowns are sums of; what was observed stands elsewhere."""
+    told: Told
+    """From the centre on."""
+    own: Told
+    """The same from each agent's own totals, as if others' had other noise: what the noise is judged by."""
+    noise: float
+    """rho."""
+    variances: Variances
+    thrift: float = 0.0
+    """As in `coterie.estimate.posterior.PossibleMeans`."""
+
+    # --- What is expected -----------------------------------------------------------------------------
+
+    @cached_property
+    def middle(self) -> FloatArray:
+        """What the unknowns are expected to be, from the centre on, shape (unknowns,)."""
+        return np.asarray(self._prior @ self._residual)
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draw all unknowns, from the centre on."""
+        return np.asarray(self.middle + self._root @ rng.normal(size=len(self.middle)))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of all unknowns."""
+        return np.asarray(self._root @ self._root.T)
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        """R with R R' the covariance: with S = L L' it is L (1 + L'A L)^-1 L'."""
+        from scipy.linalg import solve_triangular
+
+        lower = np.linalg.cholesky(self._prior)
+        inner = np.linalg.cholesky(np.eye(len(lower)) + lower.T @ (self._precision @ lower))
+        return np.asarray(solve_triangular(inner, lower.T, lower=True, check_finite=False).T)
+
+    # --- The prior ------------------------------------------------------------------------------------
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The names of all variances that are estimated."""
+        families = self.cells.families.values()
+        return [*(name for family in families for name in family.patterns if name != "centre"), "rest"]
+
+    @cached_property
+    def _designs(self) -> dict[str, FloatArray]:
+        """Which effects of levels, raters and rated every unknown adds up: for each family (unknowns, effects)."""
+        found = {}
+        for name, family in self.cells.families.items():
+            if name != "pairs":
+                groups = 1 if name == "levels" else self.cells.n_agents
+                effects = groups * len(next(iter(family.patterns.values())))
+                units = np.eye(effects).reshape(effects, groups, -1)
+                shape = self.cells.mean.shape
+                found[name] = np.stack(
+                    [np.broadcast_to(self.cells.spread(name, unit), shape).ravel() for unit in units], axis=1
+                )
+        return found
+
+    @cached_property
+    def _prior(self) -> FloatArray:
+        """S."""
+        found = self.variances["rest"] * np.eye(self.cells.mean.size)
+        for name, family in self.cells.families.items():
+            if not family.patterns:
+                continue
+            covariance = family.covariance(self.variances)
+            if name == "pairs":
+                by_pair, pair = self._by_pair(found), np.arange(len(self.cells.mean))
+                by_pair[pair, :, :, pair] += covariance[:, None, :, None]
+            else:
+                design = self._designs[name]
+                rows = design.reshape(len(design), -1, len(covariance))
+                found += (rows @ covariance).reshape(design.shape) @ design.T
+        return found
+
+    def _by_pair(self, matrix: FloatArray) -> FloatArray:
+        """Return a view of a matrix by pair, by order and coalition, and by size, of rows and columns."""
+        pairs, orders, k, sizes = self.cells.mean.shape
+        return matrix.reshape(pairs, orders * k, sizes, pairs, orders * k, sizes)
+
+    def _applied(self, name: str) -> FloatArray:
+        """Return S_q r."""
+        if name == "rest":
+            return self._residual
+        family = next(one for one, found in self.cells.families.items() if name in found.patterns)
+        values = self._residual.reshape(self.cells.mean.shape)
+        within = self.cells.gathered(values)[family] @ self.cells.families[family].patterns[name]
+        return np.broadcast_to(self.cells.spread(family, within), values.shape).ravel()
+
+    def _traces(self) -> dict[str, float]:
+        """Return tr(W S_q) for every part."""
+        found = {"rest": float(np.trace(self._weight))}
+        for name, family in self.cells.families.items():
+            if not family.patterns:
+                continue
+            size = len(next(iter(family.patterns.values())))
+            if name == "pairs":
+                pair = np.arange(len(self.cells.mean))
+                taken = self._by_pair(self._weight)[pair, :, :, pair].sum(axis=(0, 2, 4))
+            else:
+                design = self._designs[name]
+                seen = (design.T @ (self._weight @ design)).reshape(-1, size, design.shape[1] // size, size)
+                taken = np.einsum("gdge->de", seen)
+            found |= {part: float((pattern * taken).sum()) for part, pattern in family.patterns.items()}
+        return found
+
+    # --- The algebra of the module's docstring -------------------------------------------------------
+
+    @property
+    def _precision(self) -> FloatArray:
+        return self.told.matrix / self.noise
+
+    @cached_property
+    def _factored(self) -> tuple[FloatArray, IntArray]:
+        from scipy.linalg import lu_factor
+
+        found, pivots = lu_factor(np.eye(self.cells.mean.size) + self._precision @ self._prior, check_finite=False)
+        return found, pivots.astype(np.int64)
+
+    @cached_property
+    def _residual(self) -> FloatArray:
+        """The vector r."""
+        return self._solved(self.told.moment / self.noise)
+
+    @cached_property
+    def _weight(self) -> FloatArray:
+        """W."""
+        return self._solved(self._precision)
+
+    def _solved(self, right: FloatArray) -> FloatArray:
+        from scipy.linalg import lu_solve
+
+        return np.asarray(lu_solve(self._factored, right, check_finite=False))
+
+    @cached_property
+    def log_density(self) -> float:
+        """The logarithm of the likelihood and of the prior density of the variances, up to what the noise adds."""
+        fitted = float(self.told.moment @ self.middle) / self.noise
+        size = float(np.log(np.abs(np.diag(self._factored[0]))).sum())
+        return 0.5 * (fitted - size) - float(self._now @ self._prices)
+
+    # --- Variances ------------------------------------------------------------------------------------
+
+    @property
+    def _now(self) -> FloatArray:
+        return np.array([self.variances[name] for name in self.parts])
+
+    @property
+    def _prices(self) -> FloatArray:
+        return np.array([0.0 if name == "rest" else self.thrift for name in self.parts])
+
+    def settled(self, least: float, most: float, check: Callable[[], None] | None = None) -> "PossibleTotals":
+        """Return the same with the variances that are most likely, at least `least`, and noise of at most `most`."""
+        now = self
+        for _ in range(int(np.clip(WORK / (4.0 * len(self.told.moment) ** 3), 2, ROUNDS))):
+            if check is not None:
+                check()
+            before = now.noise
+            now, gain = now.heard(least, most).step(least)
+            if gain < PAYS and abs(now.noise - before) < STEADY * before:
+                break
+        return now
+
+    def heard(self, least: float, most: float) -> "PossibleTotals":
+        """Return it with the noise that residuals have."""
+        theta, own = self.middle, self.own
+        left = own.squares + float(theta @ (own.matrix @ theta - 2 * own.moment))
+        # tr(Cov J) with Cov = S - S W S; the matrix may be that of each agent's own totals.
+        through = own.matrix @ self._prior
+        taken = float(np.trace(through) - (through * (self._prior @ self._weight)).sum()) / self.noise
+        spare = own.count - taken
+        found = left / spare if spare > 0 else self.noise
+        return replace(self, noise=float(np.clip(found, max(least, self.noise / 10), min(most, 10 * self.noise))))
+
+    def step(self, least: float) -> tuple["PossibleTotals", float]:
+        """Return it with likelier variances of effects, and how much a step from here was expected to gain.
+
+        As in `coterie.estimate.posterior.PossibleMeans.step`.
+        """
+        now, traces = self._now, self._traces()
+        applied = np.stack([self._applied(name) for name in self.parts])
+        squares, taken = applied @ self._residual, np.array([traces[name] for name in self.parts]) + 2 * self._prices
+        information = applied @ self._weight @ applied.T / 2
+        slope = (squares - taken) / 2
+        towards = newton_step(now, slope, (information + information.T) / 2, least)
+        gain = float(towards @ (slope - information @ towards / 2))
+        for length in (1.0, 0.3) if gain > 0 else ():
+            found = self._with(np.clip(now + length * towards, least, 10 * now + now.sum() / 10))
+            if found.log_density >= self.log_density + 0.1 * min(length * gain, 1.0):
+                return found, gain
+        ratio = np.sqrt(np.divide(np.maximum(squares, 0), taken, out=np.ones_like(taken), where=taken > 0))
+        found = self._with(np.maximum(now * ratio, least))
+        return found, max(gain, 10 * (found.log_density - self.log_density))
+
+    def _with(self, variances: FloatArray) -> "PossibleTotals":
+        return replace(self, variances={**self.variances, **dict(zip(self.parts, variances.tolist(), strict=True))})
+
+
+@dataclass(frozen=True, eq=False)
+class MeansFromTotals:
+    """What a regression's totals leave possible, as each agent's own unknowns."""
+
+    possible: PossibleTotals
+    centre: float
+    own: tuple[IntArray, ...]
+    """For each agent, the place of each of her unknowns."""
+
+    @property
+    def middle(self) -> list[FloatArray]:
+        """What every agent's unknowns are expected to be."""
+        return self._of_agents(self.possible.middle)
+
+    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Draw every agent's unknowns, all together."""
+        return self._of_agents(self.possible.draw(rng))
+
+    def _of_agents(self, values: FloatArray) -> list[FloatArray]:
+        return [self.centre + values[places] for places in self.own]
+
+
+def n_unknowns(estimate: LinearEstimate, *, symmetric: bool) -> int:
+    """Return how many means there are: one for both of a pair where they are the same."""
+    return len(estimate.theta(0)) * estimate.n_agents // (2 if symmetric else 1)
+
+
+def means_left_by_totals(
+    estimate: LinearEstimate, *, by_size: bool, symmetric: bool, check: Callable[[], None] | None = None
+) -> MeansFromTotals:
+    """Return the posterior of all means, given the sums of a regression; `check` is called now and then, and may raise.
+
+    Where both of a pair get the same, the totals of both tell of it: with the sums of the joint estimator as exactly
+    as normal noise lets them, and without as if the noise of the two were independent.
+    """
+    bounds, n = estimate.bounds, estimate.n_agents
+    sizes = n - 1 if by_size else 1
+    tables = len(estimate.theta(0)) // ((n - 1) * sizes)
+    cells, place = _cells(n, tables, sizes, symmetric=symmetric)
+    places = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(n))
+    alone = estimate.alone if isinstance(estimate, JointRidge) else estimate
+    assert isinstance(alone, AgentRidge)
+    own = told = _of_agents(alone, places)
+    if isinstance(estimate, JointRidge):
+        told = _of_edges(estimate, place[:, cells.first, cells.second, 0].ravel())
+    if by_size:
+        often = np.diag(own.matrix)[place].sum(axis=(1, 2), keepdims=True)
+        cells = replace(cells, slope=slope_over(np.where(often > 0, 1.0, np.inf)))
+    all_of_it = float(own.matrix.sum())
+    few = own.count < FEW
+    centre = float(own.moment.sum()) / all_of_it if all_of_it > 0 else 0.0
+    own, told = own.centred(centre), told.centred(centre)
+    range_square = bounds.half_range**2
+    # As a first idea, half of what totals differ by is noise.
+    usual = range_square if few else min(own.squares / own.count / 2, range_square)
+    spread = range_square / 3 if few else max(usual, LEAST_SPREAD * range_square)
+    empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, THRIFT / spread)
+    start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0 if few else range_square / 3})
+    found = start if few else start.settled(max(LEAST_SPREAD * range_square, 1e-9 * spread), range_square, check)
+    return MeansFromTotals(found, bounds.middle + centre, places)
+
+
+def _cells(n: int, tables: int, sizes: int, *, symmetric: bool) -> tuple[Cells, IntArray]:
+    """Return the unknowns as cells of pairs, and the place of each in them, shape (tables, n, n, sizes)."""
+    first, second = np.triu_indices(n, 1)
+    shape = (len(first), 1 if symmetric else 2, tables, sizes)
+    index = np.arange(int(np.prod(shape))).reshape(shape)
+    place = np.zeros((tables, n, n, sizes), dtype=np.int64)
+    place[:, first, second], place[:, second, first] = (index[:, order].transpose(1, 0, 2) for order in (0, -1))
+    return Cells(np.zeros(shape), np.zeros(shape), None, first, second, n), place
+
+
+def _of_agents(alone: AgentRidge, places: Sequence[IntArray]) -> Told:
+    unknowns = 1 + max(int(own.max(initial=-1)) for own in places)
+    matrix, moment = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
+    for own, gram, sums in zip(places, alone.gram, alone.moment, strict=True):
+        matrix[np.ix_(own, own)] += gram
+        moment[own] += sums
+    return Told(matrix, moment, float(sum(alone.squares)), float(sum(alone.totals)))
+
+
+def _of_edges(joint: JointRidge, place: IntArray) -> Told:
+    matrix, moment = np.empty_like(joint.projections), np.empty_like(joint.moment)
+    matrix[np.ix_(place, place)], moment[place] = joint.projections, joint.moment
+    return Told(matrix, moment)
