@@ -135,9 +135,7 @@ def _options(result: "Result") -> Iterator[str]:
     if len(result.options) < 2:
         return
     moves = result.options[0].moves is not None
-    rows = [
-        ["option", "expected", "worst-off", "expected gain by moving", "surely at most", *(["moves"] if moves else [])]
-    ]
+    rows = [["option", "expected", "worst-off", "gain by moving", "surely at most", *(["moves"] if moves else [])]]
     for one in result.options:
         numbers = [signed(one.expected_value), signed(one.expected_least), f"{one.expected_gap:.2f}", f"{one.gap:.3g}"]
         rows.append([one.label, *numbers, *([str(one.moves)] if moves else [])])
