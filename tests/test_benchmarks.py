@@ -31,7 +31,7 @@ def test_a_calibration_goes_on_where_it_stopped(tmp_path):
     names = {line["certificate"] for line in lines}
     assert {"paired", "paired joint", "holdout", "paper (as printed)"} <= names
     assert len({(line["certificate"], line["delta"]) for line in lines}) == len(lines) == 3 * len(names)
-    assert "finished: 1 of 114 settings" in (tmp_path / "CALIBRATION.md").read_text()
+    assert "finished: 1 of 126 settings" in (tmp_path / "CALIBRATION.md").read_text()
     assert not run("calibration", *words)
     without = [line for line in lines if line["certificate"] != "paper (as printed)"]
     (tmp_path / "calibration.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in without))
@@ -80,7 +80,7 @@ def test_where_an_assumption_fails_is_told_apart(tmp_path):
     assert "1 cells whose assumptions hold" in text
     assert "| crowding, sizes ignored | 3 | 1 | 1 / 1 / 0 | 0.0000 / 0.9000 / 0.0000 |" in text
     assert "| 8/10 |" in text
-    assert "finished: 0 of 114" in text
+    assert "finished: 0 of 126" in text
 
 
 @pytest.mark.slow
@@ -90,6 +90,32 @@ def test_cells_of_fewer_logs_are_made_anew(tmp_path):
     run("calibration", "--logs", 3, *words)
     lines = [json.loads(line) for line in (tmp_path / "calibration.jsonl").read_text().splitlines()]
     assert {line["logs"] for line in lines} == {3}
+
+
+@pytest.mark.slow
+def test_the_page_about_teams_is_that_of_its_data(tmp_path):
+    (tmp_path / "team_calibration.jsonl").write_bytes((FOLDER / "team_calibration.jsonl").read_bytes())
+    run("team_calibration", "--page-only", "--folder", tmp_path)
+    assert (tmp_path / "TEAM_CALIBRATION.md").read_text() == (FOLDER / "TEAM_CALIBRATION.md").read_text()
+
+
+@pytest.mark.slow
+def test_logs_of_teams_are_added_to_those_that_are_there(tmp_path):
+    for folder, lengths in (("once", [3]), ("twice", [2, 3, 3])):
+        (tmp_path / folder).mkdir()
+        for logs in lengths:
+            words = ("--logs", logs, "--only", "no rules; swap", "--processes", 1, "--folder", tmp_path / folder)
+            said = run("team_calibration", *words)
+    assert not said  # nothing was left to do
+    once, twice = (
+        [json.loads(line) for line in (tmp_path / folder / "team_calibration.jsonl").read_text().splitlines()]
+        for folder in ("once", "twice")
+    )
+    assert {line["logs"] for line in once} == {3}
+    assert len(once) == len(twice)
+    for one, two in zip(once, twice, strict=True):
+        assert one | {"slack": 0} == two | {"slack": 0}
+        assert one["slack"] == pytest.approx(two["slack"], abs=0.002)
 
 
 @pytest.mark.slow

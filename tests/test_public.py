@@ -67,6 +67,7 @@ PAIRS = pd.DataFrame(
     columns=["sample", "coalition", "agent", "partner", "utility"],
 )
 TEAMS = {"a": ["x"], "b": ["y"]}
+OTHERS = {"a": ["y"], "b": ["y"]}
 NAMES = {"agents": ("a", "b"), "coalitions": ("x", "y")}
 READING = {"sizes": "ignore", "noise": "pairs"}
 
@@ -103,6 +104,10 @@ def of(name):
 
 def learn(**parameters):
     return coterie.StableLearner(**parameters).fit("log")
+
+
+def ask(log, assignment, change, **options):
+    return coterie.what_if(log, assignment, change, **options)
 
 
 def fit(log):
@@ -153,6 +158,25 @@ CALLS = [
         coterie.certify,
         {"log": "log", "strategy": TEAMS, "certificate": "paired", "fresh": False, "delta": 0.1, **READING},
     ),
+    (
+        coterie.compare,
+        {
+            "log": "log",
+            "one": TEAMS,
+            "two": OTHERS,
+            "labels": ("A", "B"),
+            "fresh": False,
+            "delta": 0.1,
+            "min_samples": 0,
+            "rules": None,
+            "value": "total",
+            "stability": "nash",
+            "keep_sizes": False,
+            "random_state": 0,
+            **READING,
+        },
+    ),
+    (ask, {"log": "log", "assignment": TEAMS, "change": "swap a, b", "fresh": False, "delta": 0.1, **READING}),
     (learn, coterie.StableLearner().get_params()),
     (fit, {"log": "log"}),
     (partial_fit, {"log": "later"}),

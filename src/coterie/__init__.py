@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from coterie.certificates.certificate import Certificate
     from coterie.coverage.coverage import Coverage
     from coterie.learn.certify import certify
+    from coterie.learn.compare import compare, what_if
+    from coterie.learn.comparison import Comparison
     from coterie.learn.explain import explain
     from coterie.learn.explanation import Explanation
     from coterie.learn.learner import StableLearner
@@ -25,6 +27,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ActionSpaces",
     "Certificate",
+    "Comparison",
     "CoterieError",
     "Coverage",
     "Deviation",
@@ -46,23 +49,28 @@ __all__ = [
     "UpTo",
     "any_subset",
     "certify",
+    "compare",
     "exactly_one",
     "explain",
     "explicit",
     "read_log",
     "read_strategy",
+    "what_if",
 ]
 
 _LATE = {
     **dict.fromkeys(("Log", "read_log"), "coterie.log"),
     **dict.fromkeys(("PairStatistics", "Statistics", "TotalStatistics"), "coterie.statistics"),
     "Certificate": "coterie.certificates.certificate",
+    "Comparison": "coterie.learn.comparison",
     "Coverage": "coterie.coverage.coverage",
     "Explanation": "coterie.learn.explanation",
     "Result": "coterie.learn.result",
     "StableLearner": "coterie.learn.learner",
     "certify": "coterie.learn.certify",
+    "compare": "coterie.learn.compare",
     "explain": "coterie.learn.explain",
+    "what_if": "coterie.learn.compare",
 }
 
 

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from coterie import Game, InputError, Rules, Strategy
 from coterie.certificates.against import Against, fixed_against, likely_against, paired_against
 from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.gains import RootBound
 from coterie.certificates.holdout import fixed
 from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.widths import Shape
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.step_design import step_design
@@ -193,3 +196,74 @@ def test_held_out_certificates_hold(stability, value, feedback):
         wrong += truth > found.gap + 1e-9
         assert likely_against(certifying, profile, against, 0.5) is not None
     assert wrong <= 40  # 30 expected at most; 40 or more has probability 0.7 %
+
+
+class Normal(PairEvidence):
+    """Normal values of variance 1, and widths that are exact: a direction fails with probability exp(-log_term)."""
+
+    def direction_bound(self, design, log_term, form="both"):  # noqa: ARG002
+        return RootBound(
+            self.parts(design), design.quadratic(self.per_count), Shape(times_sqrt=norm.isf(math.exp(-log_term)))
+        )
+
+
+def normal_evidence(game, rng, each=10):
+    means = np.stack([game.observed.means.matrix(l) for l in range(game.n_coalitions)])
+    count = np.full(means.shape, float(each)) * ~np.eye(game.n_agents, dtype=bool)
+    total = count * means + np.sqrt(count) * rng.normal(size=means.shape)
+    wide = Bounds(-100.0, 100.0, sigma=1.0)
+    return Normal(PairEstimate.from_sums(SizeFree(), count, total, None, wide, symmetric=False))
+
+
+def newcomer_game(value):
+    """Ada is alone and would gain 1 by joining five others, whom she changes nothing for; nobody else can move."""
+    means = np.zeros((2, 6, 6))
+    means[:, 0, 1:] = 0.2 if value == "total" else 1.0
+    game = Game(means, "one", agents=list("abcdef"), coalitions=["x", "y"], symmetric=False, value=value)
+    profile = game.strategy({agent: ["y" if agent == "a" else "x"] for agent in "abcdef"})
+    return game, profile, Rules(fix={agent: ["x"] for agent in "bcdef"})
+
+
+def exchange_game(value):
+    """Each of two teams of two has one who would gain 0.5 by changing places with the other's."""
+    means = np.zeros((2, 4, 4))
+    means[:, 0, 3] = means[:, 1, 2] = 0.5
+    game = Game(means, "one", agents=list("abcd"), coalitions=["x", "y"], symmetric=False, value=value)
+    profile = game.strategy({"a": ["x"], "b": ["y"], "c": ["x"], "d": ["y"]})
+    return game, profile, Rules(team_size=2, fix={"c": ["x"], "d": ["y"]})
+
+
+def share_wrong(game, profile, rules, stability, delta, *, learns, draws=300):
+    """Return how often the certificate was below the gap, over so many draws."""
+    rng = np.random.default_rng(0)
+    admissible = Admissible.of(rules, game.agents, game.coalitions)
+    against = Against(game.actions, stability, game.value, admissible)
+    gap, wrong = game.gap(profile, stability, rules), 0
+    assert gap >= 0.5
+    for _ in range(draws):
+        learning = normal_evidence(game, rng) if learns else None
+        found = fixed_against(normal_evidence(game, rng), profile, against, delta, learning=learning)
+        wrong += gap > found.gap
+    return wrong / draws
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learns", [True, False])
+@pytest.mark.parametrize("value", ["total", "average"])
+@pytest.mark.parametrize(("drawn", "stability"), [(newcomer_game, "individual"), (exchange_game, "swap")])
+def test_as_many_events_are_paid_for_as_there_are(drawn, stability, value, learns, monkeypatch):
+    """With exact widths there is no slack to hide in: the share is hardly below delta, and above if less is paid for.
+
+    Without a learning part, five are asked and one moves: 1 - (1 - delta / 6)^6; or two exchange. With one, a mover
+    and a refuser, 1 - (1 - delta / 2)^2; of two who exchange one, delta.
+    """
+    events = {(newcomer_game, False): 6, (exchange_game, True): 1}.get((drawn, learns), 2)
+    for delta in (0.5, 0.1):
+        expected = 1 - (1 - delta / events) ** events
+        assert 0.78 * delta < expected <= delta
+        found = share_wrong(*drawn(value), stability, delta, learns=learns)
+        assert found == pytest.approx(expected, abs=4 * math.sqrt(expected / 300))
+    # Two events paid for where there are six, or half of what is due.
+    less = 3 if events == 6 else 1.9
+    monkeypatch.setattr("coterie.certificates.against.one_event", lambda delta: -math.log(less * delta))
+    assert share_wrong(*drawn(value), stability, 0.5, learns=learns, draws=150) > 0.5 + 3 * math.sqrt(0.25 / 150)

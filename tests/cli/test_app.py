@@ -102,7 +102,7 @@ def test_names_are_printed_as_they_are(call, files, tmp_path, monkeypatch):
     code, out, _ = call(*files())
     assert code == 0
     assert "not Nash stable: a[/b] gains 1 by moving" in out
-    assert "best move         Zoë" in out
+    assert "best move           Zoë" in out
     assert ":smile:" in call(*files(strategy={"actions": {"a[/b]": ["Zoë"], ":smile:": []}}))[2]
     assert "'[/x]:smile:'" in call(*files(strategy={"actions": {"[/x]:smile:": []}}))[2]
     monkeypatch.chdir(tmp_path)
@@ -133,7 +133,7 @@ def test_other_encodings(files):
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = process(*files(), env=environment)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"best move         Zo\\xeb" in done.stdout
+    assert b"best move           Zo\\xeb" in done.stdout
     done = process(*files(), "--json", env=environment)
     assert json.loads(done.stdout)["worst"]["deviation"] == ["Zoë"]
     done = process(*files(), "--json", env=os.environ | {"PYTHONIOENCODING": "utf-8"})

@@ -335,3 +335,12 @@ def test_a_mixed_strategy_outside_too_many_actions_is_refused(run, tmp_path):
     code, _, complaint = run("certify", tmp_path, tmp_path / "strategy.json", "--actions", "any")
     assert code == 2
     assert "--actions" in complaint
+
+
+def test_certify_takes_the_options_about_teams(run, log, tmp_path):
+    assert run("learn", log, "--team-size", "2:3", "--out", tmp_path / "result.json")[0] == 0
+    code, shown, _ = run("certify", log, tmp_path / "result.json", "--team-size", "any", "--value", "average")
+    assert code == 0
+    code, shown, _ = run("certify", log, tmp_path / "result.json", "--team-size", ":1")
+    assert code == 0
+    assert shown.startswith("This assignment breaks rules: team size of")

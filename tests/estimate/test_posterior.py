@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
-from coterie.estimate.posterior import PossibleMeans, means_left_possible, possible_means, slope_over
+from coterie.estimate.posterior import PossibleMeans, means_left_possible, noise_by_size, possible_means, slope_over
 from coterie.estimate.unknowns import SizeFree
 
 LEAST = 1e-6
@@ -65,6 +65,15 @@ def covariance_of(model, one, other, slope):
     return found
 
 
+def noise_of(model):
+    """Return the covariance of the noise that all pairs share at a coalition and size."""
+    cells = cells_of(model)
+    if model.noise is None:
+        return np.zeros((len(cells), len(cells)))
+    rooms = np.array([cell[0] * model.mean.shape[3] + cell[3] for cell in cells])
+    return (rooms[:, None] == rooms) * model.variances["shared"] * model.noise.ravel()[rooms]
+
+
 def values_at(values, model):
     return np.array([values[cell] for cell in cells_of(model)])
 
@@ -73,17 +82,18 @@ def posterior(model):
     """Return mean and covariance of all unknowns by conditioning one normal distribution."""
     covariance, mean, error = prior(model), values_at(model.mean, model), values_at(model.error, model)
     seen = np.isfinite(error)
-    gain = covariance[:, seen] @ np.linalg.inv(covariance[np.ix_(seen, seen)] + np.diag(error[seen]))
+    observed = (covariance + noise_of(model))[np.ix_(seen, seen)] + np.diag(error[seen])
+    gain = covariance[:, seen] @ np.linalg.inv(observed)
     return model.centre + gain @ (mean[seen] - model.centre), covariance - gain @ covariance[seen]
 
 
 def log_density(model):
     mean, error = values_at(model.mean, model), values_at(model.error, model)
     seen = np.isfinite(error)
-    covariance = prior(model)[np.ix_(seen, seen)] + np.diag(error[seen])
+    covariance = (prior(model) + noise_of(model))[np.ix_(seen, seen)] + np.diag(error[seen])
     off = mean[seen] - model.centre
     by_data = -0.5 * (np.linalg.slogdet(covariance)[1] + off @ np.linalg.solve(covariance, off))
-    return by_data - model.thrift * sum(model.variances[name] for name in model.parts if name != "rest")
+    return by_data - model.thrift * sum(model.variances[name] for name in model.parts if name not in {"rest", "shared"})
 
 
 def with_variances(model, rng):
@@ -97,7 +107,11 @@ def random_model(t, n, sizes, seed, *, symmetric, joined, multiplies):
     product = rng.normal(size=(t, n, n))
     product = both_orders(product) if symmetric else product
     data = observed(seed, t, n, sizes, symmetric=symmetric)
-    empty = PossibleMeans(*data, symmetric, 0.3, {}, product if multiplies else None, joined, 0.7)
+    noise = rng.uniform(0.1, 1, (t, sizes)) if sizes and seed % 2 else None
+    if noise is not None:
+        noise[0, 0] = 0.0
+        data[1][0, ..., 0] = np.inf  # no sample had this size
+    empty = PossibleMeans(*data, symmetric, 0.3, {}, product if multiplies else None, joined, 0.7, noise)
     return with_variances(empty, rng)
 
 
@@ -254,6 +268,27 @@ def test_levels_by_size():
     steps = np.array([0.0, 0.0, 0.0, 0.5, -0.4, 0.3, 0.0])  # no slope: what is left of each size, common to all
     model = possible_means(both_orders(noisy - mean + steps), both_orders(error), 1.0, symmetric=True)
     np.testing.assert_allclose(model.middle[:, 0, 1, 3:6], np.tile(steps[3:6], (t, 1)), atol=0.1)
+
+
+def test_noise_that_pairs_share_is_no_effect_of_size():
+    """A size that few samples had is as good or bad as these happened to be; with many, it is what the size does."""
+    rng = np.random.default_rng(6)
+    t, n = 5, 8
+    off = ~np.eye(n, dtype=bool)
+    count = np.broadcast_to(rng.integers(1, 12, (t, 1, 1, n + 1)), (t, n, n, n + 1)) * off[:, :, None] * 1.0
+    count[..., :2] = 0.0
+    noise = noise_by_size(count, np.ones_like(count))
+    np.testing.assert_allclose(noise[:, n], 1 / count[:, 0, 1, n])  # all pairs meet in each sample
+    np.testing.assert_allclose(noise[:, 2], 1 / (n * (n - 1) / 2 * count[:, 0, 1, 2]))  # one in each
+    mean = np.zeros_like(count)
+    mean[..., 2:] = 0.2 + (rng.normal(size=noise.shape) * np.sqrt(noise))[:, None, None, 2:]
+    error = np.where(count > 0, 1.0 / np.maximum(count, 1), np.inf)
+    found = possible_means(mean, error, 1.0, symmetric=True, noise=noise)
+    blind = possible_means(mean, error, 1.0, symmetric=True)
+    far, further = (np.abs(model.middle[:, off][..., 2:] - 0.2).mean() for model in (found, blind))
+    assert far < further / 2
+    often = possible_means(mean, error / 1e4, 1.0, symmetric=True, noise=noise / 1e4)
+    np.testing.assert_allclose(often.middle[:, off][..., 2:], mean[:, off][..., 2:], atol=0.1)
 
 
 def test_many_agents_and_coalitions():

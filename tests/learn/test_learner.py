@@ -374,7 +374,7 @@ def test_the_same_log_does_not_count_twice(game_and_log):
 def test_a_target_is_preferred_to_what_looks_stable(tmp_path):
     _, log = simulated(tmp_path / "log", 30, n=6)
     free = StableLearner().fit(log)
-    smallest = min(one.gap for one in free.result_.candidates)
+    smallest = min(one.gap for one in free.result_.options)
     wanted = StableLearner(target_gap=smallest).fit(log)
     assert wanted.certificate_.gap <= smallest <= free.certificate_.gap
     with pytest.raises(InputError, match="target_gap: expected a number from 0 up"):

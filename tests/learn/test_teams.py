@@ -194,3 +194,34 @@ def log_frames(seed):
         pd.DataFrame(members, columns=["sample", "agent", "coalition"]),
         pd.DataFrame(pairs, columns=["sample", "coalition", "agent", "partner", "utility"]),
     )
+
+
+def test_nothing_that_breaks_a_limit_is_recommended():
+    """Where whoever would block may not be moved by the recommendation, that is not worked around."""
+    rows = [(str(t), "x", "a", "b", 0.8) for t in range(100)] + [(str(t + 100), "y", "a", "b", 0.8) for t in range(100)]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    for goal in ("value", "stability"):
+        asked = {"rules": Rules(max_moves=0), "today": {"a": ["x"], "b": ["y"]}, "goal": goal}
+        assert StableLearner(**asked).fit(log).result_.today.moves == 0
+
+
+def test_more_sets_than_can_be_listed(tmp_path):
+    from coterie.simulate import Simulation
+
+    Simulation.draw(4, 13, np.random.default_rng(0)).write_log(tmp_path / "log", 60)
+    log = coterie.read_log(tmp_path / "log", actions="any")
+    found = StableLearner(time_limit=5).fit(log).result_
+    assert found.options
+
+
+def test_who_left_is_told_apart(made):
+    log, _, _ = made
+    found = StableLearner(rules=Rules(staff=PEOPLE[1:], team_size="3:5"), value="average").fit(log).result_
+    assert "not on the staff: p00" in found.sentence()
+    assert "fewer than 0" not in found.sentence()
+
+
+def test_what_holds_without_data_is_said_of_given_teams_too(made):
+    log, today, _ = made
+    found = coterie.certify(log, today, rules=Rules(team_size="4"), stability="nash")
+    assert (found.certificate.gap, found.is_vacuous) == (0, True)

@@ -80,8 +80,8 @@ def test_one_entry_is_seen_everywhere(monkeypatch, csv_log):
 @pytest.mark.parametrize("function", [coterie.read_log, coterie.Log.from_frames])
 def test_python_shows_every_option(function):
     shown = inspect.signature(function).parameters
-    for name, option in options.TABLE.items():
-        name = option.among_frames or name if function is not coterie.read_log else name  # noqa: PLW2901
+    for option_name, option in options.TABLE.items():
+        name = option.among_frames if option.among_frames in shown else option_name
         assert shown[name].kind is inspect.Parameter.KEYWORD_ONLY
         assert re.search(rf"^{name}\n    \S", function.__doc__, re.MULTILINE), name
     assert not [entry for entry in shown.values() if entry.kind is inspect.Parameter.VAR_KEYWORD]

@@ -120,3 +120,21 @@ def test_missing_rows_are_at_random_or_bad():
     left = hostile.without(batch, bad)
     assert len(left.utility) == (~bad).sum() == len(left.partner)
     assert left.joined is batch.joined
+
+
+FROM_CELLS = [hostile.signs, hostile.two_point, hostile.rare_loss, hostile.plateau, hostile.gaussian]
+
+
+@pytest.mark.parametrize("draw", FROM_CELLS, ids=lambda draw: draw.__name__)
+def test_other_kinds_of_the_same_game(draw):
+    """The same in every coalition; or other numbers for either agent of a pair, each from a draw of its own."""
+    alike = hostile.alike_everywhere(draw, np.random.default_rng(0), 4, 3)
+    assert alike.symmetric
+    assert (alike.n_agents, alike.n_coalitions) == (4, 3)
+    assert np.array_equal(alike.means, np.repeat(draw(np.random.default_rng(0), 4, 1).means, 3, axis=0))
+    either, rng = hostile.from_either_side(draw, np.random.default_rng(0), 4, 3), np.random.default_rng(0)
+    one, two = draw(rng, 4, 3), draw(rng, 4, 3)
+    assert not either.symmetric
+    upper = np.triu(np.ones((4, 4), dtype=bool), 1)
+    assert np.array_equal(either.means[:, upper], one.means[:, upper])
+    assert np.array_equal(either.means[:, upper.T], two.means[:, upper.T])

@@ -258,7 +258,9 @@ def paired_against(
     probability 1 - delta / 2 together: log K = sum over agents of log |A_j|, plus log 2 for steps of two movers.
     """
     judged = Judgement(strategy, against, evidence)
+    # Who is on the staff is fixed beforehand, so only what they may do is paid for.
     spaces = declared or against.spaces
+    spaces = spaces if against.admissible is None else against.admissible.spaces(spaces)
     movers, asked = judged.rows
     has_union = not judged.asks and bool(spaces.contains(strategy.sets).all())
     profiles = sum(space.log_size for space in spaces.spaces)

@@ -22,9 +22,10 @@ from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
 COMMANDS: tuple[str, ...] = (
-    "demo", "simulate", "inspect", "learn", "certify", "coverage", "evaluate", "bounds", "reproduce",
+    "demo", "simulate", "inspect", "learn", "certify", "compare", "what-if", "coverage", "evaluate", "bounds",
+    "reproduce",
 )  # fmt: skip
-"""One module of this package per command; each has a function `command`."""
+"""One module of this package per command, `what_if` for `what-if`; each has a function `command`."""
 
 app = typer.Typer(
     name="coterie",
@@ -51,7 +52,7 @@ def _options(
 
 
 for _name in COMMANDS:
-    app.command(_name)(with_choices(import_module(f"coterie.cli.{_name}").command))
+    app.command(_name)(with_choices(import_module(f"coterie.cli.{_name.replace('-', '_')}").command))
 
 
 _UsageError: Any = typer.BadParameter.__base__

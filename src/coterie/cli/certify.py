@@ -57,6 +57,7 @@ def command(
     refuse_unwritable(out)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
+    wishes.pop("any_size", None)  # a given assignment is as large as it is
     found = certify(
         log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
         min_samples=min_samples, **wishes,

@@ -73,6 +73,11 @@ def _untested(result: "Result") -> Iterator[str]:
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _broken(result)
     yield from _recommended(result)
+    if result.is_vacuous:
+        yield from wrapped(
+            "That nobody gains by moving is so whatever the data say: what people could do under these rules and "
+            "choices is never worth more than what they have. It is no sign of good teams.", "", "",
+        )  # fmt: skip
     if result.says_nothing:
         yield "There are too few data to certify anything."
         gap, sure = result.estimate.gap, result.sentence()
@@ -107,7 +112,7 @@ def _broken(result: "Result") -> Iterator[str]:
 
 
 def _recommended(result: "Result") -> Iterator[str]:
-    """Say what is recommended, what it is expected to bring, and first of all if it says nothing."""
+    """Say what is recommended, and what it is expected to bring."""
     if not result.options:
         return
     first, today = result.options[0], result.today
@@ -123,11 +128,6 @@ def _recommended(result: "Result") -> Iterator[str]:
             f"{signed(low)} to {signed(high)}; {counted(today.moves, 'person changes', 'people change')} something.",
             "", "",
         )  # fmt: skip
-    if result.is_vacuous:
-        yield from wrapped(
-            "That nobody gains by moving is so whatever the data say: what people could do under these rules and "
-            "choices is never worth more than what they have. It is no sign of good teams.", "", "",
-        )  # fmt: skip
 
 
 def _options(result: "Result") -> Iterator[str]:
@@ -135,9 +135,7 @@ def _options(result: "Result") -> Iterator[str]:
     if len(result.options) < 2:
         return
     moves = result.options[0].moves is not None
-    rows = [
-        ["option", "expected", "worst-off", "expected gain by moving", "surely at most", *(["moves"] if moves else [])]
-    ]
+    rows = [["option", "expected", "worst-off", "gain by moving", "surely at most", *(["moves"] if moves else [])]]
     for one in result.options:
         numbers = [signed(one.expected_value), signed(one.expected_least), f"{one.expected_gap:.2f}", f"{one.gap:.3g}"]
         rows.append([one.label, *numbers, *([str(one.moves)] if moves else [])])
@@ -200,9 +198,9 @@ def _people(result: "Result") -> Iterator[str]:
 
 
 def _step(witness: "Witness") -> str:
-    """Return where a step leads, and who takes part in it."""
+    """Return where a step leads, or with whom it is taken: places are changed with them, or they move together."""
     others = [short(agent) for agent in witness.movers if agent != witness.agent]
-    return _shown(witness.deviation) + (f" (with {', '.join(others)})" if others else "")
+    return f"with {', '.join(others)}" if others else _shown(witness.deviation)
 
 
 def _shown(coalitions: Sequence[str]) -> str:

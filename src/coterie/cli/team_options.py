@@ -53,6 +53,12 @@ TODAY: dict[str, Any] = {
     "max_moves": _option(int | None, metavar="N", help="At most so many people change something against today."),
 }
 
+BETWEEN: dict[str, Any] = {
+    "keep_sizes": _option(bool, "--keep-sizes", help="It is a rule that every team keeps the size that it has before."),
+    "max_moves": _option(int | None, metavar="N", help="It is a rule that at most so many people change something."),
+}
+"""Rules about the way from one assignment to another, where both are given."""
+
 JUDGED: dict[str, Any] = {
     "value": _option(Value | None, help="A team is worth the total over the others, or their average. [total]"),
     "stability": _option(

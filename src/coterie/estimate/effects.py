@@ -14,6 +14,9 @@ Every family of effects is a sum of parts, each with a variance of its own (`cov
               parts, the same for (i, j) and (j, i), common to all coalitions and of this one
     rest      e_ij^l(s), independent
 
+To what is observed, and not to the mean, one more part is added: the noise that all pairs of a coalition share in a
+sample. Its "variance" is the share of a value's variance that it is.
+
 Parts that data cannot tell from others (what is common to all of one coalition) are left out.
 
 A cell is an unknown mean; those of an unordered pair lie together in arrays (pairs, orders, coalitions, sizes). With w
@@ -63,6 +66,9 @@ class Cells:
     n_agents: int
     slope: FloatArray | None = None
     """What one unit of a slope adds at each size; None where sizes do not count."""
+    noise: FloatArray | None = None
+    """The variance that noise has in the level of each coalition and size, (coalitions, sizes), if pairs of a sample
+    share all of it, 0 where nothing was observed; None if they share nothing."""
 
     @property
     def symmetric(self) -> bool:
@@ -98,6 +104,10 @@ class Cells:
             mutual = np.ones((orders, orders))
             pairs |= {"mutual": _kron(mutual, each)}
             pairs |= {"mutual, common": _kron(mutual, all_of)} if k > 1 else {}
+        if self.noise is not None:
+            padded = np.zeros((k, features))
+            padded[:, :sizes] = self.noise
+            levels |= {"shared": np.diag(padded.ravel())}
         if self.product is not None:
             only = np.zeros((features, features))
             only[-1, -1] = 1
@@ -191,7 +201,25 @@ class Conditioned:
     @property
     def expected(self) -> FloatArray:
         """All means, from the centre on."""
-        return np.asarray(self.fitted(self.cells.mean) + self.rest * self.weighted)
+        observed = self.fitted(self.cells.mean) + self.rest * self.weighted
+        return np.asarray(observed - self._shared_noise(self.effects))
+
+    def _shared_noise(self, effects: dict[str, FloatArray]) -> FloatArray:
+        """Return what noise is expected to have added to all cells, if the levels with it are these."""
+        if self._noise is None:
+            return np.zeros(1)
+        return self.cells.spread("levels", effects["levels"] @ self._noise[0].T)
+
+    @cached_property
+    def _noise(self) -> tuple[FloatArray, FloatArray] | None:
+        """B and R: given levels h with noise, the noise is B h on average and has covariance R R'."""
+        levels = self.cells.families["levels"]
+        if "shared" not in levels.patterns:
+            return None
+        noise = self.variances["shared"] * levels.patterns["shared"]
+        share = np.asarray(np.linalg.solve(levels.covariance(self.variances), noise).T, dtype=np.float64)
+        values, vectors = np.linalg.eigh(noise - share @ noise)
+        return share, np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=np.float64)
 
     def residual(self, values: FloatArray) -> FloatArray:
         """Return V^-1 values."""
@@ -205,12 +233,16 @@ class Conditioned:
     def drawn(self, rng: np.random.Generator) -> FloatArray:
         """Draw all means, from the centre on."""
         values, solution = self.cells.mean, self._solution
-        added = self._added(self._unwhitened(solution + rng.normal(size=len(solution)) @ self._root))
+        effects = self._unwhitened(solution + rng.normal(size=len(solution)) @ self._root)
+        added, shared = self._added(effects), self._shared_noise(effects)
+        if self._noise is not None:
+            more = self._noise[1] @ rng.normal(size=len(self._noise[1]))
+            shared = shared + self.cells.spread("levels", more[None])
         noise = (self.pair_root @ rng.normal(size=(*self._shape, 1))).reshape(*values.shape[:3], 1)
         added = added + self._pair_effects(values - added) + noise
         kept = self.rest * self.weight
         spread = np.sqrt(self.rest * (1 - kept))
-        return np.asarray(added + kept * (values - added) + spread * rng.normal(size=values.shape))
+        return np.asarray(added + kept * (values - added) + spread * rng.normal(size=values.shape) - shared)
 
     def covariance(self, forms: FloatArray) -> FloatArray:
         """Return the covariance of linear combinations of all means, from their coefficients (forms, *cells)."""
@@ -220,8 +252,14 @@ class Conditioned:
         on_pairs = through.sum(axis=4).reshape(len(forms), *self._shape)
         halves = np.einsum("fpu,puv->fpv", on_pairs, self.pair_root).reshape(len(forms), -1)
         pulled = np.einsum("fpu,puv->fpv", on_pairs, self._pair_covariance).reshape(*through.shape[:4], 1)
-        onto = np.stack([self._whitened(one) for one in through - pulled * self.weight])
-        rows = onto @ self._root.T
+        onto = [self._sums(one) for one in through - pulled * self.weight]
+        if self._noise is not None:
+            on_levels = np.stack([self.cells.gathered(form)["levels"][0] for form in forms])
+            levels, (share, root) = self._part("levels"), self._noise
+            for one, own in zip(onto, on_levels, strict=True):
+                one[levels] -= own @ share
+            found = found + (on_levels @ root) @ (on_levels @ root).T
+        rows = self._rooted(np.stack(onto, axis=1), turned=True).T @ self._root.T
         return np.asarray(found + halves @ halves.T + rows @ rows.T)
 
     @cached_property
@@ -327,9 +365,9 @@ class Conditioned:
             found[self._part(name)] = ((root.T if turned else root) @ part).reshape(groups * size, -1)
         return found
 
-    def _whitened(self, cells: FloatArray) -> FloatArray:
+    def _sums(self, cells: FloatArray) -> FloatArray:
         sums = self.cells.gathered(cells)
-        return self._rooted(np.concatenate([sums[name].ravel() for name in self._names])[:, None], turned=True)[:, 0]
+        return np.concatenate([sums[name].ravel() for name in self._names])
 
     def _unwhitened(self, vector: FloatArray) -> dict[str, FloatArray]:
         effects = self._rooted(vector[:, None], turned=False)[:, 0]
@@ -354,7 +392,8 @@ class Conditioned:
         """Return the whitened effects that are expected if these values were observed."""
         from scipy.linalg import lapack
 
-        right = self._whitened(self.weight * (values - self._pair_effects(values)))
+        sums = self._sums(self.weight * (values - self._pair_effects(values)))
+        right = self._rooted(sums[:, None], turned=True)[:, 0]
         found, _ = lapack.dpotrs(self._lower, right, lower=1)
         return np.asarray(found)
 

@@ -54,7 +54,19 @@ def means_left_possible(
     """
     variance, worth = variance_of_values(moments, half_range), moments.effective
     error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
-    return possible_means(moments.mean, error, half_range, symmetric=symmetric, check=check)
+    noise = noise_by_size(moments.count, variance) if worth.ndim == 4 else None
+    return possible_means(moments.mean, error, half_range, symmetric=symmetric, noise=noise, check=check)
+
+
+def noise_by_size(count: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return the variance of the average noise of each coalition at each size, (t, n + 1), if all pairs share it.
+
+    It is that of one value divided by how many samples had this size, in each of which s (s - 1) ordered pairs meet;
+    0 where none had.
+    """
+    size, often = np.arange(count.shape[3]), count.sum(axis=(1, 2))
+    usual = float(np.average(variance, weights=count)) if often.any() else 0.0
+    return np.asarray(np.divide(usual * size * (size - 1), often, out=np.zeros_like(often), where=often > 0))
 
 
 def variance_of_values(moments: Moments, half_range: float) -> FloatArray:
@@ -96,7 +108,9 @@ class PossibleMeans:
     joined: bool = True
     """Whether coalitions have effects in common; if not, each is a matter of its own."""
     thrift: float = 0.0
-    """The prior density of variances is exp(-thrift x their sum, but for the rest): effects must earn their place."""
+    """The prior density of variances is exp(-thrift x their sum, but for noise): effects must earn their place."""
+    noise: FloatArray | None = None
+    """The variance of the noise of each level, (t, sizes), if the pairs of a coalition share it all; None: nothing."""
 
     @cached_property
     def parts(self) -> list[str]:
@@ -143,7 +157,7 @@ class PossibleMeans:
 
     @property
     def _prices(self) -> list[float]:
-        return [0.0 if name == "rest" else self.thrift for name in self.parts]
+        return [0.0 if name in {"rest", "shared"} else self.thrift for name in self.parts]
 
     def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
         """Return the same with the variances that are most likely, each at least `least`."""
@@ -168,7 +182,8 @@ class PossibleMeans:
         towards = newton_step(now, slope, information, least)
         gain = float(towards @ (slope - information @ towards / 2))
         for length in (1.0, 0.3) if gain > 0 else ():
-            found = self._with(np.clip(now + length * towards, least, 10 * now + now.sum() / 10))
+            most = np.minimum(10 * now + now.sum() / 10, self._most)
+            found = self._with(np.clip(now + length * towards, least, most))
             if found.log_density >= self.log_density + 0.1 * min(length * gain, 1.0):
                 return found, gain
         found = self.multiplied(least)
@@ -178,7 +193,12 @@ class PossibleMeans:
         """Return it with variances times the root of (squares of what is expected) / (variance that data took away)."""
         squares, taken, _ = self._slopes
         ratio = np.sqrt(np.divide(squares, taken, out=np.ones_like(taken), where=taken > 0))
-        return self._with(np.maximum(self._now * ratio, least))
+        return self._with(np.clip(self._now * ratio, least, self._most))
+
+    @property
+    def _most(self) -> FloatArray:
+        """What is shared of the noise is a share of it."""
+        return np.array([1.0 if name == "shared" else np.inf for name in self.parts])
 
     @property
     def _now(self) -> FloatArray:
@@ -223,6 +243,7 @@ class PossibleMeans:
                 second,
                 self.mean.shape[1],
                 slope,
+                None if self.noise is None else self.noise[tables],
             )
             for tables in self._tables
         ]
@@ -294,9 +315,15 @@ def cost_of_step(shape: tuple[int, ...], *, symmetric: bool, joined: bool) -> fl
 
 
 def possible_means(
-    mean: FloatArray, error: FloatArray, half_range: float, *, symmetric: bool, check: Callable[[], None] | None = None
+    mean: FloatArray,
+    error: FloatArray,
+    half_range: float,
+    *,
+    symmetric: bool,
+    noise: FloatArray | None = None,
+    check: Callable[[], None] | None = None,
 ) -> PossibleMeans:
-    """Return the posterior of pairs' means that were observed with these variances.
+    """Return the posterior of pairs' means that were observed with these variances, and this noise of levels by size.
 
     Where only a few cells were observed, means may be anywhere in the range. With so many agents and coalitions that
     effects in common would take too long, every coalition is a matter of its own, but for the variances.
@@ -307,7 +334,7 @@ def possible_means(
     weight = 1 / (error + spread)
     centre = float((weight * mean).sum() / weight.sum()) if seen.any() else 0.0
     joined = 10 * cost_of_step(mean.shape, symmetric=symmetric, joined=True) < WORK
-    empty = PossibleMeans(mean, error, symmetric, centre, {}, joined=joined, thrift=THRIFT / spread)
+    empty = PossibleMeans(mean, error, symmetric, centre, {}, joined=joined, thrift=THRIFT / spread, noise=noise)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0})
     if few:
         return start
@@ -332,7 +359,8 @@ def first_idea(parts: list[str], spread: float) -> dict[str, float]:
     kinds = {"rater": "rater", "rated": "rated", "pair": "pair", "mutual": "pair", "rest": "pair"}
     kind = {name: kinds.get(name.split(",")[0], "level") for name in parts}
     often = [list(kind.values()).count(kind[name]) for name in parts]
-    return {name: spread / 3 / count for name, count in zip(parts, often, strict=True)}
+    found = {name: spread / 3 / count for name, count in zip(parts, often, strict=True)}
+    return {**found, "shared": 0.5} if "shared" in parts else found
 
 
 def with_product(additive: PossibleMeans, least: float, check: Callable[[], None] | None = None) -> PossibleMeans:

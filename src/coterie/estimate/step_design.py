@@ -160,16 +160,40 @@ def step_design(
             t, j = np.nonzero(partners)
             entries.append((rows[t], np.full(len(t), l), j, size[t]))
             weights.append(sign * factor(size, value)[t])
-    if not entries:
-        entries, weights = [tuple(np.zeros(0, dtype=np.int64) for _ in range(4))], [np.zeros(0)]
-    row, coalition, partner, size = (np.concatenate(part) for part in zip(*entries, strict=True))
+    found = tuple(np.concatenate(part) for part in zip(*entries, strict=True)) if entries else _no_entries()
+    return netted(unknowns, np.asarray(agent), found, np.concatenate(weights) if weights else np.zeros(0), (n, k))
+
+
+def _no_entries() -> tuple[IntArray, ...]:
+    return tuple(np.zeros(0, dtype=np.int64) for _ in range(4))
+
+
+def netted(
+    unknowns: Unknowns, owners: IntArray, entries: tuple[IntArray, ...], weights: FloatArray, shape: tuple[int, int]
+) -> StepDesign:
+    """Return a design from coefficients of which several may be of the same unknown.
+
+    Parameters
+    ----------
+    unknowns
+        The way the log is read.
+    owners
+        Whose utility each row is about.
+    entries
+        The row, coalition, partner and size of each coefficient.
+    weights
+        The coefficients.
+    shape
+        The numbers of agents and of coalitions.
+    """
+    (n, k), (row, coalition, partner, size) = shape, entries
     tables = 1 if unknowns.is_pooled else k
     table = coalition if tables == k else np.zeros_like(coalition)
     sized = size if unknowns.by_size else np.zeros_like(size)
     key = ((row * tables + table) * n + partner) * (n + 1) + sized
     _, first, where = np.unique(key, return_index=True, return_inverse=True)
-    weight = np.bincount(where, np.concatenate(weights), minlength=len(first)).astype(np.float64)
+    weight = np.bincount(where, weights, minlength=len(first)).astype(np.float64)
     kept = np.abs(weight) > 1e-12  # what stands on both sides cancels, but for rounding
     chosen = first[kept]
     cell = (table[chosen], partner[chosen], *((size[chosen],) if unknowns.by_size else ()))
-    return StepDesign(np.asarray(agent), row[chosen], cell, weight[kept], coalition[chosen], n, tables)
+    return StepDesign(owners, row[chosen], cell, weight[kept], coalition[chosen], n, tables)

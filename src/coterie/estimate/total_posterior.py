@@ -187,11 +187,11 @@ class PossibleTotals:
         from scipy.linalg import lu_factor
 
         found, pivots = lu_factor(np.eye(self.cells.mean.size) + self._precision @ self._prior, check_finite=False)
-        return found, pivots
+        return found, pivots.astype(np.int64)
 
     @cached_property
     def _residual(self) -> FloatArray:
-        """R."""
+        """The vector r."""
         return self._solved(self.told.moment / self.noise)
 
     @cached_property

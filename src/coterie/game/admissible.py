@@ -286,16 +286,24 @@ class Admissible:
 def moves_between(
     today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False
 ) -> int:
-    """Return how many agents who are somewhere today, and on the staff, are in other coalitions.
+    """Return how many agents who are somewhere today, and on the staff, are in other coalitions."""
+    return int(movers_between(today, profile, staff, interchangeable=interchangeable).sum())
+
+
+def movers_between(
+    today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False
+) -> BoolArray:
+    """Return which agents who are somewhere today, and on the staff, are in other coalitions, shape (n,).
 
     Interchangeable coalitions are renamed so that these are fewest. Where people are in several of more than
     `RENAMED` coalitions, so that as many memberships as possible stay: a number that some renaming attains.
     """
     counted = today.any(axis=1) & (True if staff is None else staff)
-    before, after = today[counted], profile[counted]
-    if interchangeable and len(before):
+    moves = counted & (today != profile).any(axis=1)
+    if interchangeable and counted.any():
         from scipy.optimize import linear_sum_assignment
 
+        before, after = today[counted], profile[counted]
         k = before.shape[1]
         kept = before.T.astype(np.int64) @ after.astype(np.int64)
         renamings = np.stack([np.arange(k), linear_sum_assignment(kept, maximize=True)[1]])
@@ -303,8 +311,10 @@ def moves_between(
         if not single and k <= RENAMED:
             renamings = np.array(list(permutations(range(k))))
         # Row l of a renaming is the coalition that is called l from now on.
-        return int((before[:, None] != after[:, renamings]).any(axis=2).sum(axis=0).min())
-    return int((before != after).any(axis=1).sum())
+        elsewhere = (before[:, None] != after[:, renamings]).any(axis=2)
+        moves = np.zeros_like(counted)
+        moves[counted] = elsewhere[:, elsewhere.sum(axis=0).argmin()]
+    return np.asarray(moves)
 
 
 def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) -> Iterable[Rule]:

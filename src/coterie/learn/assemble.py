@@ -36,6 +36,14 @@ class Judged:
     """What the gap likely is at most, which is no promise; None where that is not known."""
 
 
+def by_range(evidence: Evidence, strategy: Strategy, against: Against) -> float:
+    """Return what the range of utilities says of the gap without any data."""
+    if not against.is_plain:
+        return range_against(evidence, strategy, against)
+    found = worst_deviations(evidence.range_bound(evidence.design(strategy)), against.own_spaces)
+    return max(0.0, found.largest)
+
+
 def assembled(
     judged: Judged,
     statistics: Statistics,
@@ -63,11 +71,7 @@ def assembled(
     """
     strategy, certificate, evidence = judged.strategy, judged.certificate, judged.evidence
     against = against or Against(judged.spaces)
-    if against.is_plain:
-        by_range = worst_deviations(evidence.range_bound(evidence.design(strategy)), judged.spaces)
-        range_gap = max(0.0, by_range.largest)
-    else:
-        range_gap = range_against(evidence, strategy, against)
+    range_gap = by_range(evidence, strategy, against)
     checks = checks_of(statistics, in_a_hurry=solver.status == "interrupted")
     warnings = [*cautions(statistics, strategy, checks), *notes]
     worst = certificate.worst
@@ -89,6 +93,7 @@ def assembled(
         explained,
         likely=None if judged.likely is None else min(judged.likely, certificate.gap),
         checks=checks,
+        is_vacuous=strategy.is_pure and certificate.gap == 0 and range_gap == 0,
         parameters=plain(parameters),
         version=__version__,
     )

@@ -16,6 +16,7 @@ from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
 from coterie.game.game import Value
+from coterie.game.rules import as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
@@ -79,15 +80,12 @@ def certify(
     source = log if isinstance(log, Statistics) else as_log(log)
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
-    statistics, wishes = wishes_about(statistics, rules=rules, value=value, stability=stability)
-    given, learnt_from = _given(strategy, statistics.agents, statistics.coalitions)
-    if fresh and learnt_from.get("log_sha256") == statistics.log_sha256:
-        raise InputError(f"{said('fresh')}: this strategy was learnt from this very log, so it is not fresh")
-    if fresh and share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
-        raise InputError(
-            f"{said('fresh')}: this strategy was learnt from samples that are in this log too, so it is not fresh; "
-            "give samples that are others other names"
-        )
+    statistics, wishes = wishes_about(
+        statistics, rules=replace(as_rules(rules), max_moves=None), value=value, stability=stability
+    )
+    given, learnt_from = given_strategy(strategy, statistics.agents, statistics.coalitions)
+    if fresh:
+        refuse_known(learnt_from, statistics, "this strategy")
     evidence = evidence_from(statistics.whole)
     declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
     spaces, notes = widened(declared, given)
@@ -114,7 +112,20 @@ def certify(
     return replace(result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations)
 
 
-def _given(strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> tuple[Strategy, Mapping[str, Any]]:
+def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: str) -> None:
+    """Refuse to call a strategy fresh that was learnt from this log, or from samples that are in it too."""
+    if learnt_from.get("log_sha256") == statistics.log_sha256:
+        raise InputError(f"{said('fresh')}: {what} was learnt from this very log, so it is not fresh")
+    if share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
+        raise InputError(
+            f"{said('fresh')}: {what} was learnt from samples that are in this log too, so it is not fresh; "
+            "give samples that are others other names"
+        )
+
+
+def given_strategy(
+    strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]
+) -> tuple[Strategy, Mapping[str, Any]]:
     """Return the strategy, and what is known of the log that it was learnt from, where it is or comes from a result."""
     if isinstance(strategy, Result):
         return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.to_json()

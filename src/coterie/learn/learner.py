@@ -333,7 +333,8 @@ class StableLearner:
         notes += () if teams is None else teams.notes
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
-        if teams is None and found.strategy.is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
+        is_pure = wishes.is_plain and found.strategy.is_pure
+        if is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
             warnings += (f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}",)
         return replace(
             result,
@@ -346,7 +347,6 @@ class StableLearner:
             rules=wishes.rules,
             options=() if teams is None else teams.options,
             today=None if teams is None else teams.today,
-            is_vacuous=teams is not None and teams.is_vacuous,
         )
 
 

@@ -1,7 +1,7 @@
 """What `learn` and `certify` find: the contract's result file, and the same in Python."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -199,7 +199,7 @@ class Result:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The agents whom the certificate is not about, since they were in too few samples."""
+        """The agents whom the certificate is not about: they were in too few samples, or are not on the staff."""
         return self.certificate.left_out
 
     @property
@@ -226,24 +226,32 @@ class Result:
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
         sure = f"With {percent(1 - found.delta)} confidence, {self.nobody_gains(found.gap)}"
         if found.worst is None:
-            return f"{sure}: nobody has a choice{self._uncounted()}."
+            why = "nobody has a choice"
+            if self.stability not in {"nash", "swap"}:
+                why = "whoever could gain would surely be refused, or has no choice"
+            return f"{sure}: {why}{self._uncounted()}."
         return f"{sure}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
 
     def nobody_gains(self, gap: float) -> str:
         """Word that a gap is at most so much."""
         who = "nobody who is counted" if self.left_out else "nobody"
-        within = " within the rules" if self.rules else ""
+        # Labels and limits on moves say nothing about what people could do.
+        within = " within the rules" if replace(self.rules, labels={}, left_behind=None, max_moves=None) else ""
         return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} '}{STEPS[self.stability]}{within}"
 
     def _uncounted(self) -> str:
         """Name those whom the certificate is not about, as the end of a sentence."""
         if not self.left_out:
             return ""
-        more = f" and {len(self.left_out) - NAMED} more" if len(self.left_out) > NAMED else ""
+        gone = [] if self.rules.staff is None else [name for name in self.left_out if name not in self.rules.staff]
+        rare = [name for name in self.left_out if name not in gone]
         few = (
-            f", seen in fewer than {self.parameters['min_samples']} samples" if "min_samples" in self.parameters else ""
+            f", seen in fewer than {self.parameters['min_samples']} samples"
+            if self.parameters.get("min_samples")
+            else ""
         )
-        return f"; not counted{few}: {', '.join(self.left_out[:NAMED])}{more}"
+        parts = [f"not counted{few}: {_some(rare)}"] if rare else []
+        return "; " + "; ".join([*parts, *([f"not on the staff: {_some(gone)}"] if gone else [])])
 
     def _moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
@@ -356,6 +364,11 @@ class Result:
         content = read_json(path)
         with naming(path):
             return cls.from_json(content)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names as a list, the first few of many."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _today(data: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Today | None:

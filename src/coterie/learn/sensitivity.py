@@ -37,13 +37,15 @@ def notes_on_values(
     if isinstance(evidence, PairEvidence):
         moments = evidence.estimate.moments
         weight = float(moments.count.sum())
-        above = float(moments.count[moments.mean > 0].sum()) / weight if weight else 0.5
-        if not 1 - ONE_SIDED < above < ONE_SIDED:
-            side, size = ("above", "larger") if above >= ONE_SIDED else ("below", "smaller")
+        above, below = (
+            float(moments.count[there].sum()) / max(weight, 1.0) for there in (moments.mean > 0, moments.mean < 0)
+        )
+        if max(above, below) >= ONE_SIDED:
+            side, size = ("above", "larger") if above > below else ("below", "smaller")
             yield (
-                f"{percent(round(max(above, 1 - above), 2))} of what was observed lies {side} the neutral point "
-                f"{number(setting.neutral)}, so {size} teams look better to nearly everybody: {said(value='average')} "
-                "compares teams by how people get on, whatever their size"
+                f"{percent(round(max(above, below), 2))} of all outcomes are of pairs that are on average {side} the "
+                f"neutral point {number(setting.neutral)}, so {size} teams look better to nearly everybody: "
+                f"{said(value='average')} compares teams by how people get on, whatever their size"
             )
     if setting.neutral == 0 or setting.utility_range is None:
         return

@@ -20,17 +20,17 @@ from coterie.certificates.against import (
     fixed_against,
     likely_against,
     paired_against,
-    range_against,
 )
 from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed
+from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed, fixed
+from coterie.certificates.likely import likely_gap
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
 from coterie.errors import InputError
 from coterie.game.strategy import Strategy
-from coterie.learn.assemble import Judged
+from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
@@ -149,7 +149,8 @@ class _Teams:
         self.setting, self.solver, self.form, self.again = statistics.setting, solver, form, again
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
-        self.method, self.starts, self.sweeps, self.proven = "teams", 0, 0, False
+        self.starts, self.sweeps = 0, 0
+        self.proven: BoolArray | None = None
         self.ended: Status | None = None
         self.sealed: Sealed | None = None
         self.held_strategies: list[Strategy] = []
@@ -191,7 +192,7 @@ class _Teams:
         self.control.heed(control)
         self.ended = self.control.ended or control.ended or self.ended
         self.starts, self.sweeps = self.starts + found.starts, self.sweeps + found.sweeps
-        self.proven = found.is_optimal
+        self.proven = found.profiles[0] if found.is_optimal else None
         return found, calm
 
     def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
@@ -215,7 +216,7 @@ class _Teams:
         expected = expected_of(strategies, beliefs, self.against, self.wishes.admissible.staff, self.control.rng)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
         ahead = sealed.preview(learning)
-        sure = [fixed_against(ahead, one, self.against, delta / HELD_OUT, form=self.form).gap for one in strategies]
+        sure = [self._ahead(ahead, one, delta / HELD_OUT) for one in strategies]
         first, dearest = int(worth.argmax()), int(expected.values.argmax())
         surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
         picked = [surest] if self.wishes.goal == "stability" else [first, surest, dearest]
@@ -228,6 +229,12 @@ class _Teams:
         self.control.heed(inner)
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
+
+    def _ahead(self, expected: Evidence, strategy: Strategy, delta: float) -> float:
+        """Return about what a strategy will be certified to have."""
+        if self.against.is_plain:
+            return fixed(expected, strategy, self.against.own_spaces, delta, form=self.form).gap
+        return fixed_against(expected, strategy, self.against, delta, form=self.form).gap
 
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
         """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
@@ -246,7 +253,7 @@ class _Teams:
         return paired_against(self.whole, strategy, self.against, delta)
 
     def _candidate(self, strategy: Strategy, certificate: Certificate) -> Candidate:
-        vacuous = certificate.gap == 0 and range_against(self.whole, strategy, self.against) == 0
+        vacuous = certificate.gap == 0 and by_range(self.whole, strategy, self.against) == 0
         return Candidate(strategy, replace(certificate, delta=self.delta), vacuous)
 
     # --- What comes of it ---------------------------------------------------------------------------
@@ -273,10 +280,10 @@ class _Teams:
             today = Today(now, options[0].moves or 0, gain, limits)
         solution = Solution(
             pick.strategy,
-            -float(expected.values[index]),
+            -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
             "exact" if self.solver == "exact" else "teams",
             "expected value per person" if self.wishes.goal != "fairness" else "expected value of the worst-off",
-            self.ended or ("optimal" if self.proven else "converged"),
+            self.ended or ("optimal" if self._is_proven(pick.strategy) else "converged"),
             self.starts,
             self.sweeps,
             self.control.seconds,
@@ -295,6 +302,10 @@ class _Teams:
             pick.is_vacuous,
             tuple(self._notes(pick.strategy)),
         )
+
+    def _is_proven(self, strategy: Strategy) -> bool:
+        """Return whether no profile that keeps the rules has a larger expected value."""
+        return self.proven is not None and bool((self.proven == strategy.sets).all())
 
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
@@ -322,4 +333,6 @@ class _Teams:
     def _likely(self, pick: Candidate) -> float | None:
         if pick.certificate.method == "holdout" and self.sealed is not None:
             return self.sealed.likely(self.held_strategies.index(pick.strategy), self.delta)
+        if self.against.is_plain:
+            return likely_gap(self.whole, pick.strategy, self.against.own_spaces, self.delta)
         return likely_against(self.whole, pick.strategy, self.against, self.delta)

@@ -27,7 +27,7 @@ from coterie.certificates.total_evidence import TotalEvidence
 from coterie.certificates.widths import one_event
 from coterie.estimate.ridge import paper_ridge
 from coterie.estimate.unknowns import Anonymous, KnownFactor, Unknowns
-from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets, any_subset
+from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets, UpTo, any_subset
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.log.log import Log
@@ -93,8 +93,8 @@ class Setting:
     missing: Missing = "ignore"
     """How the certificate counts them."""
     pool: bool = False
-    actions: Literal["sets", "any", "one"] = "sets"
-    """"sets": four random ones; "any": all of them; "one": single coalitions."""
+    actions: Literal["sets", "any", "one", "up to two"] = "sets"
+    """"sets": four random ones; "any": all of them; "one": single coalitions; "up to two": as many at most, or none."""
     listed: int = ENUMERATED
     """Up to how many actions are listed; with fewer than there are, bounds go through the oracle. It is for the
     caller to put this into `coterie.certificates.gains.ENUMERATED`."""
@@ -125,6 +125,8 @@ class Setting:
             space = any_subset(self.k)
         if self.actions == "one":
             space = ExplicitSets(np.eye(self.k, dtype=bool))
+        if self.actions == "up to two":
+            space = UpTo(self.k, 2, may_stay_out=True)
         spaces = ActionSpaces.shared(space, self.n)
         game = model.game(spaces, numbered("p", self.n), numbered("c", self.k))
         shared = self.noise == "samples" or self.shared_noise
@@ -290,8 +292,11 @@ class Truth:
     def of(self, strategy: Strategy) -> tuple[FloatArray, float]:
         """Return the largest gain of every agent from a real deviation, which may be negative, and the gap."""
         if strategy not in self._known:
-            self._known[strategy] = self._gains(strategy), self.game.gap(strategy)
+            self._known[strategy] = self._gains(strategy), self._gap(strategy)
         return self._known[strategy]
+
+    def _gap(self, strategy: Strategy) -> float:
+        return self.game.gap(strategy)
 
     def _gains(self, strategy: Strategy) -> FloatArray:
         rooms = self.game.room_values(strategy)
@@ -305,7 +310,8 @@ def compared(name: str, found: Certificate, truth: Truth, strategy: Strategy) ->
     """Return what a certificate says beside what is true."""
     true, gap = truth.of(strategy)
     agents = strategy.agents
-    claimed = np.array([found.alternatives[agent].bound for agent in agents])
+    # Of whoever has no alternative, no step at all is said to be possible.
+    claimed = np.array([found.alternatives[one].bound if one in found.alternatives else -np.inf for one in agents])
     stays = np.isin(agents, found.surely_stay)
     if not found.is_exact:
         claimed, true = np.maximum(claimed, 0), np.maximum(true, 0)

@@ -6,7 +6,7 @@ certificate on such logs.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -223,6 +223,28 @@ def pooled(rng: np.random.Generator, n: int, k: int) -> UtilityModel:
 def scaled(rng: np.random.Generator, n: int, k: int) -> UtilityModel:
     """Means times a known function of the size."""
     return TimesSize(Normal(_means(rng, k, n, 0.8), np.full((k, n, n), 0.3)))
+
+
+def alike_everywhere(draw: Draw, rng: np.random.Generator, n: int, k: int) -> UtilityModel:
+    """Another kind of game, with every pair worth the same in all coalitions."""
+    return _with_cells(draw(rng, n, 1), lambda own: np.repeat(own, k, axis=0))
+
+
+def from_either_side(draw: Draw, rng: np.random.Generator, n: int, k: int) -> UtilityModel:
+    """Another kind of game, with numbers of its own for either agent of a pair."""
+    model, other = draw(rng, n, k), iter(_cells(draw(rng, n, k)).values())
+    both = _with_cells(model, lambda own: np.triu(own) + np.tril(next(other), -1))
+    return replace(both, symmetric=False)  # type: ignore[type-var]
+
+
+def _cells(model: UtilityModel) -> dict[str, FloatArray]:
+    """Return what a model knows of every coalition, agent and partner, by name."""
+    found = {one.name: getattr(model, one.name) for one in fields(model)}  # type: ignore[arg-type]
+    return {name: own for name, own in found.items() if isinstance(own, np.ndarray)}
+
+
+def _with_cells(model: UtilityModel, change: Callable[[FloatArray], FloatArray]) -> UtilityModel:
+    return replace(model, **{name: change(own) for name, own in _cells(model).items()})  # type: ignore[type-var]
 
 
 def crowding(rng: np.random.Generator, n: int, k: int) -> UtilityModel:

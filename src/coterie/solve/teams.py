@@ -322,19 +322,30 @@ def settled(
     seen: set[bytes] = set()
     for _ in range(SETTLING):
         check()
-        steps, gains = task.game.steps(profile, stability, task.admissible)
-        least = gains.min(axis=1, initial=np.inf)
-        if not len(least) or least.max() <= STABLE_WITHIN:
-            return profile
-        for step in np.argsort(-least, kind="stable").tolist():
-            if least[step] <= STABLE_WITHIN:
-                return None
-            after = np.asarray(steps[np.array([step])].after(profile)[0])
-            if task.allows(after):
-                break
-        key = after.tobytes()
-        if key in seen:
+        after, gains = _blocking(task, profile, stability)
+        if gains.max(initial=0.0) <= STABLE_WITHIN:
+            return profile if task.allows(profile) else None
+        order = np.argsort(-gains, kind="stable")
+        allowed = (after(t) for t in order[gains[order] > STABLE_WITHIN].tolist())
+        found = next((one for one in allowed if task.allows(one)), None)
+        if found is None or found.tobytes() in seen:
             return None
-        seen.add(key)
-        profile = after
+        seen.add(found.tobytes())
+        profile = found
     return None
+
+
+def _blocking(task: Task, profile: BoolArray, stability: Stability) -> tuple[Callable[[int], BoolArray], FloatArray]:
+    """Return what whoever gains least has of each step, and where it leads: of single moves without rules the best."""
+    if stability == "nash" and not task.admissible.rules:  # there may be too many sets to list
+        rooms = task.game.utilities.rooms(profile).all()
+        best, actions = task.spaces.best_responses(rooms)
+
+        def moved(agent: int) -> BoolArray:
+            after = profile.copy()
+            after[agent] = actions[agent]
+            return after
+
+        return moved, np.asarray(best - np.where(profile, rooms, 0.0).sum(axis=1))
+    steps, gains = task.game.steps(profile, stability, task.admissible)
+    return lambda step: np.asarray(steps[np.array([step])].after(profile)[0]), gains.min(axis=1, initial=np.inf)

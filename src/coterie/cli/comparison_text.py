@@ -1,0 +1,106 @@
+"""What `compare` and `what-if` print."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
+from coterie.words import counted, percent, signed
+
+if TYPE_CHECKING:
+    from coterie.learn.comparison import Amount, Comparison, Person
+
+LIKELY = 0.8
+"""A change of which the sign is at least so probable is called likely."""
+
+
+def show(found: "Comparison", *, as_json: bool, legend: str = "") -> None:
+    """Print a comparison."""
+    if as_json:
+        show_json(found.to_json())
+        return
+    for line in _lines(found, legend):
+        results.print(printable(line))
+
+
+def _lines(found: "Comparison", legend: str) -> Iterator[str]:
+    for text in (*found.broken(), found.sentence()):
+        yield from wrapped(text, "", "")
+    if found.is_contradicted:
+        yield from wrapped(
+            "But the log contradicts what the intervals take for granted, so they may be wrong: see the warnings.",
+            "",
+            "",
+        )
+    for text in (legend, found.meaning(), found.stable()):
+        if text:
+            yield from wrapped(text, "", "")
+    yield ""
+    yield from _together(found)
+    yield ""
+    yield from _people(found)
+    if found.warnings:
+        yield from ("", "Warnings")
+        for warning in found.warnings:
+            yield from wrapped(warning, "  - ", "    ")
+
+
+def _together(found: "Comparison") -> Iterator[str]:
+    """Yield what both are worth per person."""
+    n = max(1, found.n_counted)
+    rows = [["", "expected", "at least", "at most"]]
+    for name, amount in ((found.one.label, found.one.value), (found.two.label, found.two.value)):
+        rows.append([name, *_numbers(amount / n)])
+    rows.append(["difference", *_numbers(found.per_person)])
+    people = counted(found.n_counted, "person", "people")
+    yield f"Value per person, mean of {people}{', average over teammates' if found.value == 'average' else ''}"
+    yield from aligned(rows, left=(0,))
+    if found.left_out:
+        yield from wrapped(f"Not counted: {', '.join(short(name) for name in found.left_out)}.")
+
+
+def _numbers(amount: "Amount") -> list[str]:
+    return [signed(amount.expected), signed(amount.low), signed(amount.high)]
+
+
+ORDER = ("loses", "gains", "unclear", "same")
+"""Whoever surely loses comes first."""
+
+
+def _people(found: "Comparison") -> Iterator[str]:
+    def matters(person: "Person") -> tuple[int, float]:
+        return ORDER.index(person.verdict), -abs(person.change.expected)
+
+    told = [one for one in found.people if one.verdict != "same" or one.before != one.after]
+    one, two = found.one.label, found.two.label
+    rows = [["person", f"in {one}" if one != "before" else one, f"in {two}" if two != "after" else two,
+             "change", "at least", "at most", ""]]  # fmt: skip
+    for person in sorted(told, key=matters):
+        name = short(person.agent) if person.is_counted else f"{short(person.agent)} (not counted)"
+        after = "the same" if person.before == person.after else _shown(person.after)
+        rows.append([name, _shown(person.before), after, *_numbers(person.change), _word(person)])
+    yield "Who gains, who loses"
+    if told:
+        yield from aligned(rows, left=(0, 1, 2, 6))
+    if len(told) < len(found.people):
+        yield f"  {counted(len(found.people) - len(told), 'person', 'people')}: nothing changes"
+
+
+def _word(person: "Person") -> str:
+    if person.verdict != "unclear":
+        return {"gains": "surely gains", "loses": "surely loses", "same": ""}[person.verdict]
+    if person.chance is None:
+        return "open"
+    if person.chance >= LIKELY:
+        return f"likely gains ({_chance(person.chance)})"
+    if person.chance <= 1 - LIKELY:
+        return f"likely loses ({_chance(1 - person.chance)})"
+    return "open"
+
+
+def _chance(chance: float) -> str:
+    """Return a probability that came from draws, which never make anything certain."""
+    return percent(round(chance, 2)) if chance < 0.99 else f"over {percent(0.99)}"
+
+
+def _shown(coalitions: Sequence[str]) -> str:
+    return ", ".join(short(name) for name in coalitions) or "nothing"

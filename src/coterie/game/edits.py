@@ -1,0 +1,200 @@
+"""A few changes on top of an assignment, in words.
+
+    Ada: Finance            Ada is in Finance, and nowhere else
+    Ada: Finance + Law      in both, and nowhere else
+    Ada: +Law               also in Law
+    Ada: -Law               no longer in Law
+    Ada: nothing            in no coalition
+    swap Bo, Cy             they exchange all their coalitions; also "swap Bo and Cy"
+
+Names are those of the log. A name that holds a sign of this language (a colon, a comma, a plus, " and ", a minus behind
+a space, a quotation mark) is written in quotation marks, single or double, doubled inside: "Smith, Ada": "R + D".
+Without them such a name is still understood where only one reading has names that are known. Changes are made one after
+the other, each on what the one before left.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import BoolArray
+from coterie.errors import InputError
+from coterie.game.actions import action_of, names_in
+from coterie.game.strategy import Strategy
+
+NOTHING = "nothing"
+"""Stands for no coalition."""
+
+EXPECTED = 'expected "Ada: Finance", "Ada: Finance + Law", "Ada: +Law", "Ada: -Law", "Ada: nothing" or "swap Bo, Cy"'
+
+
+def changed(strategy: Strategy, changes: Sequence[Any]) -> tuple[Strategy, list[str]]:
+    """Return a pure strategy after some changes, and a sentence for each that changed nothing.
+
+    Parameters
+    ----------
+    strategy
+        Who is where before.
+    changes
+        Words as above, or dictionaries agent -> coalitions.
+    """
+    if not changes:
+        raise InputError(f"there is no change; {EXPECTED}")
+    profile, notes = strategy.sets.copy(), []
+    for change in changes:
+        before = profile.copy()
+        if isinstance(change, Mapping):
+            for agent, where in change.items():
+                i = checks.index_of(agent, strategy.agents, "agent in a change")
+                profile[i] = action_of(where, strategy.coalitions, f"change of {agent}")
+        elif isinstance(change, str):
+            _Change(change, strategy).made_to(profile)
+        else:
+            raise InputError(f"change: {EXPECTED}, got {checks.shown(change)}")
+        if np.array_equal(before, profile):
+            notes.append(f"{checks.shown(change)} changes nothing: that is so already")
+    return Strategy.pure(profile, strategy.agents, strategy.coalitions), notes
+
+
+class _Change:
+    """One change in words, about known names."""
+
+    def __init__(self, text: str, strategy: Strategy) -> None:
+        self.text, self.agents, self.coalitions = text, strategy.agents, strategy.coalitions
+        self.open = _outside_quotes(text)
+
+    def refused(self, why: str) -> InputError:
+        return InputError(f"change {checks.shown(self.text)}: {why}")
+
+    def made_to(self, profile: BoolArray) -> None:
+        """Make the change to a profile (n, k)."""
+        places = [t for t in range(len(self.text)) if self.text[t] == ":" and self.open[t]]
+        readings = [(name, t) for t in places if (name := _unquoted(self.text[:t])) in self.agents]
+        swap = re.match(r"\s*swap\s+(?=\S)", self.text, re.IGNORECASE)
+        if len(readings) > 1:
+            raise self.refused(
+                f"this may be about {' or '.join(name for name, _ in readings)}: put the name in quotation marks"
+            )
+        if readings:
+            name, colon = readings[0]
+            i = self.agents.index(name)
+            profile[i] = self._set(profile[i], colon + 1, name)
+        elif swap is not None:
+            i, j = self._swapped(swap.end())
+            profile[[i, j]] = profile[[j, i]]
+        elif places:
+            raise self.refused(_unknown(_unquoted(self.text[: places[0]]), self.agents, "person"))
+        else:
+            raise self.refused(EXPECTED)
+
+    def _swapped(self, start: int) -> tuple[int, int]:
+        """Return the two who exchange: at one comma, or one "and", there are known names on both sides."""
+        cuts = [
+            (found.start(), found.end()) for found in re.finditer(r",|\s+and\s+", self.text) if self.open[found.start()]
+        ]
+        sides = [(_unquoted(self.text[start:a]), _unquoted(self.text[b:])) for a, b in cuts if a >= start]
+        if not sides:
+            raise self.refused('expected two people, "swap Bo, Cy"')
+        known = [(one, two) for one, two in sides if one in self.agents and two in self.agents]
+        if len(known) > 1:
+            raise self.refused("more than one pair of people has such names: put them in quotation marks")
+        if not known:
+            unknown = next(name for name in sides[0] if name not in self.agents)
+            raise self.refused(_unknown(unknown, self.agents, "person"))
+        one, two = known[0]
+        if one == two:
+            raise self.refused("expected two different people")
+        return self.agents.index(one), self.agents.index(two)
+
+    def _set(self, own: BoolArray, start: int, name: str) -> BoolArray:
+        """Return the coalitions that the words behind the colon stand for."""
+        said = self.text[start:]
+        if said.strip().lower() == NOTHING:
+            return np.zeros_like(own)
+        if not said.strip():
+            raise self.refused(f'where is {name} to be? Say "{NOTHING}" for nowhere')
+        if _unquoted(said) in self.coalitions:  # one name, whatever signs it holds
+            return self._row([_unquoted(said)])
+        parts = list(self._parts(start))
+        signs = {sign for sign, _ in parts}
+        if signs <= {"+", "-"}:
+            joined, left = (self._row([room for sign, room in parts if sign == one]) for one in "+-")
+            if (joined & left).any():
+                raise self.refused(f"{', '.join(names_in(joined & left, self.coalitions))} is both joined and left")
+            return np.asarray((own | joined) & ~left)
+        if "-" in signs:
+            raise self.refused(
+                f'say either all coalitions, "{name}: Finance + Law", or what changes, "{name}: +Law -Tax"'
+            )
+        return self._row([room for _, room in parts])
+
+    def _parts(self, start: int) -> Iterator[tuple[str, str]]:
+        """Yield the sign and the name of each coalition; the first may have no sign."""
+        text, begin, sign = self.text, start, ""
+        first = re.compile(r"\s*([+-])").match(text, start)
+        if first is not None:
+            begin, sign = first.end(), first[1]
+        for found in re.finditer(r"\s*[+,]|\s+-(?=\S)", text):
+            at = found.end() - 1
+            if at < begin or not self.open[at]:
+                continue
+            yield sign, _unquoted(text[begin:at])
+            begin, sign = at + 1, "+" if text[at] != "-" else "-"
+            if text[at] == ",":  # goes on as the list began
+                sign = "+" if first is None or first[1] == "+" else "-"
+                again = re.compile(r"\s*([+-])").match(text, begin)
+                if again is not None:
+                    begin, sign = again.end(), again[1]
+        yield sign, _unquoted(text[begin:])
+
+    def _row(self, rooms: Sequence[str]) -> BoolArray:
+        row = np.zeros(len(self.coalitions), dtype=bool)
+        for room in rooms:
+            if room not in self.coalitions:
+                raise self.refused(_unknown(room, self.coalitions, "coalition"))
+            row[self.coalitions.index(room)] = True
+        return row
+
+
+def _outside_quotes(text: str) -> list[bool]:
+    """Return of every character whether it is outside quotation marks.
+
+    A mark opens where a name can begin, so that O'Brien is a name; it closes at the next one that is not doubled.
+    """
+    found, mark, t, begins = [True] * len(text), "", 0, True
+    while t < len(text):
+        character = text[t]
+        if mark:
+            found[t] = False
+            if character == mark and text[t + 1 : t + 2] == mark:
+                found[t + 1] = False
+                t += 1
+            elif character == mark:
+                mark = ""
+        elif character in "\"'" and begins and text.find(character, t + 1) > 0:
+            mark, found[t] = character, False
+        begins = not mark and (character in ":,+- " or character.isspace())
+        t += 1
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """Return a name without the spaces and the quotation marks around it."""
+    name = text.strip()
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
+        return name[1:-1].replace(name[0] * 2, name[0])
+    return name
+
+
+def _unknown(name: str, known: Sequence[str], what: str) -> str:
+    """Say that nobody has a name, who has, and how to write names that hold signs."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, 3)
+    listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    hint = f"do you mean {' or '.join(close)}?" if close else f"known are: {listed}"
+    quoted = "; names with signs in them are put in quotation marks" if re.search(r"[:,+\"']| and | -", name) else ""
+    return f"unknown {what} {name!r}; {hint}{quoted}" if name else f"the name of a {what} is missing"

@@ -1,0 +1,380 @@
+"""Two assignments side by side: what each is worth, what changes for whom, and what of that is sure."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie import checks
+from coterie.arrays import BoolArray, FloatArray
+from coterie.assumptions.all_checks import checks_of
+from coterie.certificates.against import Against, paired_against
+from coterie.certificates.certificate import Certificate
+from coterie.certificates.evidence import Evidence
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.paired import paired
+from coterie.certificates.values import (
+    Stated,
+    ends_of_people,
+    ends_of_sum,
+    promises_for_all,
+    promises_for_fixed,
+)
+from coterie.certificates.widened import widened
+from coterie.errors import InputError, TooLargeError
+from coterie.estimate.step_design import StepDesign
+from coterie.estimate.value_design import Terms, value_design
+from coterie.files import naming
+from coterie.game.actions import ActionSpaces
+from coterie.game.admissible import movers_between
+from coterie.game.edits import changed
+from coterie.game.game import Value
+from coterie.game.rules import Rules, as_rules
+from coterie.game.steps import Stability
+from coterie.game.strategy import Strategy, StrategyLike, read_strategy_content
+from coterie.learn.beliefs import Beliefs, beliefs_from
+from coterie.learn.certify import given_strategy, refuse_known
+from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, listed
+from coterie.learn.options import DRAWS, RANGE
+from coterie.learn.result import Result
+from coterie.learn.warnings import cautions
+from coterie.learn.wishes import Wishes, wishes_about
+from coterie.log.log import Log, as_log
+from coterie.statistics.setting import NoiseChoice, Sizes
+from coterie.statistics.statistics import Statistics
+from coterie.words import said
+
+
+def compare(
+    log: Log | str | PathLike[str] | Statistics,
+    one: StrategyLike | Result,
+    two: StrategyLike | Result,
+    *,
+    labels: tuple[str, str] = ("A", "B"),
+    fresh: bool = False,
+    delta: float = 0.01,
+    sizes: Sizes = "ignore",
+    noise: NoiseChoice = "auto",
+    min_samples: int = 0,
+    rules: Any = None,
+    value: Value = "total",
+    stability: Stability | None = None,
+    keep_sizes: bool = False,
+    random_state: checks.Seed = 0,
+) -> Comparison:
+    """Return what two assignments are worth on one log, to everybody and to each person, and what differs for sure.
+
+    Parameters
+    ----------
+    log
+        Past outcomes, the folder or file that they are in, or their statistics.
+    one, two
+        Who is where, in any form that `certify` takes. With a staff in the rules they may hold people who left, and
+        lack people of whom the log knows nothing.
+    labels
+        What they are called.
+    fresh
+        Your word that both were fixed without looking at the utilities of this log: intervals are narrower then.
+    delta, sizes, noise, min_samples, rules, value, stability
+        As for `certify`. A limit on moves is one on moves between the two assignments.
+    keep_sizes
+        Whether it is a rule that every coalition keeps the size that it has in the first assignment.
+    random_state
+        Where the draws come from that tell what is likely.
+    """
+    given = _Given.of(log, rules, sizes=sizes, noise=noise)
+    labels = _labels(labels)
+    first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip((one, two), labels, strict=True))
+    return _compared(
+        given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, value=value,
+        stability=stability, keep_sizes=keep_sizes, random_state=random_state,
+    )  # fmt: skip
+
+
+def what_if(
+    log: Log | str | PathLike[str] | Statistics,
+    assignment: StrategyLike | Result,
+    *changes: str | Mapping[str, Any],
+    labels: tuple[str, str] = ("before", "after"),
+    fresh: bool = False,
+    delta: float = 0.01,
+    sizes: Sizes = "ignore",
+    noise: NoiseChoice = "auto",
+    min_samples: int = 0,
+    rules: Any = None,
+    value: Value = "total",
+    stability: Stability | None = None,
+    keep_sizes: bool = False,
+    random_state: checks.Seed = 0,
+) -> Comparison:
+    """Return what a few changes on top of an assignment would do, as `compare` does for two assignments.
+
+    Parameters
+    ----------
+    log, assignment
+        Past outcomes, and who is where before.
+    changes
+        "Ada: Finance", "Ada: Finance + Law", "Ada: +Law", "Ada: -Law", "Ada: nothing", "swap Bo, Cy", or a dictionary
+        agent -> coalitions, each on what the one before it left (`coterie.game.edits`).
+    labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, random_state
+        As for `compare`.
+    """
+    given = _Given.of(log, rules, sizes=sizes, noise=noise)
+    before = given.strategy(assignment, "the assignment", fresh=fresh)
+    after, notes = changed(before, changes)
+    given.notes.extend(notes)
+    return _compared(
+        given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples, value=value,
+        stability=stability, keep_sizes=keep_sizes, random_state=random_state,
+    )  # fmt: skip
+
+
+def _labels(labels: Any) -> tuple[str, str]:
+    one, two = checks.names(labels, "labels", 2)
+    return one, two
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """The statistics of a log among all who are to be assigned, and the rules."""
+
+    statistics: Statistics
+    rules: Rules
+    newcomers: tuple[str, ...]
+    notes: list[str]
+
+    @classmethod
+    def of(cls, log: Any, rules: Any, *, sizes: Sizes, noise: NoiseChoice) -> "_Given":
+        source = log if isinstance(log, Statistics) else as_log(log)
+        said_rules = as_rules(rules)
+        statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, parts=(1.0,))
+        newcomers = tuple(name for name in said_rules.staff or () if name not in statistics.agents)
+        if newcomers:
+            statistics = statistics.with_agents(newcomers)
+        return cls(statistics, said_rules, newcomers, [])
+
+    def strategy(self, given: Any, label: str, *, fresh: bool) -> Strategy:
+        """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
+        agents, coalitions = self.statistics.agents, self.statistics.coalitions
+        is_file = isinstance(given, (str, PathLike))
+        content = read_strategy_content(given) if is_file else given
+        with naming(Path(given)) if is_file else nullcontext():
+            filled = content if self.rules.staff is None else self._filled(content, label)
+            found, learnt_from = given_strategy(filled, agents, coalitions)
+        if isinstance(given, Result):
+            learnt_from = given.data.to_json()
+        if not found.is_pure:
+            raise InputError(
+                f"{label} is a mixed strategy; what is compared are assignments with one set for everybody"
+            )
+        if fresh:
+            refuse_known(learnt_from, self.statistics, label)
+        return found
+
+    def _filled(self, content: Any, label: str) -> Any:
+        """Return an assignment without people whom nobody knows, in which leavers and newcomers may be missing."""
+        if isinstance(found := getattr(content, "strategy", None), Strategy):
+            content = found
+        data = content.get("data") if isinstance(content, Mapping) else None
+        actions = content.actions if isinstance(content, Strategy) else content
+        for key in ("strategy", "actions"):
+            if isinstance(actions, Mapping) and isinstance(actions.get(key), Mapping):
+                actions = actions[key]
+        if not isinstance(actions, Mapping):
+            return content
+        staff, agents = set(self.rules.staff or ()), self.statistics.agents
+        strangers = [name for name in actions if name not in agents]
+        if strangers:
+            self.notes.append(f"{label} holds people whom neither the log nor the staff knows: {listed(strangers)}")
+        absent = [name for name in agents if name not in actions and (name not in staff or name in self.newcomers)]
+        if missing := [name for name in absent if name in staff]:
+            self.notes.append(f"in {label} these newcomers are nowhere: {listed(missing)}")
+        kept = {name: where for name, where in actions.items() if name in agents} | {name: [] for name in absent}
+        return {"actions": kept, **({} if data is None else {"data": data})}
+
+
+# --- The answer ---------------------------------------------------------------------------------------
+
+
+def _compared(
+    given: _Given,
+    both: tuple[Strategy, Strategy],
+    labels: tuple[str, str],
+    *,
+    fresh: bool,
+    delta: float,
+    min_samples: int,
+    value: Value,
+    stability: Stability | None,
+    keep_sizes: bool,
+    random_state: checks.Seed,
+) -> Comparison:
+    checks.boolean(fresh, said("fresh"))
+    checks.boolean(keep_sizes, said("keep_sizes"))
+    delta, rng = checks.probability(delta, said("delta")), checks.generator(random_state, said("random_state"))
+    min_samples = checks.whole(min_samples, said("min_samples"), 0)
+    if fresh and given.statistics.setting.adaptive:
+        raise InputError(
+            f"{said('fresh')} needs actions that did not depend on earlier utilities; intervals without it hold for "
+            "an adaptive log too"
+        )
+    needs_today = keep_sizes or given.rules.max_moves is not None
+    statistics, wishes = wishes_about(
+        given.statistics, rules=given.rules, value=value, stability=stability,
+        today=both[0] if needs_today else None, keep_sizes=keep_sizes,
+    )  # fmt: skip
+    setting, evidence = statistics.setting, evidence_from(statistics.whole)
+    declared = setting.actions.leaving_out(statistics.seen_less(min_samples))
+    spaces = wishes.admissible.spaces(declared)
+    asked = _Asked(evidence, wishes, spaces.counted, tuple(one.sets for one in both))
+    if fresh:
+        promises = promises_for_fixed(delta, asked.n_counted, asked.n_changed)
+    else:
+        promises = promises_for_all(delta, spaces, asked.profiles, asked.n_counted)
+    beliefs = beliefs_from(evidence, symmetric=setting.symmetric)
+    values = [asked.amounts(asked.value_of(t), promises.values[t], beliefs) for t in (0, 1)]
+    change, changes = asked.amounts(asked.change, promises.change, beliefs)
+    limits, chances = asked.likely(beliefs, rng)
+    notes = [*given.notes, *_newcomers(given.newcomers, min_samples)]
+    sides = []
+    for strategy, label, (total, _) in zip(both, labels, values, strict=True):
+        found, remarks = _certificate(evidence, strategy, spaces, wishes, delta, given.newcomers)
+        notes += [f"{label}: {remark}" for remark in remarks]
+        sides.append(Side(label, strategy, total, found, tuple(wishes.admissible.violations(strategy.sets))))
+    tested = checks_of(statistics)
+    covered = {"independence"} if setting.noise == "samples" else set()
+    actions = [one.actions for one in both]
+    people = tuple(
+        Person(
+            agent, tuple(actions[0][agent]), tuple(actions[1][agent]), values[0][1][i], values[1][1][i], changes[i],
+            asked.verdict(i, changes[i]), None if chances is None else float(chances[i]), bool(spaces.counted[i]),
+        )
+        for i, agent in enumerate(setting.agents)
+    )  # fmt: skip
+    before, after = asked.profiles
+    staff = wishes.admissible.staff
+    moves = movers_between(before, after, staff, interchangeable=setting.pool_coalitions)
+    arrivals = staff & ~before.any(axis=1) & after.any(axis=1)
+    own = [cautions(statistics, strategy, tested) for strategy in both]
+    common = [text for text in own[0] if text in own[1]]
+    apart = [
+        f"{label}: {text}" for label, texts in zip(labels, own, strict=True) for text in texts if text not in common
+    ]
+    return Comparison(
+        sides[0],
+        sides[1],
+        change,
+        limits,
+        people,
+        _named(setting.agents, moves),
+        _named(setting.agents, arrivals),
+        delta,
+        bool(fresh),
+        wishes.value,
+        wishes.stability,
+        wishes.rules,
+        _named(setting.agents, ~spaces.counted),
+        (*common, *apart, *notes),
+        tuple(evidence.assumptions()),
+        any(one.verdict == "broken" and one.assumption not in covered for one in tested),
+    )
+
+
+def _named(agents: Sequence[str], chosen: BoolArray) -> tuple[str, ...]:
+    return tuple(agents[i] for i in np.flatnonzero(chosen).tolist())
+
+
+def _newcomers(names: Sequence[str], min_samples: int) -> list[str]:
+    if not names or min_samples > 0:
+        return []
+    wide = f"the log knows nothing of {listed(names)}, so what is sure of everybody together is wide"
+    return [f"{wide}; {said(min_samples=1)} leaves them out of sums and certificates"]
+
+
+def _certificate(
+    evidence: Evidence,
+    strategy: Strategy,
+    declared: ActionSpaces,
+    wishes: Wishes,
+    delta: float,
+    newcomers: Sequence[str],
+) -> tuple[Certificate | None, list[str]]:
+    """Return the `paired` certificate of one assignment, and remarks on what it had to take for granted."""
+    spaces, added = widened(declared, strategy)
+    own = [
+        strategy.agents[i]
+        for i in declared.outside(strategy.owner, strategy.sets)
+        if strategy.agents[i] not in newcomers
+    ]
+    notes = []
+    if added and own:
+        notes.append(f"sets that are not among what people may do were added for {listed(own)}")
+    against: Against = wishes.against(spaces)
+    try:
+        if against.is_plain:
+            return paired(evidence, strategy, against.own_spaces, delta, declared=declared), notes
+        return paired_against(evidence, strategy, against, delta, declared=declared), notes
+    except TooLargeError as problem:
+        return None, [*notes, f"no certificate: {problem}"]
+
+
+class _Asked:
+    """Two profiles, and what they are worth, as combinations of unknowns."""
+
+    def __init__(self, evidence: Evidence, wishes: Wishes, counted: BoolArray, profiles: tuple[BoolArray, ...]) -> None:
+        self.evidence, self.value, self.counted, self.profiles = evidence, wishes.value, counted, profiles
+        self.change = self._design([(1.0, profiles[1]), (-1.0, profiles[0])])
+
+    def _design(self, terms: Terms) -> StepDesign:
+        return value_design(self.evidence.unknowns, terms, self.value)
+
+    def value_of(self, which: int) -> StepDesign:
+        return self._design([(1.0, self.profiles[which])])
+
+    @property
+    def n_counted(self) -> int:
+        return int(self.counted.sum())
+
+    @property
+    def changes(self) -> BoolArray:
+        """To whom something changes at all, shape (n,)."""
+        return np.asarray(np.bincount(self.change.row, minlength=len(self.counted)) > 0)
+
+    @property
+    def n_changed(self) -> int:
+        return int((self.changes & self.counted).sum())
+
+    def amounts(self, people: StepDesign, stated: Stated, beliefs: Beliefs) -> tuple[Amount, list[Amount]]:
+        """Return the amount of everybody who is counted, and each person's."""
+        low, high = ends_of_people(self.evidence, people, stated.people)
+        rooms = self.evidence.rooms(people)
+        estimate, expected = np.asarray(rooms[:, 0] - rooms[:, 1]), _weighed(people, beliefs.middle)
+        each = [Amount(*map(float, ends)) for ends in zip(low, high, expected, estimate, strict=True)]
+        least, most = ends_of_sum(self.evidence, people, self.counted, stated.everybody)
+        total = Amount(least, most, float(expected[self.counted].sum()), float(estimate[self.counted].sum()))
+        return total, each
+
+    def verdict(self, agent: int, change: Amount) -> Verdict:
+        if not self.changes[agent]:
+            return "same"
+        return "gains" if change.low > 0 else "loses" if change.high < 0 else "unclear"
+
+    def likely(
+        self, beliefs: Beliefs, rng: np.random.Generator
+    ) -> tuple[tuple[float, float] | None, FloatArray | None]:
+        """Return the range of everybody's change, and how probable it is that each person gains."""
+        if beliefs.draw is None:
+            return None, None
+        drawn = np.stack([_weighed(self.change, values) for values in beliefs.draws(rng, DRAWS)])
+        tail = (1 - RANGE) / 2
+        low, high = np.quantile(drawn[:, self.counted].sum(axis=1), [tail, 1 - tail])
+        return (float(low), float(high)), np.asarray((drawn > 0).mean(axis=0))
+
+
+def _weighed(people: StepDesign, values: FloatArray) -> FloatArray:
+    found = people.linear(values)
+    return np.asarray(found[:, 0] - found[:, 1])

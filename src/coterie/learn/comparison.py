@@ -1,0 +1,285 @@
+"""What a comparison of two assignments says: for everybody together and for each person, and what of that is sure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from coterie import __version__
+from coterie.certificates.certificate import Certificate
+from coterie.game.game import Value
+from coterie.game.rules import Rules
+from coterie.game.steps import Stability
+from coterie.game.strategy import Strategy
+from coterie.learn.options import RANGE
+from coterie.learn.result import NAMED, STEPS
+from coterie.words import counted, percent, signed
+
+FORMAT = "coterie.comparison/1"
+
+Verdict = Literal["gains", "loses", "same", "unclear"]
+"""What is sure of somebody: more, less, that nothing changes, or none of these."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A value, or a difference of two."""
+
+    low: float
+    """What it surely is at least."""
+    high: float
+    """What it surely is at most."""
+    expected: float
+    """Given the log, over what it leaves possible."""
+    estimate: float
+    """If the averages in the log were the truth; pairs that never met count nothing."""
+
+    def __truediv__(self, number: float) -> "Amount":
+        return Amount(self.low / number, self.high / number, self.expected / number, self.estimate / number)
+
+    def to_json(self) -> dict[str, float]:
+        """Return its part of a file."""
+        return {"low": self.low, "high": self.high, "expected": self.expected, "estimate": self.estimate}
+
+
+@dataclass(frozen=True)
+class Person:
+    """What two assignments are to somebody."""
+
+    agent: str
+    before: tuple[str, ...]
+    """Her coalitions in the first assignment."""
+    after: tuple[str, ...]
+    """Her coalitions in the second."""
+    first: Amount
+    """What the first is worth to her."""
+    second: Amount
+    change: Amount
+    verdict: Verdict
+    chance: float | None
+    """How probable it is that she gains, given the log; None where that is not known."""
+    is_counted: bool = True
+    """Whether she is one of those whose values are added up."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return her entry of `people`."""
+        return {
+            "before": list(self.before),
+            "after": list(self.after),
+            "first": self.first.to_json(),
+            "second": self.second.to_json(),
+            "change": self.change.to_json(),
+            "verdict": self.verdict,
+            "chance": self.chance,
+            "counted": self.is_counted,
+        }
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two assignments."""
+
+    label: str
+    strategy: Strategy
+    value: Amount
+    """Of everybody who is counted together."""
+    certificate: Certificate | None
+    """How far anybody could gain by leaving it, on its own with probability 1 - delta; None if that takes too long."""
+    violations: tuple[str, ...] = ()
+    """The rules that it breaks."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its entry of `assignments`."""
+        return {
+            "label": self.label,
+            "strategy": self.strategy.to_json(),
+            "violations": list(self.violations),
+            "value": self.value.to_json(),
+            "certificate": None if self.certificate is None else self.certificate.to_json(),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Two assignments on one log.
+
+    All intervals, and with them who surely gains and who surely loses, hold together with probability 1 - delta: for
+    all assignments at once, or, if they are `fresh`, for these two. The certificates hold each on its own.
+    """
+
+    one: Side
+    two: Side
+    change: Amount
+    """Of everybody who is counted together: the second less the first."""
+    range: tuple[float, float] | None
+    """What that is with probability 80 %, as far as the log tells; None where that is not known."""
+    people: tuple[Person, ...]
+    moves: tuple[str, ...]
+    """Who is in the first assignment, and elsewhere in the second."""
+    arrivals: tuple[str, ...]
+    """Who is nowhere in the first assignment, and somewhere in the second."""
+    delta: float
+    fresh: bool
+    value: Value
+    stability: Stability
+    rules: Rules
+    left_out: tuple[str, ...] = ()
+    """Whose values are not added up: they are not on the staff, or were seen in too few samples."""
+    warnings: tuple[str, ...] = ()
+    assumes: tuple[str, ...] = ()
+    is_contradicted: bool = False
+    """Whether the log contradicts what the intervals take for granted."""
+    version: str = __version__
+
+    @property
+    def n_counted(self) -> int:
+        """The number of people whose values are added up."""
+        return sum(person.is_counted for person in self.people)
+
+    @property
+    def per_person(self) -> Amount:
+        """The change divided by the number of people who are counted."""
+        return self.change / max(1, self.n_counted)
+
+    def who(self, verdict: Verdict) -> tuple[str, ...]:
+        """Return those of whom something is sure."""
+        return tuple(person.agent for person in self.people if person.is_counted and person.verdict == verdict)
+
+    @property
+    def gain(self) -> tuple[str, ...]:
+        """Who surely gains, all together."""
+        return self.who("gains")
+
+    @property
+    def lose(self) -> tuple[str, ...]:
+        """Who surely loses, all together."""
+        return self.who("loses")
+
+    # --- In words -----------------------------------------------------------------------------------
+
+    def sentence(self) -> str:
+        """Return what comes of it, for everybody together and for how many."""
+        together = self._together()
+        return f"{together[0].upper()}{together[1:]} {self._how_many()}"
+
+    def _together(self) -> str:
+        each, sure = self.per_person, percent(1 - self.delta)
+        one, two = self.one.label, self.two.label
+        if self.one.strategy == self.two.strategy:
+            return f"{one} and {two} are the same."
+        if each.low == each.high == 0:
+            return f"{one} and {two} are worth the same to everybody together."
+        per = "per person on average over teammates" if self.value == "average" else "per person"
+        if not np.isfinite([each.low, each.high]).all():
+            return (
+                f"{two} is expected to change the value by {signed(each.expected)} {per}{self._likely()}; nothing is "
+                "sure, as nothing bounds the utility of pairs that were never seen."
+            )
+        if each.low > 0 or each.high < 0:
+            better, worse = (two, one) if each.low > 0 else (one, two)
+            ends = sorted((abs(each.low), abs(each.high)))
+            return (
+                f"{better} is better than {worse} by {abs(each.expected):.2f} {per} (surely {ends[0]:.2f} to "
+                f"{ends[1]:.2f} with {sure} confidence{self._likely(', ', '', each.high < 0)})."
+            )
+        if signed(each.expected) == "0.00":
+            which = f"Neither of {one} and {two} is expected to be better"
+        else:
+            better, worse = (two, one) if each.expected > 0 else (one, two)
+            which = f"{better} is expected to be better than {worse} by {abs(each.expected):.2f} {per}"
+        turned = each.expected < 0 and signed(each.expected) != "0.00"
+        low, high = (-each.high, -each.low) if turned else (each.low, each.high)
+        return (
+            f"{which}{self._likely(turned=turned)}, but the log does not prove it: with {sure} confidence the "
+            f"difference is {signed(low)} to {signed(high)}."
+        )
+
+    def _likely(self, before: str = " (", after: str = ")", turned: bool = False) -> str:  # noqa: FBT001, FBT002
+        if self.range is None:
+            return ""
+        low, high = (end / max(1, self.n_counted) for end in self.range)
+        low, high = (-high, -low) if turned else (low, high)
+        return f"{before}with {percent(RANGE)} probability {signed(low)} to {signed(high)}{after}"
+
+    def _how_many(self) -> str:
+        parts = [counted(len(self.moves), "person changes something", "people change something")]
+        if self.arrivals:
+            parts.append(counted(len(self.arrivals), "person comes in", "people come in"))
+        for names, one, many in (
+            (self.gain, "surely gains", "surely gain"),
+            (self.lose, "surely loses", "surely lose"),
+        ):
+            who = f": {listed(names)}" if names else ""
+            parts.append(f"{len(names) or 'nobody'} {one if len(names) < 2 else many}{who}")
+        if unclear := self.who("unclear"):
+            parts.append(f"of {len(unclear)} it is open")
+        return "; ".join(parts) + "."
+
+    def meaning(self) -> str:
+        """Return in a sentence what the intervals promise."""
+        together = (
+            f"All intervals, and who surely gains or loses, hold together with {percent(1 - self.delta)} confidence"
+        )
+        if self.fresh:
+            return f"{together}, if both assignments were fixed without looking at the utilities of this log."
+        return f"{together}, whichever assignments are compared: they may have been chosen on this very log."
+
+    def stable(self) -> str:
+        """Return in a sentence how stable both surely are."""
+        return (
+            f"How far anybody could gain {STEPS[self.stability]}{' within the rules' if self.rules else ''}: "
+            f"{self.one.label} {_gap(self.one)}, {self.two.label} {_gap(self.two)} (each on its own with "
+            f"{percent(1 - self.delta)} confidence)."
+        )
+
+    def broken(self) -> tuple[str, ...]:
+        """Return a sentence for each assignment that breaks rules."""
+        return tuple(
+            f"{side.label[0].upper()}{side.label[1:]} breaks rules: {'; '.join(side.violations)}."
+            for side in (self.one, self.two)
+            if side.violations
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.broken(), self.sentence(), self.meaning(), self.stable()])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "format": FORMAT,
+            "version": self.version,
+            "delta": self.delta,
+            "fresh": self.fresh,
+            "value": self.value,
+            "stability": self.stability,
+            "rules": self.rules.to_json(),
+            "assignments": [self.one.to_json(), self.two.to_json()],
+            "difference": {**self.change.to_json(), "range": None if self.range is None else list(self.range)},
+            "per_person": self.per_person.to_json(),
+            "counted": self.n_counted,
+            "gain": list(self.gain),
+            "lose": list(self.lose),
+            "same": list(self.who("same")),
+            "unclear": list(self.who("unclear")),
+            "moves": list(self.moves),
+            "arrivals": list(self.arrivals),
+            "people": {person.agent: person.to_json() for person in self.people},
+            "left_out": list(self.left_out),
+            "meaning": self.meaning(),
+            "assumes": list(self.assumes),
+            "contradicted": self.is_contradicted,
+            "warnings": list(self.warnings),
+        }
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _gap(side: Side) -> str:
+    if side.certificate is None:
+        return "not known"
+    gap = side.certificate.gap
+    return "not at all" if gap == 0 else "without a bound" if np.isinf(gap) else f"at most {gap:.3g}"

@@ -1,0 +1,119 @@
+"""`coterie compare` and `coterie what-if`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie.simulate import Simulation
+
+BEFORE = {"p1": "c1", "p2": "c1", "p3": "c2", "p4": "c2"}
+
+
+def table(path, teams):
+    path.write_text("agent,coalition\n" + "".join(f"{agent},{room}\n" for agent, room in teams.items()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compare")
+    source = Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4)
+    source.write_log(folder / "log", 500)
+    source.write_log(folder / "totals", 500, feedback="bandit")
+    table(folder / "today.csv", BEFORE)
+    table(folder / "other.csv", BEFORE | {"p2": "c2", "p3": "c1"})
+    (folder / "staff.csv").write_text("agent,site\np1,Paris\np2,Rome\np3,Paris\nnew,Rome\n")
+    return folder
+
+
+def said(text):
+    return " ".join(text.split())
+
+
+def test_compare_for_people(run, files):
+    code, shown, problems = run("compare", files / "log", files / "today.csv", files / "other.csv")
+    assert (code, problems) == (0, "")
+    found = coterie.compare(files / "log", files / "today.csv", files / "other.csv")
+    assert said(shown).startswith(found.sentence())
+    for part in (found.meaning(), found.stable(), "Value per person, mean of 4 people", "Who gains, who loses"):
+        assert part in said(shown)
+    assert f"A is {files / 'today.csv'}, B is {files / 'other.csv'}." in said(shown)
+    people = [line.split()[0] for line in shown.splitlines() if line.startswith("  p")][-4:]
+    order = ("loses", "gains", "unclear", "same")
+    wanted = sorted(found.people, key=lambda one: (order.index(one.verdict), -abs(one.change.expected)))
+    assert [person for person in people if person != "person"] == [one.agent for one in wanted][-len(people) :]
+
+
+@pytest.mark.parametrize("log", ["log", "totals"])
+def test_json_is_what_python_returns(run, files, log):
+    words = [files / log, files / "today.csv"]
+    code, shown, _ = run("compare", *words, files / "other.csv", "--json", "--value", "average", "--delta", 0.05)
+    content = json.loads(shown)
+    found = coterie.compare(files / log, files / "today.csv", files / "other.csv", value="average", delta=0.05)
+    assert code == 0
+    assert content == json.loads(json.dumps(found.to_json()))
+    code, shown, _ = run("what-if", *words, "swap p2, p3", "--json", "--value", "average", "--delta", 0.05)
+    asked = json.loads(shown)
+    assert code == 0
+    assert asked["difference"] == content["difference"]
+    assert [side["label"] for side in asked["assignments"]] == ["before", "after"]
+
+
+def test_rules_and_staff_are_options(run, files):
+    words = ["compare", files / "log", files / "today.csv", files / "other.csv", "--json"]
+    content = json.loads(run(*words, "--team-size", "2:3", "--max-moves", 1, "--apart", "p1,p3")[1])
+    assert content["stability"] == "swap"
+    assert content["assignments"][0]["violations"] == ["team size of c3: 2 to 3"]
+    assert content["assignments"][1]["violations"][1:] == ["p1 and p3 apart", "at most 1 person moves (it is 2)"]
+    content = json.loads(run(*words, "--staff", files / "staff.csv", "--team-size", "any")[1])
+    assert content["left_out"] == ["p4"]
+    assert content["counted"] == 4
+    content = json.loads(run(*words, "--fresh", "--stability", "individual", "--keep-sizes", "--seed", 3)[1])
+    assert content["fresh"]
+    assert content["stability"] == "individual"
+    shown = said(run(*words[:-1], "--team-size", "2:3")[1])
+    assert shown.startswith("A breaks rules: team size of c3: 2 to 3. B breaks rules: team size of c3: 2 to 3. ")
+
+
+def test_what_if_for_people(run, files):
+    code, shown, _ = run("what-if", files / "log", files / "today.csv", "p4: +c1", "p1: nothing")
+    assert code == 0
+    assert said(shown).startswith(("After is", "Before is", "Neither"))
+    assert "2 people change something" in said(shown)
+    assert "c1, c2" in shown
+    code, shown, _ = run("what-if", files / "log", files / "today.csv", "p4: c2")
+    assert said(shown).startswith("Before and after are the same.")
+    assert "4 people: nothing changes" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["what-if", "today.csv", "p9: c1"], "unknown person 'p9'"),
+        (["what-if", "today.csv", "p1: c7"], "unknown coalition 'c7'"),
+        (["what-if", "today.csv", "p1 to c1"], 'expected "Ada: Finance"'),
+        (["what-if", "today.csv"], "Missing argument"),
+        (["compare", "today.csv"], "Missing argument"),
+        (["compare", "today.csv", "none.csv"], "none.csv"),
+        (["compare", "today.csv", "staff.csv"], "staff.csv: "),
+        (["compare", "today.csv", "other.csv", "--delta", "2"], "--delta: expected a number between 0 and 1"),
+        (["compare", "today.csv", "other.csv", "--apart", "p1,p9"], "p9"),
+        (["compare", "today.csv", "other.csv", "--fresh", "--adaptive"], "adaptive"),
+    ],
+)
+def test_bad_input_is_refused_in_one_message(run, files, words, message):
+    command, *rest = words
+    given = [files / word if word.endswith(".csv") else word for word in rest]
+    code, shown, problems = run(command, files / "log", *given)
+    assert code == 2
+    assert shown == ""
+    assert message in said(problems)
+    assert problems.count("error:") == 1
+
+
+def test_help_tells_how_to_write_names(run):
+    code, shown, _ = run("what-if", "--help")
+    assert code == 0
+    assert "quotation marks" in said(shown.replace("│", " "))
