@@ -205,3 +205,10 @@ def test_few_totals_leave_everything_possible():
     sums = Sums(0, 2, 1, symmetric=True, samples=1)
     found = sums.found()
     assert np.sqrt(np.diag(found.possible.covariance)).max() > 0.3
+
+
+def test_totals_that_are_all_alike_say_that_nothing_differs():
+    sums = Sums(2, 3, 1, symmetric=True, samples=12)
+    sums.totals = 0.25 * sums.met.sum(axis=(1, 3))
+    found = sums.found()
+    np.testing.assert_allclose(found.middle, 0.25, atol=1e-3)

@@ -290,7 +290,7 @@ class PossibleMeans:
 def newton_step(now: FloatArray, slope: FloatArray, information: FloatArray, least: float) -> FloatArray:
     """Return the step to where the slope vanishes; variances that would fall below the least stop there."""
     step, free = np.zeros_like(now), (now > least) | (slope > 0)
-    scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
+    scale = np.sqrt(np.maximum(np.diagonal(information), 1e-30 / now**2))  # 0 where means are all at the centre
     ridged = information / scale / scale[:, None] + 1e-6 * np.eye(len(scale))
     while free.any():
         rest = slope / scale - ridged[:, ~free] @ (step * scale)[~free]

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.estimate.effects import Cells, Variances
@@ -182,7 +183,7 @@ class PossibleTotals:
         return self.told.matrix / self.noise
 
     @cached_property
-    def _factored(self) -> tuple[FloatArray, IntArray]:
+    def _factored(self) -> tuple[FloatArray, npt.NDArray[np.int32]]:
         from scipy.linalg import lu_factor
 
         found, pivots = lu_factor(np.eye(self.cells.mean.size) + self._precision @ self._prior, check_finite=False)
