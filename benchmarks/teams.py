@@ -16,11 +16,14 @@ from itertools import combinations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from coterie import Log, StableLearner, Strategy
+from coterie import StableLearner
+from coterie.certificates.from_statistics import evidence_from
+from coterie.learn.beliefs import beliefs_from
 from coterie.simulate.firm import STEP, FirmPlan, mean_half_stars, rated_firm
 from coterie.simulate.records import Records
 from coterie.simulate.school import ClassPlan, school_class
 from harness import record, table
+from programs import programmed_teams
 from swaps import average_value, best_teams, random_value
 
 PSEUDO_COUNT = 3
@@ -29,13 +32,22 @@ PSEUDO_COUNT = 3
 SECONDS = 20
 """How long coterie may search."""
 
+PROGRAM_SECONDS = 60
+"""How long an integer program may be solved."""
+
 OURS, OPTIMUM, LIMIT = "coterie", "best on the true means", "best on the posterior means under the true prior"
+PROGRAM = "integer program on coterie's posterior means"
 
 
-def recommended(log: Log, today: Strategy):
-    """Return what coterie recommends, as everybody's team."""
-    learner = StableLearner(value="average", today=today.actions, keep_sizes=True, time_limit=SECONDS)
-    return learner.fit(log).strategy_.sets.argmax(axis=1)
+def learnt(records: Records):
+    """Return the teams that coterie recommends, as everybody's team, and the means (k, n, n) that it expects."""
+    learner = StableLearner(value="average", today=records.today.actions, keep_sizes=True, time_limit=SECONDS)
+    learner.fit(records.log())
+    statistics = learner.statistics_
+    beliefs = beliefs_from(evidence_from(statistics.whole), symmetric=statistics.setting.symmetric)
+    means = beliefs.game(statistics.setting.actions).utilities.means
+    expected = np.array([means.matrix(l) for l in range(statistics.setting.n_coalitions)])
+    return learner.strategy_.sets.argmax(axis=1), of_pairs(expected)
 
 
 # --- A rival: exchange two people while it pays, on shrunk means ------------------------------------------
@@ -172,33 +184,40 @@ CLASSES = Part(
 )
 
 
-def found_in(part: Part, plan, seed: int) -> tuple[dict[str, float], bool]:
-    """Return what teams are worth in one place, by where they come from, and whether ours have today's sizes."""
+def found_in(part: Part, plan, seed: int) -> tuple[dict[str, float], bool, bool]:
+    """Return what teams are worth in one place, by where they come from.
+
+    Also whether ours have today's sizes, and whether the integer program was solved to the end.
+    """
     records: Records = part.draw(np.random.default_rng([seed, 1]), plan)
     rng = np.random.default_rng([seed, 2])
     truth = np.array([records.truth.utilities.means.matrix(l) for l in range(plan.n_coalitions)])
     today = records.today.sets.argmax(axis=1)
     sizes = np.bincount(today, minlength=plan.n_coalitions)
+    ours, expected = learnt(records)
+    program, proven = programmed_teams(expected, sizes, alike=records.pooled, seconds=PROGRAM_SECONDS)
     teams = {
         "today": today,
         "swap search on shrunk means": swap_search(shrunk(*part.sums(records)), today, rng),
-        OURS: recommended(records.log(), records.today),
+        PROGRAM: program,
+        OURS: ours,
         LIMIT: best_teams(part.posterior(records, plan), sizes, rng),
         OPTIMUM: best_teams(truth, sizes, rng),
     }
     worth = {name: records.neutral + average_value(truth, area) for name, area in teams.items()}
     ours = np.bincount(teams[OURS], minlength=plan.n_coalitions)
     kept = sorted(ours) == sorted(sizes) if records.pooled else np.array_equal(ours, sizes)
-    return {"random": records.neutral + random_value(truth, sizes), **worth}, kept
+    return {"random": records.neutral + random_value(truth, sizes), **worth}, kept, proven
 
 
 def compare(part: Part, count: int, *, small: bool) -> str:
     """Return the table of one part."""
     plan = part.small if small else part.plan
-    found, same_sizes = [], 0
+    found, same_sizes, solved = [], 0, 0
     for seed in range(count):
-        values, kept = found_in(part, plan, seed)
+        values, kept, proven = found_in(part, plan, seed)
         same_sizes += kept
+        solved += proven
         found.append(values)
         print(seed, {name: round(value, 3) for name, value in values.items()}, flush=True)
     names = list(found[0])
@@ -218,12 +237,13 @@ def compare(part: Part, count: int, *, small: bool) -> str:
     )
     note = (
         f"{about}, one team each, at today's sizes. {OURS} kept these in {same_sizes} of {count}; its search is "
-        f"stopped after {SECONDS} s, so its row depends on how busy the machine is. Worth is the true mean over "
-        "people of the average over teammates, the neutral point for those who are alone; the share is that of "
-        "the way from random to the best on the true means. +- is one standard error over places, for differences "
-        "over those in the same place. Random teams are exact. The best teams are those of annealing with many "
-        "starts, so lower bounds on optima. The posterior is the normal one that knows the variances that the "
-        "truth was drawn with: what data can tell at best."
+        f"stopped after {SECONDS} s, so its row depends on how busy the machine is. The integer program (HiGHS, "
+        f"{PROGRAM_SECONDS} s) was solved to the end in {solved} of {count}. Worth is the true mean over people of"
+        " the average over teammates, the neutral point for those who are alone; the share is that of the way "
+        "from random to the best on the true means. +- is one standard error over places, for differences over "
+        "those in the same place. Random teams are exact. The best teams are those of annealing with many starts,"
+        " so lower bounds on optima. The posterior is the normal one that knows the variances that the truth was "
+        "drawn with: what data can tell at best."
     )
     return f"{table(['teams', 'worth', 'share', f'{OURS} ahead by'], rows)}\n\n{note}"
 
