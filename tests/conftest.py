@@ -256,6 +256,13 @@ def spark():
     from coterie.log.spark import local_session
 
     session = local_session(threads=2)
-    session.conf.set("spark.sql.shuffle.partitions", "2")  # each query on a small log is mostly their number of tasks
+    # A query on a small log is mostly planning, compiling and its number of tasks.
+    for key, value in {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }.items():
+        session.conf.set(key, value)
     yield session
     session.stop()

@@ -256,7 +256,7 @@ def test_intervals_hold(feedback, reading):
     that look most different in the log. The interval of one fixed difference alone is held to what normal errors of
     the assumed scale s would do, 2 Phi(-sqrt(2 L)): 0.10 at delta = 0.5, where s / sqrt(2) would give 0.24.
     """
-    runs = 150
+    runs = 80
     wrong = Counter()
     for seed in range(runs):
         rng = np.random.default_rng(seed)

@@ -16,7 +16,7 @@ from coterie.certificates.certificate import Certificate, Witness
 from coterie.certificates.paired import paired
 from coterie.reproduce import calibration
 
-LOGS = 40
+LOGS = 16
 SETTINGS = {setting.key: setting for setting in calibration.settings() if setting.n == 3}
 
 

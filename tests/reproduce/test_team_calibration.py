@@ -17,7 +17,7 @@ from coterie.reproduce import team_calibration
 from coterie.reproduce.calibration import DELTAS, LEARNING_SHARE, compared, drawn
 from coterie.reproduce.team_calibration import CERTIFICATES, FACTORS, StepTruth, TeamSetting, settings
 
-LOGS = 12
+LOGS = 6
 
 PLAIN = TeamSetting("no rules", "nash", "size-free", "signs", 4, "total", "semi-bandit", "one")
 
