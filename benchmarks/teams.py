@@ -29,9 +29,6 @@ from swaps import average_value, best_teams, random_value
 PSEUDO_COUNT = 3
 """How many observations at the overall mean the swap search adds to every pair's."""
 
-SECONDS = 20
-"""How long coterie may search."""
-
 PROGRAM_SECONDS = 60
 """How long an integer program may be solved."""
 
@@ -41,7 +38,7 @@ PROGRAM = "integer program on coterie's posterior means"
 
 def learnt(records: Records):
     """Return the teams that coterie recommends, as everybody's team, and the means (k, n, n) that it expects."""
-    learner = StableLearner(value="average", today=records.today.actions, keep_sizes=True, time_limit=SECONDS)
+    learner = StableLearner(value="average", today=records.today.actions, keep_sizes=True)
     learner.fit(records.log())
     statistics = learner.statistics_
     beliefs = beliefs_from(evidence_from(statistics.whole), symmetric=statistics.setting.symmetric)
@@ -236,14 +233,13 @@ def compare(part: Part, count: int, *, small: bool) -> str:
         samples=getattr(plan, "months", None) or plan.terms,
     )
     note = (
-        f"{about}, one team each, at today's sizes. {OURS} kept these in {same_sizes} of {count}; its search is "
-        f"stopped after {SECONDS} s, so its row depends on how busy the machine is. The integer program (HiGHS, "
-        f"{PROGRAM_SECONDS} s) was solved to the end in {solved} of {count}. Worth is the true mean over people of"
-        " the average over teammates, the neutral point for those who are alone; the share is that of the way "
-        "from random to the best on the true means. +- is one standard error over places, for differences over "
-        "those in the same place. Random teams are exact. The best teams are those of annealing with many starts,"
-        " so lower bounds on optima. The posterior is the normal one that knows the variances that the truth was "
-        "drawn with: what data can tell at best."
+        f"{about}, one team each, at today's sizes. {OURS} kept these in {same_sizes} of {count}. The integer "
+        f"program (HiGHS, {PROGRAM_SECONDS} s) was solved to the end in {solved} of {count}. Worth is the true "
+        "mean over people of the average over teammates, the neutral point for those who are alone; the share is "
+        "that of the way from random to the best on the true means. +- is one standard error over places, for "
+        "differences over those in the same place. Random teams are exact. The best teams are those of annealing "
+        "with many starts, so lower bounds on optima. The posterior is the normal one that knows the variances "
+        "that the truth was drawn with: what data can tell at best."
     )
     return f"{table(['teams', 'worth', 'share', f'{OURS} ahead by'], rows)}\n\n{note}"
 

@@ -218,10 +218,14 @@ def dependent(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootB
     assert known.estimate.noise is not None
     together, r = known.estimate.noise.together, known.bounds.half_range
     assert together is not None
-    square = []
-    for row, i in enumerate(design.owners.tolist()):
-        alpha = directions(design, row) * own_unknowns(known.per_count[None, :, i], i)
-        square.append(r**2 * alpha @ together(i) @ alpha.T)
+    square: list[FloatArray] = [np.zeros(0)] * len(design.owners)
+    for i in np.unique(design.owners).tolist():
+        rows = np.flatnonzero(design.owners == i).tolist()
+        alpha = np.stack([directions(design, row) for row in rows]) * own_unknowns(known.per_count[None, :, i], i)
+        # One product for all rows of an agent: H is large, and unpacked only once.
+        by_h = (alpha.reshape(-1, alpha.shape[2]) @ together(i)).reshape(alpha.shape)
+        for row, form in zip(rows, r**2 * by_h @ np.swapaxes(alpha, 1, 2), strict=True):
+            square[row] = form
     return dependent_bound(known.parts(design), np.stack(square), log_term)
 
 

@@ -66,8 +66,18 @@ class Candidate:
 
     strategy: Strategy
     certificate: Certificate
-    is_vacuous: bool = False
-    """Whether the certificate is 0 without any data."""
+    by_range: float = np.inf
+    """What the range of utilities says of the gap without any data."""
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the certificate is 0 without any data."""
+        return self.certificate.gap == self.by_range == 0
+
+    @property
+    def says_much(self) -> bool:
+        """Whether data made the certificate less than half of what it is without any."""
+        return self.certificate.gap < self.by_range / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +167,13 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
     """Return which candidate is recommended.
 
     Among those that nobody beats the one with the largest expected value less the expected gap; where some are surely
-    stable, and not only for want of steps, the best of them. Under `stability` the one with the smallest certificate.
+    stable, and not only for want of steps, the best of them. Where data say next to nothing about gaps, what is
+    expected of them is mostly noise, and the best guess is the largest expected value. Under `stability` it is the one
+    with the smallest certificate.
     """
     gaps = np.array([one.certificate.gap for one in candidates])
     worth = expected.least if goal == "fairness" else expected.values
-    score = worth - expected.gaps
+    score = worth - (expected.gaps if goal == "stability" or any(one.says_much for one in candidates) else 0.0)
     if goal == "stability":
         return min(range(len(candidates)), key=lambda t: (gaps[t], -score[t]))
     among = unbeaten(gaps, worth)

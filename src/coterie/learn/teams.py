@@ -253,8 +253,8 @@ class _Teams:
         return paired_against(self.whole, strategy, self.against, delta)
 
     def _candidate(self, strategy: Strategy, certificate: Certificate) -> Candidate:
-        vacuous = certificate.gap == 0 and by_range(self.whole, strategy, self.against) == 0
-        return Candidate(strategy, replace(certificate, delta=self.delta), vacuous)
+        without_data = by_range(self.whole, strategy, self.against)
+        return Candidate(strategy, replace(certificate, delta=self.delta), without_data)
 
     # --- What comes of it ---------------------------------------------------------------------------
 
