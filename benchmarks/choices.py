@@ -1,4 +1,4 @@
-"""The choices inside `auto`: how much of the log learns, how many candidates are certified, which width.
+"""The choices inside `auto`: how much of the log learns, how many candidates, which width, what `paired` gets of delta.
 
     python benchmarks/choices.py [--seeds 6]
 
@@ -22,6 +22,7 @@ from harness import record, table
 
 SETTINGS = (("semi-bandit", 10, 5, 1500, 8), ("semi-bandit", 6, 4, 1000, 4), ("bandit", 8, 3, 6000, 4))
 SHARES, FORMS, CANDIDATES = (0.2, 0.5), ("both", "bernstein"), (1, 2, 4, 8)
+PAIRED_SHARES = (0.02, 0.1, 0.3, 0.5)
 
 
 def statistics_of(feedback: str, n: int, k: int, samples: int, actions: int, seed: int) -> Statistics:
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=6)
     seeds = parser.parse_args().seeds
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    usual = parts.LEARNING_SHARE, auto.CANDIDATES
     columns = [f"{feedback} {n}, {k}, {m}" for feedback, n, k, m, _ in SETTINGS]
     for setting, column in zip(SETTINGS, columns, strict=True):
         for seed in range(seeds):
@@ -47,6 +49,11 @@ def main() -> None:
                 parts.LEARNING_SHARE, auto.CANDIDATES = share, count
                 gap = auto.recommend(statistics, 0.01, certificate="holdout", form=form).certificate.gap  # type: ignore[arg-type]
                 found[f"holdout, {share:.0%} learn, {form}, {count} candidates", column].append(gap)
+            parts.LEARNING_SHARE, auto.CANDIDATES = usual
+            for share in PAIRED_SHARES:
+                auto.PAIRED_SHARE = share
+                gap = auto.recommend(statistics, 0.01).certificate.gap
+                found[f"auto, {share:.0%} of delta for paired", column].append(gap)
             found["paired", column].append(auto.recommend(statistics, 0.01, certificate="paired").certificate.gap)
         print(column, flush=True)
     names = list(dict.fromkeys(name for name, _ in found))
