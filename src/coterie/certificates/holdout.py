@@ -126,6 +126,13 @@ class Sealed:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
         return expecting(self.__evidence.preview(learning), learning, self.__pass)
 
+    def expected(
+        self, candidates: Sequence[Strategy], learning: Evidence, against: Against, delta: float, *, form: Form = "both"
+    ) -> list[float]:
+        """Return about what each candidate would be certified to have if it alone were, to choose some by."""
+        ahead = self.preview(learning)
+        return [_fixed(ahead, one, against, delta, form, learning, None).gap for one in candidates]
+
     def certify(
         self,
         candidates: Sequence[Strategy],

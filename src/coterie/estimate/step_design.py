@@ -71,8 +71,12 @@ class StepDesign(Design):
     def partners(self) -> FloatArray:
         return self._sums(np.abs(self.weight))
 
+    def terms(self, values: FloatArray) -> FloatArray:
+        """Return |c_e| values_e of every coefficient."""
+        return np.asarray(np.abs(self.weight) * self._of(values))
+
     def linear(self, values: FloatArray) -> FloatArray:
-        return self._sums(np.abs(self.weight) * self._of(values))
+        return self._sums(self.terms(values))
 
     def quadratic(self, values: FloatArray) -> FloatArray:
         return self._sums(self.weight**2 * self._of(values))
