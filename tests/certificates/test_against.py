@@ -12,7 +12,7 @@ from coterie import Game, InputError, Rules, Strategy
 from coterie.certificates.against import Against, fixed_against, likely_against, paired_against
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import RootBound
-from coterie.certificates.holdout import fixed
+from coterie.certificates.holdout import Sealed, fixed
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.widths import Shape
 from coterie.estimate.intervals import Bounds
@@ -267,3 +267,33 @@ def test_as_many_events_are_paid_for_as_there_are(drawn, stability, value, learn
     less = 3 if events == 6 else 1.9
     monkeypatch.setattr("coterie.certificates.against.one_event", lambda delta: -math.log(less * delta))
     assert share_wrong(*drawn(value), stability, 0.5, learns=learns, draws=150) > 0.5 + 3 * math.sqrt(0.25 / 150)
+
+
+@settings(max_examples=40, deadline=None)
+@given(free_games(), st.sampled_from(NOTIONS), st.sampled_from(["total", "average"]), st.integers(0, 2**32 - 1))
+def test_the_gap_among_those_with_data_is_that_without_steps_of_the_others(drawn, stability, value, seed):
+    game, rng = drawn.game, np.random.default_rng(seed)
+    n, names = game.n_agents, game.agents
+    if n < 2:
+        return
+    evidence, strategy = evidence_of(game, rng), game.strategy(random_strategy(rng, game.actions, pure=True).sets)
+    new = sorted(rng.choice(n, int(rng.integers(1, n)), replace=False).tolist())
+    against = Against(game.actions, stability, value, newcomers=tuple(names[i] for i in new))
+    without = Against(game.actions.leaving_out(new), stability, value)
+    for made in (paired_against, fixed_against):
+        found, other = made(evidence, strategy, against, 0.1), made(evidence, strategy, without, 0.1)
+        assert found.known_gap == other.gap <= found.gap
+        assert found.newcomers == against.newcomers
+        assert other.known_gap is None
+
+
+def test_of_single_deviations_the_gap_among_those_with_data_is_their_largest():
+    game = Game(np.array([[[0.0, 0.5], [0.5, 0.0]]] * 2), actions="one")
+    rng = np.random.default_rng(0)
+    against = Against(game.actions, newcomers=("2",))
+    strategy = game.strategy({"1": ["1"], "2": ["2"]})
+    evidence = evidence_of(game, rng, unseen=0)
+    found = Sealed(evidence).certify([strategy], None, against, 0.1)[0]
+    assert (found.known_gap, found.newcomers) == (found.per_agent["1"], ("2",))
+    everybody = Sealed(evidence_of(game, rng, unseen=0)).certify([strategy], None, Against(game.actions), 0.1)[0]
+    assert everybody.known_gap is None

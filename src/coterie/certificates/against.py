@@ -50,6 +50,8 @@ class Against:
     stability: Stability = "nash"
     value: Value = "total"
     admissible: Admissible | None = None
+    newcomers: tuple[str, ...] = ()
+    """Agents of whom there are no data, see `Certificate.known_gap`."""
 
     @property
     def is_plain(self) -> bool:
@@ -162,6 +164,8 @@ class Judgement:
         if worst is not None:
             at = int(steps[strategy.agents.index(worst.agent)])
             worst = replace(worst, doubts=self._doubts(at))
+        new = np.isin(strategy.agents, self.against.newcomers) & counted
+        known = bounds[~np.append(new, False)[self.steps.movers].any(axis=1)]
         return Certificate(
             method,
             delta,
@@ -173,6 +177,8 @@ class Judgement:
             True,
             tuple(agent for i, agent in enumerate(strategy.agents) if counted[i] and alone[i] <= 0),
             tuple(agent for i, agent in enumerate(strategy.agents) if not counted[i]),
+            tuple(agent for i, agent in enumerate(strategy.agents) if new[i]),
+            float(known.max(initial=0.0)) if new.any() else None,
         )
 
     def _meaning(self) -> Iterable[str]:

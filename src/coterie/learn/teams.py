@@ -20,7 +20,7 @@ from coterie.certificates.against import (
     likely_against,
     paired_against,
 )
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.certificate import Certificate, among_known
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed
@@ -241,7 +241,8 @@ class _Teams:
 
     def _paired(self, strategy: Strategy, delta: float) -> Certificate:
         if self.against.is_plain:
-            return paired(self.whole, strategy, self.against.own_spaces, delta)
+            found = paired(self.whole, strategy, self.against.own_spaces, delta)
+            return among_known(found, self.against.newcomers)
         return paired_against(self.whole, strategy, self.against, delta)
 
     def _candidate(self, strategy: Strategy, certificate: Certificate) -> Candidate:

@@ -115,7 +115,7 @@ class Task:
         parts, units = [], np.eye(profile.shape[1], dtype=bool)
         for group in map(list, groups):
             own = profile[group]
-            for l, m in product(np.flatnonzero(own.all(axis=0)), np.flatnonzero(~own.any(axis=0))):
+            for l, m in product(*(np.flatnonzero(rooms).tolist() for rooms in (own.all(axis=0), ~own.any(axis=0)))):
                 others = np.flatnonzero(profile[:, m] & ~profile[:, l])
                 others = others[self._order_of_leaving(profile, others, l, m)][: _taken_from(len(group))]
                 for count in range(1, min(len(group), len(others)) + 1):
