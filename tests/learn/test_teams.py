@@ -11,6 +11,7 @@ from coterie import InputError, Log, Rules, StableLearner
 from coterie.game.admissible import Admissible
 from coterie.learn.options import unbeaten
 from coterie.learn.result import Result
+from coterie.simulate import Simulation
 
 PEOPLE = [f"p{i:02d}" for i in range(12)]
 AREAS = ["Finance", "Law", "Tech"]
@@ -213,8 +214,6 @@ def test_nothing_that_breaks_a_limit_is_recommended():
 
 
 def test_more_sets_than_can_be_listed(tmp_path):
-    from coterie.simulate import Simulation
-
     Simulation.draw(4, 13, np.random.default_rng(0)).write_log(tmp_path / "log", 60)
     log = coterie.read_log(tmp_path / "log", actions="any")
     found = StableLearner(time_limit=5).fit(log).result_
@@ -272,7 +271,47 @@ def test_an_assignment_may_lack_those_who_left(made, tmp_path):
     )
     (tmp_path / "here.csv").write_text("agent,coalition\n" + "".join(f"{who},{to[0]}\n" for who, to in here.items()))
     for given in (here, tmp_path / "here.csv"):
-        with pytest.raises(InputError, match="agent 'p00' has no action; to say who is to be assigned at all.*staff"):
+        with pytest.raises(InputError, match="agent 'p00' has no action; to say who is to be assigned at all, "):
             coterie.certify(log, given)
     with pytest.raises(InputError, match="'p01' has no action"):
         coterie.certify(log, {"p02": ["Law"]}, rules=Rules(staff=PEOPLE[1:]))
+
+
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_what_the_neutral_point_decides_is_told_for_both_feedbacks(feedback):
+    """Pairs are worth 3.05 on average: a crowd if 3 is neutral, as few meetings as possible if 3.2 is."""
+    rng = np.random.default_rng(0)
+    members, pairs, totals = [], [], []
+    for t in range(80):
+        where = rng.integers(0, 2, 6)
+        utility = np.triu(3.05 + rng.uniform(-0.2, 0.2, (6, 6)), 1)
+        utility += utility.T
+        met = (where[:, None] == where) & ~np.eye(6, dtype=bool)
+        members += [(str(t), PEOPLE[i], AREAS[where[i]]) for i in range(6)]
+        pairs += [(str(t), AREAS[where[i]], PEOPLE[i], PEOPLE[j], utility[i, j]) for i, j in np.argwhere(np.triu(met))]
+        totals += [(str(t), PEOPLE[i], (utility * met)[i].sum()) for i in range(6)]
+    seen = (
+        {"pairs": pd.DataFrame(pairs, columns=["sample", "coalition", "agent", "partner", "utility"])}
+        if feedback == "semi-bandit"
+        else {"totals": pd.DataFrame(totals, columns=["sample", "agent", "utility"])}
+    )
+    frames = {"memberships": pd.DataFrame(members, columns=["sample", "agent", "coalition"]), **seen}
+    log = Log.from_frames(**frames, utility_range=(1, 5), neutral=3)
+    found = StableLearner(any_size=True, time_limit=60).fit(log).result_
+    assert sorted(map(len, found.strategy.members().values())) == [0, 6]
+    told = [text for text in found.warnings if text.startswith("with the neutral point at ")]
+    assert len(told) == 1
+    assert told[0].startswith("with the neutral point at 3.2 instead of 3, 3 people would be elsewhere")
+    assert any("above the neutral point 3, so larger teams look better" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("samples", [100, pytest.param(3000, marks=pytest.mark.slow)])
+def test_that_staying_out_is_allowed_does_not_make_it_best(tmp_path, samples):
+    """What nobody can gain by leaving is not worth recommending if it is worth nothing."""
+    simulation = Simulation.draw(12, 4, np.random.default_rng(1))
+    simulation.write_log(tmp_path / "log", samples)
+    found = StableLearner().fit(coterie.read_log(tmp_path / "log", may_stay_out=True)).result_
+    assert found.strategy.sets.any(axis=1).sum() > 6
+    assert found.options[0].expected_value > 0
+    assert simulation.game.values(found.strategy).sum() > 0
+    assert not found.is_vacuous
