@@ -264,10 +264,13 @@ class Result:
     def _moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
         if witness.movers:
+            joins = {agent: set(to) - set(self.strategy.actions[agent]) for agent, to in witness.movers.items()}
             others = [agent for agent in witness.movers if agent != witness.agent]
-            there = {agent: set(self.strategy.actions[agent]) for agent in witness.movers}
-            swapped = len(others) == 1 and set(witness.deviation) - there[witness.agent] <= there[others[0]]
-            return f"changing places with {others[0]}" if swapped else f"moving together with {' and '.join(others)}"
+            beside = " and ".join(agent for agent in others if joins[agent] == joins[witness.agent])
+            opposite = " and ".join(agent for agent in others if joins[agent] != joins[witness.agent])
+            if not opposite:
+                return f"moving together with {beside}"
+            return f"changing places{f', together with {beside},' if beside else ''} with {opposite}"
         now = set(self.strategy.actions[witness.agent]) if self.strategy.is_pure else set()
         to = [name for name in witness.deviation if name not in now]
         kept = bool(now & set(witness.deviation))
