@@ -20,7 +20,8 @@ def made(unknowns, n, k, rng):
     """Beliefs without draws in random values, and two random assignments."""
     shape = (1 if unknowns.is_pooled else k, n, n, *((n + 1,) if unknowns.by_size else ()))
     count = np.ones(shape)
-    estimate = PairEstimate.from_sums(unknowns, count, np.zeros(shape), count, Bounds(-1, 1))
+    bounds = Bounds(-1, 1)
+    estimate = PairEstimate.from_sums(unknowns, count, np.zeros(shape), count, bounds, n_coalitions=k)
     values = rng.uniform(-1, 1, shape)
     values[:, np.arange(n), np.arange(n)] = 0
     profiles = [np.eye(k, dtype=bool)[rng.integers(0, k, n)] for _ in range(2)]

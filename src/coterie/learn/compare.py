@@ -11,7 +11,7 @@ from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
 from coterie.assumptions.all_checks import checks_of
 from coterie.certificates.against import Against, paired_against
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.certificate import Certificate, among_known
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
@@ -287,7 +287,8 @@ def _certificate(
     against: Against = wishes.against(spaces)
     try:
         if against.is_plain:
-            return paired(evidence, strategy, against.own_spaces, delta, declared=declared), notes
+            alone = paired(evidence, strategy, against.own_spaces, delta, declared=declared)
+            return among_known(alone, against.newcomers), notes
         return paired_against(evidence, strategy, against, delta, declared=declared), notes
     except TooLargeError as problem:
         return None, [*notes, f"no certificate: {problem}"]
