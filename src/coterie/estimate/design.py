@@ -42,9 +42,8 @@ class Design(ABC):
 
     def rows_by_owner(self) -> Iterator[tuple[int, IntArray]]:
         """Yield every agent who has rows, and which they are."""
-        order = np.argsort(self.owners, kind="stable")
-        agents, first = np.unique(self.owners[order], return_index=True)
-        yield from zip(agents.tolist(), np.split(order, first[1:]), strict=True)
+        for agent in np.unique(self.owners).tolist():
+            yield agent, np.flatnonzero(self.owners == agent)
 
     @abstractmethod
     def linear(self, values: FloatArray) -> FloatArray:
