@@ -50,6 +50,12 @@ def test_a_group_takes_the_place_of_others_who_are_none():
 
 def test_a_group_looks_at_a_limited_number_of_others():
     assert [_taken_from(size) for size in (1, 2, 3, 20)] == [128, 16, 10, 21]
+    crowd = ",".join(str(i + 1) for i in range(20))
+    task = task_of({"together": [crowd]}, 0, n=42, k=2)
+    profile = np.eye(2, dtype=bool)[(np.arange(42) >= 21).astype(int)]
+    several = task.steps(profile).moves.sum(axis=1) - 20
+    assert max(np.bincount(several[several > 0])) <= 128
+    assert several.max() == 20
 
 
 def test_a_program_without_an_answer_is_not_an_interruption(monkeypatch):

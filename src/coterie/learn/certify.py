@@ -180,7 +180,7 @@ class Given:
         about = [name.replace("_", " ") for name in before.to_json() if name not in {"format", "labels"}]
         words += [f"rules about {', '.join(about)}"] if about else []
         found["value"] = found["value"] or "total"
-        return found, [f"taken over from the result: {'; '.join(words)} (what is said besides wins)"] if words else []
+        return found, [f"taken over from the result: {'; '.join(words)}; whatever is said here wins"] if words else []
 
     def strategy(self, statistics: Statistics, rules: Rules, label: str) -> tuple[Strategy, list[str]]:
         """Return the strategy in the names of a log, and remarks.
@@ -211,6 +211,8 @@ class Given:
                         f"strategy: agent {missing[0]!r} has no action; to say who is to be assigned at all, without "
                         f"whoever left, there is {said('staff')}"
                     )
+            if self.path is not None:
+                return Strategy.from_json(content, agents, statistics.coalitions), notes
             return as_strategy(content, agents, statistics.coalitions, "the log's"), notes
 
     def _actions(self, agents: Sequence[str]) -> Mapping[str, Any] | None:
@@ -219,7 +221,8 @@ class Given:
         for key in ("strategy", "actions"):
             if isinstance(actions, Mapping) and isinstance(actions.get(key), Mapping) and key not in agents:
                 actions = actions[key]
-        return actions if isinstance(actions, Mapping) else None
+        is_known = isinstance(actions, Mapping) and (self.path is None or actions is not self.content)
+        return actions if is_known else None
 
     def _naming(self) -> AbstractContextManager[None]:
         return nullcontext() if self.path is None else naming(self.path)

@@ -117,9 +117,11 @@ class Task:
             own = profile[group]
             for l, m in product(*(np.flatnonzero(rooms).tolist() for rooms in (own.all(axis=0), ~own.any(axis=0)))):
                 others = np.flatnonzero(profile[:, m] & ~profile[:, l])
-                others = others[self._order_of_leaving(profile, others, l, m)][: _taken_from(len(group))]
-                for count in range(1, min(len(group), len(others)) + 1):
-                    chosen = others[_subsets(len(others), count)]
+                counts = range(1, min(len(group), len(others)) + 1)
+                if any(len(others) > _taken_from(count) for count in counts):
+                    others = others[self._order_of_leaving(profile, others, l, m)]
+                for count in counts:
+                    chosen = others[_subsets(min(len(others), _taken_from(count)), count)]
                     movers = np.hstack([np.tile(np.array(group), (len(chosen), 1)), chosen])
                     given, taken = (np.broadcast_to(units[room], (len(chosen), len(units))) for room in (l, m))
                     parts.append(handed_over(profile, self.spaces, movers, len(group), given, taken))
@@ -153,8 +155,9 @@ class Task:
         return np.asarray(self._score(after) - self._score(own[None])[0])
 
 
+@cache
 def _taken_from(size: int) -> int:
-    """Return among how many others a group looks for as many as it has: of not too many choices."""
+    """Return among how many others a group looks for so many: of not too many choices."""
     return max(among for among in range(size, size + REGROUPED) if comb(among, size) <= REGROUPED or among == size)
 
 
