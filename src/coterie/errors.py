@@ -13,6 +13,10 @@ class TooLargeError(InputError):
     """An exact enumeration was asked for that exceeds its stated limit."""
 
 
+class SolverError(CoterieError):
+    """A program for whole numbers ended without an answer, for numerical reasons."""
+
+
 class NoPotentialError(CoterieError):
     """The game has no potential function of a known kind."""
 

@@ -257,3 +257,26 @@ def test_a_real_process(tmp_path):
     assert done[0].stdout == b""
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_evaluate_takes_up_the_value_that_was_simulated(run, tmp_path):
+    logs = {}
+    for value in ("total", "average"):
+        run("simulate", *options(tmp_path / value, value=value))
+        logs[value] = {file.name: file.read_text() for file in (tmp_path / value).iterdir()}
+    truths = [json.loads(log.pop("truth.json")) for log in logs.values()]
+    assert logs["total"] == logs["average"]  # outcomes are of pairs, whatever a team is worth
+    assert truths[1].pop("value") == "average"
+    assert truths[0] == truths[1]
+    game = read_truth(tmp_path / "average" / "truth.json")
+    assert game.value == "average"
+    teams = game.actions.spaces[0].to_json(game.coalitions)[0]
+    (tmp_path / "teams.csv").write_text(
+        "agent,coalition\n" + "".join(f"{agent},{coalition}\n" for agent in game.agents for coalition in teams)
+    )
+    found = {}
+    for value in ("total", "average"):
+        _, out, _ = run("evaluate", tmp_path / "teams.csv", "--truth", tmp_path / value / "truth.json", "--json")
+        found[value] = json.loads(out)
+        assert found[value]["value"] == value
+    assert found["average"]["total_value"] == pytest.approx(found["total"]["total_value"] / 4)  # everybody has four

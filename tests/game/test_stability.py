@@ -62,10 +62,53 @@ def obvious_steps(game, sets, stability):
                 yield {i: new_i, j: new_j}, set()
 
 
-def obvious_gap(game, table, sets, stability, value, admitted=lambda *_: True):
+def obvious_group_steps(game, sets, stability, groups):
+    """Yield {mover: new set} of people who step as one; under swap also exchanges with one other, or another group."""
+    allowed, rooms = options(game), range(game.n_coalitions)
+
+    def given(some, others):
+        """What all of some have and none of the others has, as sets of one; nothing where they are nowhere."""
+        own = [{l} for l in rooms if all(l in sets[i] for i in some) and not any(l in sets[j] for j in others)]
+        return own + ([set()] if not any(sets[i] for i in some) else [])
+
+    for group in groups:
+        alike = len({sets[i] for i in group}) == 1
+        targets = (
+            [dict.fromkeys(group, new) for new in allowed[group[0]] if new != sets[group[0]]]
+            if alike
+            else [
+                {i: (sets[i] - {l}) | new for i in group}
+                for l in rooms if all(l in sets[i] for i in group)
+                for new in [set(), *({m} for m in rooms if not any(m in sets[i] for i in group))]
+            ]
+        )  # fmt: skip
+        yield from (movers for movers in targets if all(frozenset(movers[i]) in allowed[i] for i in group))
+    if stability != "swap":
+        return
+    inside = {i for group in groups for i in group}
+    units = [*groups, *((i,) for i in range(len(sets)) if i not in inside)]
+    for one, two in combinations(units, 2):
+        if len(one) == len(two) == 1:
+            continue
+        pairs = [(a, b) for a in given(one, two) for b in given(two, one) if a or b]
+        if all(len({sets[i] for i in some}) == 1 for some in (one, two)):
+            a, b = sets[one[0]] - sets[two[0]], sets[two[0]] - sets[one[0]]
+            if (a or not sets[one[0]]) and (b or not sets[two[0]]) and (a or b):
+                pairs.append((a, b))
+        for a, b in pairs:
+            movers = {i: (sets[i] - a) | b for i in one} | {j: (sets[j] - b) | a for j in two}
+            if all(frozenset(own) in allowed[i] for i, own in movers.items()):
+                yield movers
+
+
+def obvious_gap(game, table, sets, stability, value, admitted=lambda *_: True, groups=()):
     before = [utility(table, sets, h, value) for h in range(len(sets))]
     worst = 0.0
-    for movers, consent in obvious_steps(game, sets, stability):
+    together = []
+    for movers in obvious_group_steps(game, sets, stability, groups):
+        joined = set().union(*(new - sets[i] for i, new in movers.items())) if stability == "individual" else set()
+        together.append((movers, {h for h, own in enumerate(sets) if h not in movers and own & joined}))
+    for movers, consent in (*obvious_steps(game, sets, stability), *together):
         after = [movers.get(h, own) for h, own in enumerate(sets)]
         if not admitted(sets, after):
             continue
@@ -210,12 +253,10 @@ def test_gap_under_rules_is_that_of_enumeration(drawn, stability, seed):
                 return False
         return True
 
-    groups = [tuple(int(name) - 1 for name in pair.agents) for pair in rules.together]
-    if any(profile[list(group)].all(axis=0).any() for group in groups):
-        return  # people who step as one: below
-    expected = obvious_gap(game, drawn.table, as_sets(profile), stability, "total", admitted)
-    assert game.gap(profile, stability, rules) == pytest.approx(expected, abs=1e-9)
     compiled = Admissible.of(rules, game.agents, game.coalitions)
+    groups = compiled.groups_in(profile)
+    expected = obvious_gap(game, drawn.table, as_sets(profile), stability, "total", admitted, groups)
+    assert game.gap(profile, stability, rules) == pytest.approx(expected, abs=1e-9)
     assert len(compiled.violations(profile)) == 0 or any(broken(rules, as_sets(profile), k).values())
     assert compiled.holds(profile) == (not any(broken(rules, as_sets(profile), k).values()))
 
@@ -238,6 +279,24 @@ def test_those_who_must_be_together_step_as_one():
     moved = game.worst(teams, rules=Rules(together=["Ada,Bo"], fix=["Cy=2"]))
     assert moved.movers == {"Ada": ("2",), "Bo": ("2",)}
     assert moved.agent == "Bo"
+
+
+def test_those_who_must_be_together_exchange_as_one():
+    """At fixed sizes a pair can go nowhere but in place of another pair."""
+    means = np.zeros((2, 6, 6))
+    for one, two, room in ((0, 1, 1), (2, 3, 0)):  # Ada and Bo do better in 2, Cy and Di in 1
+        means[room, one, two] = means[room, two, one] = 1.0
+    game = Game(means, actions="one", agents=["Ada", "Bo", "Cy", "Di", "Em", "Flo"])
+    teams = {"Ada": ["1"], "Bo": ["1"], "Em": ["1"], "Cy": ["2"], "Di": ["2"], "Flo": ["2"]}
+    pairs = Rules(team_size=3, together=["Ada,Bo", "Cy,Di"])
+    worst = game.worst(teams, "swap", pairs)
+    assert worst.gain == 1.0
+    assert worst.movers == {"Ada": ("2",), "Bo": ("2",), "Cy": ("1",), "Di": ("1",)}
+    assert game.gap(teams, "swap", Rules(team_size=3, together=["Ada,Bo"])) == 0  # Cy and Di are two agents
+    assert game.gap(teams, "nash", pairs) == 0
+    one_for_two = game.worst(teams, "swap", Rules(team_size="2:4", together=["Ada,Bo"], fix=["Cy=2", "Di=2", "Em=1"]))
+    assert one_for_two.gain == 0  # Flo would gain nothing by it, and may not be made to
+    assert game.gap(teams, "swap", Rules(team_size="1:5", together=["Ada,Bo"])) == 1.0  # they go alone
 
 
 def test_with_fixed_sizes_only_swaps_are_possible():

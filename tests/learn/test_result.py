@@ -278,3 +278,17 @@ def test_sentences_without_a_case():
     assert Result.from_json(CONTRACT | {"certificate": nobody}).sentence().endswith("moving: nobody has a choice.")
     unbounded = CONTRACT["certificate"] | {"gap": "inf"}
     assert Result.from_json(CONTRACT | {"certificate": unbounded}).sentence().startswith("Nothing can be certified")
+
+
+@pytest.mark.parametrize(
+    ("movers", "words"),
+    [
+        ({"1": ("2",), "3": ("1",)}, "1 changing places with 3."),
+        ({"1": ("2",), "2": ("2",)}, "1 moving together with 2."),
+        ({"1": ("2",), "2": ("2",), "3": ("1",)}, "1 changing places, together with 2, with 3."),
+    ],
+)
+def test_steps_of_several_in_words(movers, words):
+    found = result()
+    witness = replace(found.certificate.worst, agent="1", deviation=("2",), movers=movers)
+    assert replace(found, certificate=replace(found.certificate, worst=witness)).sentence().endswith(words)

@@ -11,6 +11,7 @@ from coterie import InputError, Log, Rules, StableLearner
 from coterie.game.admissible import Admissible
 from coterie.learn.options import unbeaten
 from coterie.learn.result import Result
+from coterie.simulate import Simulation
 
 PEOPLE = [f"p{i:02d}" for i in range(12)]
 AREAS = ["Finance", "Law", "Tech"]
@@ -121,6 +122,13 @@ def test_leavers_are_nowhere_and_newcomers_somewhere(made):
     assert len(actions["Nina"]) == 1
     assert "p00" in found.left_out
     assert any("nothing is known of Nina" in text for text in found.warnings)
+    assert found.certificate.newcomers == ("Nina",)
+    assert found.certificate.known_gap < found.certificate.gap
+    said = (
+        f"There are no data of Nina. Leaving their moves aside, with 99 % confidence, {found.nobody_gains(0)[:6]} else"
+    )
+    assert said in repr(found)
+    assert Result.from_json(json.loads(json.dumps(found.to_json()))).among_known() == found.among_known()
 
 
 def test_fairness_cares_for_the_worst_off(made):
@@ -206,8 +214,6 @@ def test_nothing_that_breaks_a_limit_is_recommended():
 
 
 def test_more_sets_than_can_be_listed(tmp_path):
-    from coterie.simulate import Simulation
-
     Simulation.draw(4, 13, np.random.default_rng(0)).write_log(tmp_path / "log", 60)
     log = coterie.read_log(tmp_path / "log", actions="any")
     found = StableLearner(time_limit=5).fit(log).result_
@@ -225,3 +231,87 @@ def test_what_holds_without_data_is_said_of_given_teams_too(made):
     log, today, _ = made
     found = coterie.certify(log, today, rules=Rules(team_size="4"), stability="nash")
     assert (found.certificate.gap, found.is_vacuous) == (0, True)
+
+
+def test_newcomers_do_not_make_the_rest_worthless():
+    rows = [(f"{room}{t}", room, "a", "b", 0.8) for room in "xy" for t in range(200)]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    found = coterie.certify(log, {"a": ["x"], "b": ["x"], "Nina": ["y"]}, rules=Rules(staff=["a", "b", "Nina"]))
+    assert found.certificate.gap == found.range_gap == 2  # Nina could love both
+    assert 0.2 < found.certificate.known_gap < 0.7  # who leaves the other loses 0.8, and gets 1 from Nina at most
+    assert not found.says_nothing
+    assert "Leaving their moves aside, with 99 % confidence, nobody else can gain more than" in found.among_known()
+
+
+def test_certify_takes_over_what_a_result_was_made_with(found, made, tmp_path):
+    log, _, _ = made
+    found.save(tmp_path / "result.json")
+    for given in (found, tmp_path / "result.json", found.to_json()):
+        again = coterie.certify(log, given)
+        assert (again.value, again.stability, again.rules) == (found.value, found.stability, found.rules)
+        assert again.certificate.gap == found.certificates["paired"]
+        (line,) = [text for text in again.warnings if text.startswith("taken over from the result")]
+        assert "value average; rules about team size, together, apart, ban" in line
+    other = coterie.certify(log, found, value="total", stability="nash", rules=Rules(team_size="2:6"))
+    assert (other.value, other.stability) == ("total", "nash")
+    assert other.rules == found.rules + Rules(team_size="2:6")
+    bare = coterie.certify(log, found.strategy)
+    assert (bare.value, bare.stability, bool(bare.rules)) == ("total", "nash", False)
+    assert not any("taken over" in text for text in bare.warnings)
+
+
+def test_an_assignment_may_lack_those_who_left(made, tmp_path):
+    log, today, _ = made
+    here = {person: where for person, where in today.items() if person != "p00"}
+    found = coterie.certify(log, here, rules=Rules(staff=PEOPLE[1:]))
+    assert found.strategy.actions["p00"] == []
+    assert (
+        found.certificate.gap
+        == coterie.certify(log, today | {"p00": []}, rules=Rules(staff=PEOPLE[1:])).certificate.gap
+    )
+    (tmp_path / "here.csv").write_text("agent,coalition\n" + "".join(f"{who},{to[0]}\n" for who, to in here.items()))
+    for given in (here, tmp_path / "here.csv"):
+        with pytest.raises(InputError, match="agent 'p00' has no action; to say who is to be assigned at all, "):
+            coterie.certify(log, given)
+    with pytest.raises(InputError, match="'p01' has no action"):
+        coterie.certify(log, {"p02": ["Law"]}, rules=Rules(staff=PEOPLE[1:]))
+
+
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_what_the_neutral_point_decides_is_told_for_both_feedbacks(feedback):
+    """Pairs are worth 3.05 on average: a crowd if 3 is neutral, as few meetings as possible if 3.2 is."""
+    rng = np.random.default_rng(0)
+    members, pairs, totals = [], [], []
+    for t in range(80):
+        where = rng.integers(0, 2, 6)
+        utility = np.triu(3.05 + rng.uniform(-0.2, 0.2, (6, 6)), 1)
+        utility += utility.T
+        met = (where[:, None] == where) & ~np.eye(6, dtype=bool)
+        members += [(str(t), PEOPLE[i], AREAS[where[i]]) for i in range(6)]
+        pairs += [(str(t), AREAS[where[i]], PEOPLE[i], PEOPLE[j], utility[i, j]) for i, j in np.argwhere(np.triu(met))]
+        totals += [(str(t), PEOPLE[i], (utility * met)[i].sum()) for i in range(6)]
+    seen = (
+        {"pairs": pd.DataFrame(pairs, columns=["sample", "coalition", "agent", "partner", "utility"])}
+        if feedback == "semi-bandit"
+        else {"totals": pd.DataFrame(totals, columns=["sample", "agent", "utility"])}
+    )
+    frames = {"memberships": pd.DataFrame(members, columns=["sample", "agent", "coalition"]), **seen}
+    log = Log.from_frames(**frames, utility_range=(1, 5), neutral=3)
+    found = StableLearner(any_size=True, time_limit=60).fit(log).result_
+    assert sorted(map(len, found.strategy.members().values())) == [0, 6]
+    told = [text for text in found.warnings if text.startswith("with the neutral point at ")]
+    assert len(told) == 1
+    assert told[0].startswith("with the neutral point at 3.2 instead of 3, 3 people would be elsewhere")
+    assert any("above the neutral point 3, so larger teams look better" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("samples", [100, pytest.param(3000, marks=pytest.mark.slow)])
+def test_that_staying_out_is_allowed_does_not_make_it_best(tmp_path, samples):
+    """What nobody can gain by leaving is not worth recommending if it is worth nothing."""
+    simulation = Simulation.draw(12, 4, np.random.default_rng(1))
+    simulation.write_log(tmp_path / "log", samples)
+    found = StableLearner().fit(coterie.read_log(tmp_path / "log", may_stay_out=True)).result_
+    assert found.strategy.sets.any(axis=1).sum() > 6
+    assert found.options[0].expected_value > 0
+    assert simulation.game.values(found.strategy).sum() > 0
+    assert not found.is_vacuous

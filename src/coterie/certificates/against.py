@@ -35,7 +35,7 @@ from coterie.estimate.step_design import StepDesign, step_design
 from coterie.game.actions import ActionSpaces, names_in
 from coterie.game.admissible import Admissible
 from coterie.game.game import Game, Value
-from coterie.game.steps import NOBODY, Stability, Steps, consent_needed, needs_consent, steps_from
+from coterie.game.steps import NOBODY, Stability, Steps, consent_needed, needs_consent
 from coterie.game.strategy import Strategy
 
 DOUBTS = 5
@@ -50,6 +50,8 @@ class Against:
     stability: Stability = "nash"
     value: Value = "total"
     admissible: Admissible | None = None
+    newcomers: tuple[str, ...] = ()
+    """Agents of whom there are no data, see `Certificate.known_gap`."""
 
     @property
     def is_plain(self) -> bool:
@@ -64,36 +66,21 @@ class Against:
 
     def steps(self, profile: BoolArray) -> Steps:
         """Return every admissible step of agents who count."""
-        groups = () if self.admissible is None else self.admissible.groups_in(profile)
-        steps = steps_from(profile, self.own_spaces, self.stability, groups)
-        steps = steps[np.asarray(np.append(self.own_spaces.counted, True)[steps.movers].all(axis=1))]
-        return steps if self.admissible is None else steps[self.admissible.admitted(profile, steps)]
+        admissible = self.admissible or Admissible.free(*profile.shape)
+        return admissible.steps(profile, self.spaces, self.stability)
 
     def game(self, evidence: Evidence) -> Game:
         """Return the game whose means are the estimates, with this value."""
         return evidence.game(self.own_spaces).valued(self.value)
 
-    def gap(self, game: Game, strategy: Strategy) -> float:
-        """Return the gap of a strategy in a game with known means."""
+    def gap(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> float:
+        """Return the gap of a strategy in a game with known means; its `steps` need not be listed again if known."""
+        game = game.with_actions(self.own_spaces).valued(self.value)
         if self.is_plain:
-            return replace_actions(game, self.own_spaces).gap(strategy)
-        _, gains = (
-            replace_actions(game, self.own_spaces)
-            .valued(self.value)
-            .steps(strategy.sets, self.stability, self.admissible)
-        )
-        return max(0.0, float(gains.min(axis=1).max(initial=0.0))) if len(gains) else 0.0
-
-
-def replace_actions(game: Game, spaces: ActionSpaces) -> Game:
-    """Return the game with other action spaces."""
-    from copy import copy
-
-    if game.actions is spaces:
-        return game
-    other = copy(game)
-    other.actions = spaces
-    return other
+            return game.gap(strategy)
+        steps = self.steps(strategy.sets) if steps is None else steps
+        gains = game.unrefused(strategy.sets, steps, self.stability)[1]
+        return float(gains.min(axis=1).max(initial=0.0))
 
 
 class Judgement:
@@ -177,6 +164,8 @@ class Judgement:
         if worst is not None:
             at = int(steps[strategy.agents.index(worst.agent)])
             worst = replace(worst, doubts=self._doubts(at))
+        new = np.isin(strategy.agents, self.against.newcomers) & counted
+        known = bounds[~np.append(new, False)[self.steps.movers].any(axis=1)]
         return Certificate(
             method,
             delta,
@@ -188,6 +177,8 @@ class Judgement:
             True,
             tuple(agent for i, agent in enumerate(strategy.agents) if counted[i] and alone[i] <= 0),
             tuple(agent for i, agent in enumerate(strategy.agents) if not counted[i]),
+            tuple(agent for i, agent in enumerate(strategy.agents) if new[i]),
+            float(known.max(initial=0.0)) if new.any() else None,
         )
 
     def _meaning(self) -> Iterable[str]:
@@ -220,7 +211,7 @@ class Judgement:
         rows = np.flatnonzero(self.mover_step == step)
         row = rows[self.estimates[rows].argmin()]
         design = self.design[np.array([row])]
-        errors = np.abs(design.weight) * design._of(self.evidence.errors)  # noqa: SLF001  (its values)
+        errors = design.terms(self.evidence.errors)
         leading = np.argsort(-errors, kind="stable")[:DOUBTS]
         strategy = self.strategy
         return tuple(

@@ -88,6 +88,16 @@ class Certificate:
     together, which holds on its own."""
     left_out: tuple[str, ...] = ()
     """Agents whom the promise is not about: they take part, but what they could gain does not count."""
+    newcomers: tuple[str, ...] = ()
+    """Agents who count and of whom there are no data at all: the range alone says what they could gain."""
+    known_gap: float | None = None
+    """The most that anybody else can gain in steps without newcomers; None where there are none.
+
+    It holds with probability 1 - delta on its own, by the proof for `gap`. Who is a newcomer follows from who is in the
+    log, not from utilities. So the steps without newcomers are fixed once the profile is, and with them the one among
+    them whose true gain is largest. Its bound is the same as in `gap`, and fails with probability at most delta; the
+    maximum over these steps is at least that bound. (Where a bound holds for all steps at once, so do both numbers.)
+    """
 
     def to_json(self) -> dict[str, Any]:
         """Return the `certificate` part of a result file."""
@@ -102,6 +112,8 @@ class Certificate:
             "is_exact": self.is_exact,
             "surely_stay": list(self.surely_stay),
             "left_out": list(self.left_out),
+            "newcomers": list(self.newcomers),
+            "known_gap": self.known_gap,
         }
 
     def __str__(self) -> str:
@@ -161,6 +173,13 @@ def certificate(
         tuple(agent for agent, value in _of_agents(strategy, together or found) if value <= 0 and counted[agent]),
         tuple(agent for agent in strategy.agents if not counted[agent]),
     )
+
+
+def among_known(found: Certificate, newcomers: Iterable[str]) -> Certificate:
+    """Return a certificate against single deviations that also tells the gap among those of whom there are data."""
+    new = tuple(agent for agent in newcomers if agent in found.per_agent)
+    known = (bound for agent, bound in found.per_agent.items() if agent not in new)
+    return replace(found, newcomers=new, known_gap=max(known, default=0.0) if new else None)
 
 
 def _of_agents(strategy: Strategy, found: Worst) -> Iterable[tuple[str, float]]:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from coterie.certificates.against import Against, fixed_against, paired_against
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.certificate import Certificate, among_known
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.holdout import fixed
 from coterie.certificates.paired import paired
@@ -38,8 +38,9 @@ def certificates_of(
             "holdout": fixed_against(evidence, strategy, against, delta) if held else None,
         }
     spaces = against.own_spaces
-    return {
+    found: dict[CertificateName, Certificate | None] = {
         "paper": paper_from(part, strategy, spaces, delta),
         "paired": paired(evidence, strategy, spaces, delta, declared=declared),
         "holdout": fixed(evidence, strategy, spaces, delta) if fresh and not evidence.allows_adaptivity else None,
     }
+    return {name: None if one is None else among_known(one, against.newcomers) for name, one in found.items()}

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from coterie import checks
 from coterie.certificates.against import Against, fixed_against, likely_against
-from coterie.certificates.certificate import Certificate, certificate
+from coterie.certificates.certificate import Certificate, among_known, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
 from coterie.certificates.likely import likely_gap
@@ -68,7 +68,8 @@ def _fixed(
     if isinstance(spaces, Against):
         if not spaces.is_plain:
             return fixed_against(evidence, strategy, spaces, delta, form=form, learning=learning)
-        spaces = spaces.own_spaces
+        alone = _fixed(evidence, strategy, spaces.own_spaces, delta, form, learning, look)
+        return among_known(alone, spaces.newcomers)
     design = evidence.design(strategy)
 
     def bound(log_term: float) -> GainBound:
@@ -125,6 +126,13 @@ class Sealed:
     def preview(self, learning: Evidence) -> Evidence:
         """Return these counts with the learning part's means: what a certificate is expected to be."""
         return expecting(self.__evidence.preview(learning), learning, self.__pass)
+
+    def expected(
+        self, candidates: Sequence[Strategy], learning: Evidence, against: Against, delta: float, *, form: Form = "both"
+    ) -> list[float]:
+        """Return about what each candidate would be certified to have if it alone were, to choose some by."""
+        ahead = self.preview(learning)
+        return [_fixed(ahead, one, against, delta, form, learning, None).gap for one in candidates]
 
     def certify(
         self,

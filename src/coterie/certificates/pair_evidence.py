@@ -11,7 +11,7 @@ from coterie.certificates.evidence import Bounding, Evidence, Form, Names
 from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound, SmallerOf
 from coterie.certificates.tilted import Tilted
 from coterie.estimate import confidence
-from coterie.estimate.design import Design, MovedDesign, StrategyDesign, directions, own_unknowns
+from coterie.estimate.design import Design, MovedDesign, StrategyDesign, own_unknowns
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import variance_of_values
@@ -141,16 +141,16 @@ class PairEvidence(Evidence):
             return None
         rows, k = design.marginals.shape
         square, filled = np.empty((rows, k, k)), 0
-        for row, i in enumerate(design.owners.tolist()):
+        for i, own in design.rows_by_owner():
             count, deviation = self.estimate.noise.by_cluster(i)
             often = np.maximum(count.sum(axis=0), 1.0)
             left = 1 - ((count / often) ** 2).sum(axis=0)
             shows = left > 1e-9
             deviation = deviation / np.sqrt(np.where(shows, left, np.inf))
-            rooms, inverse = directions(design, row), own_unknowns(self.per_count[None, :, i], i)
+            rooms, inverse = design.rows_directions(own), own_unknowns(self.per_count[None, :, i], i)
             moved = (rooms * inverse) @ deviation.T
             alone = rooms * np.sqrt(np.where(shows, 0.0, own_unknowns(values[None, :, i], i)[0]))
-            square[row] = moved @ moved.T + alone @ alone.T
+            square[own] = moved @ np.swapaxes(moved, 1, 2) + alone @ np.swapaxes(alone, 1, 2)
             filled = max(filled, int(count.any(axis=1).sum()))
         return (square, filled) if filled > 1 else None
 

@@ -86,9 +86,11 @@ class Tilted(GainBound):
         some = max(1, step // max(x.shape[1:]))
         for first in range(0, len(agents), some):
             rows = slice(first, first + some)
-            rooms = np.stack([directions(self.design, row) for row in agents[rows].tolist()])
-            own = self.design.owners[agents[rows]].tolist()
-            tables = [np.stack([own_unknowns(values[None, :, i], i) for i in own]) for values in self._tables]
+            rooms = self.design.rows_directions(agents[rows])
+            own, place = np.unique(self.design.owners[agents[rows]], return_inverse=True)
+            tables = [
+                np.stack([own_unknowns(values[None, :, i], i) for i in own.tolist()])[place] for values in self._tables
+            ]
             for start in range(0, x.shape[1], step):
                 part = slice(start, start + step)
                 found[rows, part] = self._width(np.abs(x[rows, part] @ rooms), *tables)

@@ -55,8 +55,9 @@ class TotalEvidence(Evidence):
 
     def rooms(self, design: Design) -> FloatArray:
         source = self.means or self.estimate
-        rows = enumerate(design.owners.tolist())
-        centred = np.stack([directions(design, row) @ source.theta(i) for row, i in rows])
+        centred = np.empty(design.marginals.shape)
+        for i, rows in design.rows_by_owner():
+            centred[rows] = design.rows_directions(rows) @ source.theta(i)
         return np.asarray(centred + self.bounds.middle * design.partners)
 
     def uniform_bound(self, design: Design, delta: float) -> GainBound:

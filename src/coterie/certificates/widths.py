@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.certificates.gains import LinearBound, LogTerm, RootBound
-from coterie.estimate.design import Design, directions, own_unknowns
+from coterie.estimate.design import Design, own_unknowns
 
 if TYPE_CHECKING:
     from coterie.certificates.pair_evidence import PairEvidence
@@ -146,13 +146,12 @@ def totals(known: "TotalEvidence", design: Design, log_term: LogTerm) -> RootBou
 def projections(estimate: "LinearEstimate", design: Design) -> list["Projection"]:
     """Return how well an estimate knows the rooms of every row; the rows of one agent are solved for together."""
     found: list[Projection | None] = [None] * len(design.owners)
-    for agent in np.unique(design.owners).tolist():
-        rows = np.flatnonzero(design.owners == agent).tolist()
-        every = [directions(design, row) for row in rows]
-        together = estimate.project(agent, np.concatenate(every))
+    for agent, rows in design.rows_by_owner():
+        every = design.rows_directions(rows)
+        together = estimate.project(agent, every.reshape(-1, every.shape[2]))
         end = 0
-        for row, one in zip(rows, every, strict=True):
-            part = slice(end, end := end + len(one))
+        for row in rows.tolist():
+            part = slice(end, end := end + every.shape[1])
             found[row] = replace(together, ellipsoid=together.ellipsoid[part, part], solved=together.solved[:, part])
     return [one for one in found if one is not None]
 
@@ -218,15 +217,12 @@ def dependent(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootB
     assert known.estimate.noise is not None
     together, r = known.estimate.noise.together, known.bounds.half_range
     assert together is not None
-    square: list[FloatArray] = [np.zeros(0)] * len(design.owners)
-    for i in np.unique(design.owners).tolist():
-        rows = np.flatnonzero(design.owners == i).tolist()
-        alpha = np.stack([directions(design, row) for row in rows]) * own_unknowns(known.per_count[None, :, i], i)
-        # One product for all rows of an agent: H is large, and unpacked only once.
-        by_h = (alpha.reshape(-1, alpha.shape[2]) @ together(i)).reshape(alpha.shape)
-        for row, form in zip(rows, r**2 * by_h @ np.swapaxes(alpha, 1, 2), strict=True):
-            square[row] = form
-    return dependent_bound(known.parts(design), np.stack(square), log_term)
+    rooms = design.marginals.shape[1]
+    square = np.empty((len(design.owners), rooms, rooms))
+    for i, rows in design.rows_by_owner():
+        alpha = design.rows_directions(rows) * own_unknowns(known.per_count[None, :, i], i)
+        square[rows] = r**2 * alpha @ together(i) @ np.swapaxes(alpha, 1, 2)
+    return dependent_bound(known.parts(design), square, log_term)
 
 
 def dependent_without_counts(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootBound:

@@ -32,7 +32,7 @@ def command(
         certificate = certified_gap(content)
         said = content if isinstance(content, dict) else {}
         left_out = typed(tuple[str, ...], said.get("left_out", ()), "left_out")
-        game = game.valued(checks.one_of(said.get("value", "total"), Value, "value"))
+        game = game.valued(checks.one_of(said.get("value", game.value), Value, "value"))
         stability = checks.one_of(said.get("stability", "nash"), Stability, "stability")
         rules = as_rules(said.get("rules"))
         worst = game.worst(strategy, stability, rules)

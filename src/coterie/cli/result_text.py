@@ -87,6 +87,8 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         )  # fmt: skip
     else:
         yield from wrapped(result.sentence(), "", "")
+    if known := result.among_known():
+        yield from wrapped(known, "", "")
     if result.likely is not None and result.likely < result.certificate.gap:
         yield from wrapped(f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}.", "", "")
     yield from _stayers(result)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli.output import messages
+from coterie.game.game import Value
 from coterie.log.schema import Feedback
 from coterie.simulate import AROUND_PROFILE, POLICIES
 from coterie.simulate.models import ModelName, Noise
@@ -49,6 +50,13 @@ def command(
             help="Clip normal utilities to [-1, 1], or not. By default yes, except in mixed-effects.",
         ),
     ] = None,
+    value: Annotated[
+        Value,
+        typer.Option(
+            help="What a team is worth to whoever evaluates: the total over the others, or their average. "
+            "The log is the same, apart from policies around the best stable profile."
+        ),
+    ] = "total",
     asymmetric: Annotated[bool, typer.Option("--asymmetric", help="Draw both orders of a pair separately.")] = False,
     table_format: Annotated[TableFormat, typer.Option("--format", help="How tables are written.")] = "csv",
     seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
@@ -77,6 +85,7 @@ def command(
         "symmetric": not asymmetric,
         "noise": noise,
         "clip": clip,
+        "value": value,
     }
     simulation = Simulation.draw(agents, coalitions, rng, **options)
     if is_around:

@@ -6,6 +6,7 @@ row per profile and agent. Which phi there are is the business of `coterie.estim
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from typing import ClassVar
 
@@ -34,6 +35,15 @@ class Design(ABC):
     def row_directions(self, row: int) -> FloatArray:
         """Return a row's coefficients over its agent's own unknowns, shape (k, d), see `directions`."""
         raise NotImplementedError
+
+    def rows_directions(self, rows: IntArray) -> FloatArray:
+        """Return those of several rows, shape (rows, k, d)."""
+        return np.stack([self.row_directions(row) for row in rows.tolist()])
+
+    def rows_by_owner(self) -> Iterator[tuple[int, IntArray]]:
+        """Yield every agent who has rows, and which they are."""
+        for agent in np.unique(self.owners).tolist():
+            yield agent, np.flatnonzero(self.owners == agent)
 
     @abstractmethod
     def linear(self, values: FloatArray) -> FloatArray:

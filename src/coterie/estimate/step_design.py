@@ -71,8 +71,12 @@ class StepDesign(Design):
     def partners(self) -> FloatArray:
         return self._sums(np.abs(self.weight))
 
+    def terms(self, values: FloatArray) -> FloatArray:
+        """Return |c_e| values_e of every coefficient."""
+        return np.asarray(np.abs(self.weight) * self._of(values))
+
     def linear(self, values: FloatArray) -> FloatArray:
-        return self._sums(np.abs(self.weight) * self._of(values))
+        return self._sums(self.terms(values))
 
     def quadratic(self, values: FloatArray) -> FloatArray:
         return self._sums(self.weight**2 * self._of(values))
@@ -83,15 +87,20 @@ class StepDesign(Design):
         return found.reshape(-1, 2)
 
     def row_directions(self, row: int) -> FloatArray:
-        inside = slice(*np.searchsorted(self.row, [row, row + 1]))
+        return np.asarray(self.rows_directions(np.array([row]))[0])
+
+    def rows_directions(self, rows: IntArray) -> FloatArray:
+        # The coefficients of each row are next to each other.
+        first, end = np.searchsorted(self.row, rows), np.searchsorted(self.row, rows + 1)
+        which = np.repeat(np.arange(len(rows)), end - first)
+        inside = np.arange(len(which)) + np.repeat(first - np.cumsum(end - first) + end - first, end - first)
         table, partner, *size = (index[inside] for index in self.cell)
-        agent = self.owners[row]
-        place = table * (self.n_agents - 1) + partner - (partner > agent)
+        place = table * (self.n_agents - 1) + partner - (partner > self.owners[rows][which])
         width = self.tables * (self.n_agents - 1)
         if size:
             place, width = place * (self.n_agents - 1) + size[0] - 2, width * (self.n_agents - 1)
-        found, weight = np.zeros((2, width)), self.weight[inside]
-        found[np.where(weight > 0, GAINED, LOST), place] = np.abs(weight)
+        found, weight = np.zeros((len(rows), 2, width)), self.weight[inside]
+        found[which, np.where(weight > 0, GAINED, LOST), place] = np.abs(weight)
         return found
 
     def __getitem__(self, rows: IntArray) -> "StepDesign":

@@ -19,7 +19,7 @@ from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces, ExplicitSets
 from coterie.game.rules import EACH, Rules, TeamSize
-from coterie.game.steps import Steps
+from coterie.game.steps import Stability, Steps, steps_from
 from coterie.words import counted, in_order
 
 RENAMED = 6
@@ -227,6 +227,11 @@ class Admissible:
                 largest[rule.coalition] = rule.size.max
         return cls(tuple(compiled), staff, largest, _groups(compiled), today, rules.max_moves, interchangeable)
 
+    @classmethod
+    def free(cls, n_agents: int, n_coalitions: int) -> "Admissible":
+        """Return no rules at all, about so many agents and coalitions."""
+        return cls((), np.ones(n_agents, dtype=bool), np.full(n_coalitions, n_agents), ())
+
     @cached_property
     def is_free(self) -> bool:
         """Whether there are no rules at all."""
@@ -256,6 +261,13 @@ class Admissible:
     def holds(self, profile: BoolArray) -> bool:
         """Return whether a profile keeps all rules."""
         return not self.violations(profile)
+
+    def steps(self, profile: BoolArray, spaces: ActionSpaces, stability: Stability = "nash") -> Steps:
+        """Return every admissible step of people who count, whoever would refuse it."""
+        spaces = self.spaces(spaces)
+        steps = steps_from(profile, spaces, stability, self.groups_in(profile))
+        steps = steps[np.asarray(np.append(spaces.counted, True)[steps.movers].all(axis=1))]  # nobody is no hindrance
+        return steps[self.admitted(profile, steps)]
 
     def admitted(self, profile: BoolArray, steps: Steps) -> BoolArray:
         """Return which steps people may take: those that make no rule worse."""

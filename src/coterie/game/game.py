@@ -34,7 +34,7 @@ from coterie.game.admissible import Admissible
 from coterie.game.changes import changes_of_all, gains_of_movers
 from coterie.game.means import pair_means
 from coterie.game.rules import as_rules
-from coterie.game.steps import Stability, Steps, consent_needed, needs_consent, steps_from
+from coterie.game.steps import Stability, Steps, consent_needed, needs_consent
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
 
@@ -252,11 +252,10 @@ class Game:
     ) -> tuple[Steps, FloatArray]:
         """Return every step that is admissible and that nobody refuses, and what each mover gains, shape (s, g)."""
         admissible = admissible or self._admissible(None)
-        spaces = admissible.spaces(self.actions)
-        steps = steps_from(profile, spaces, stability, admissible.groups_in(profile))
-        counted = np.append(spaces.counted, True)[steps.movers].all(axis=1)  # nobody is no hindrance
-        steps = steps[np.asarray(counted)]
-        steps = steps[admissible.admitted(profile, steps)]
+        return self.unrefused(profile, admissible.steps(profile, self.actions, stability), stability)
+
+    def unrefused(self, profile: BoolArray, steps: Steps, stability: Stability = "nash") -> tuple[Steps, FloatArray]:
+        """Return those of some steps that nobody refuses, and what each mover gains, shape (s, g)."""
         if needs_consent(stability) and len(steps):
             changes = changes_of_all(self.utilities, profile, steps)
             refused = ((changes < -STABLE_WITHIN) & consent_needed(profile, steps, stability)).any(axis=1)
@@ -282,8 +281,14 @@ class Game:
         places = [checks.index_of(agent, self.agents, "agent") for agent in agents]
         if len(set(places)) == self.n_agents:
             raise InputError("agents: nobody is left whose gains count")
+        return self.with_actions(self.actions.leaving_out(places))
+
+    def with_actions(self, spaces: ActionSpaces) -> "Game":
+        """Return the same game, in which agents may do something else."""
+        if spaces is self.actions:
+            return self
         other = copy(self)
-        other.actions = self.actions.leaving_out(places)
+        other.actions = spaces
         return other
 
     def gap(self, strategy: StrategyLike, stability: Stability = "nash", rules: Any = None) -> float:

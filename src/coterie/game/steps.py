@@ -12,7 +12,8 @@ are and whose consent they need:
 
 An exchange of i and j is of L for M, L within a_i without a_j and M within a_j without a_i: both single coalitions, or
 both all that is there. One of them may be empty where its owner is in no coalition at all. People who must be together
-(`coterie.game.rules`) step as one. Rules say which steps are admissible: `coterie.game.admissible`.
+(`coterie.game.rules`) step as one, in exchanges too: such a group exchanges with one agent, or with another group, and
+every one of them is a mover. Rules say which steps are admissible: `coterie.game.admissible`.
 
 The *small steps* join one coalition, leave one, or swap one for another. They are few even where an action space has
 2^k sets, so searches and plans try them where it cannot be listed.
@@ -108,7 +109,7 @@ def steps_from(
     """
     parts = [single_steps(profile, spaces)]
     if stability == "swap":
-        parts.append(exchanges(profile, spaces))
+        parts += [exchanges(profile, spaces), group_exchanges(profile, spaces, groups)]
     parts += [_as_one(profile, spaces, list(group)) for group in groups]
     return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
 
@@ -176,6 +177,57 @@ def _as_one(profile: BoolArray, spaces: ActionSpaces, group: list[int]) -> Steps
     for place, agent in enumerate(group):
         allowed &= spaces.spaces[agent].contains(sets[:, place])
     return Steps(np.tile(np.array(group), (int(allowed.sum()), 1)), sets[allowed])
+
+
+def group_exchanges(profile: BoolArray, spaces: ActionSpaces, groups: Sequence[Sequence[int]]) -> Steps:
+    """Return every exchange of coalitions by people who are together with one agent, or with others who are.
+
+    As in `exchanges`, what all of one side have and nobody of the other has changes hands: a single coalition for a
+    single one; or all of it, where the people of each side have the same coalitions.
+    """
+    grouped = {agent for group in groups for agent in group}
+    sides = [list(group) for group in groups] + [[i] for i in range(len(profile)) if i not in grouped]
+    parts = []
+    for place, one in enumerate(sides[: len(groups)]):
+        for two in sides[place + 1 :]:
+            from_one, from_two = _offers(profile[one], profile[two])
+            movers = np.tile(np.array([*one, *two]), (len(from_one), 1))
+            parts.append(handed_over(profile, spaces, movers, len(one), from_one, from_two))
+    return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+
+
+def _offers(one: BoolArray, two: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Return what two sides, given by their members' sets, may exchange: L and M of each exchange, shape (e, k)."""
+    units = np.eye(one.shape[1], dtype=bool)
+
+    def single(own: BoolArray, other: BoolArray) -> BoolArray:
+        nothing = np.zeros((0 if own.any() else 1, own.shape[1]), dtype=bool)
+        return np.concatenate([units[own.all(axis=0) & ~other.any(axis=0)], nothing])
+
+    first, second = single(one, two), single(two, one)
+    left, right = (
+        places.ravel() for places in np.meshgrid(*(np.arange(len(s)) for s in (first, second)), indexing="ij")
+    )
+    from_one, from_two = first[left], second[right]
+    if (one == one[0]).all() and (two == two[0]).all():
+        only_one, only_two = one[0] & ~two[0], two[0] & ~one[0]
+        both_sides = (only_one.any() or not one.any()) and (only_two.any() or not two.any())
+        if both_sides and max(only_one.sum(), only_two.sum()) > 1:
+            from_one, from_two = np.vstack([from_one, only_one]), np.vstack([from_two, only_two])
+    real = from_one.any(axis=1) | from_two.any(axis=1)
+    return from_one[real], from_two[real]
+
+
+def handed_over(
+    profile: BoolArray, spaces: ActionSpaces, movers: IntArray, side: int, from_one: BoolArray, from_two: BoolArray
+) -> Steps:
+    """Return the steps in which the first `side` movers of each (s, g) give L (s, k) for M, and the others M for L."""
+    is_first = (np.arange(movers.shape[1]) < side)[None, :, None]
+    gone = np.where(is_first, from_one[:, None], from_two[:, None])
+    new = np.where(is_first, from_two[:, None], from_one[:, None])
+    sets = (profile[movers] & ~gone) | new
+    allowed = _contained(spaces, movers.ravel(), sets.reshape(-1, profile.shape[1])).reshape(movers.shape).all(axis=1)
+    return Steps(movers[allowed], sets[allowed])
 
 
 def _contained(spaces: ActionSpaces, agents: IntArray, sets: BoolArray) -> BoolArray:

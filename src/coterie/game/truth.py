@@ -2,7 +2,8 @@
 
 The mean utility of the pair i, j in coalition l of size s is
 `size_scale[l][s] * means[l][i][j] + size_shift[l][s]`; games whose means depend on the size in
-another way hold a `size_table[l][i][j][s]` instead.
+another way hold a `size_table[l][i][j][s]` instead. `value` is "average" where coalitions are worth
+that of these utilities, and is left out where they are worth the total.
 """
 
 import os
@@ -14,7 +15,7 @@ from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.files import naming, read_json, to_json, whole_file
 from coterie.game.actions import ActionSpaces
-from coterie.game.game import Game
+from coterie.game.game import Game, Value
 
 FORMAT = "coterie.truth/1"
 
@@ -28,6 +29,7 @@ def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[st
         "actions": game.actions.to_json(game.agents, game.coalitions),
         "symmetric": game.is_symmetric,
         "interchangeable": game.is_interchangeable,
+        **({} if game.value == "total" else {"value": game.value}),
         **game.observed.arrays(),
     }
     return content | ({"simulation": dict(provenance)} if provenance else {})
@@ -59,6 +61,7 @@ def _game(content: Any) -> Game:
         "symmetric": _promise(content, "symmetric"),
         "agents": agents,
         "coalitions": coalitions,
+        "value": checks.one_of(content.get("value", "total"), Value, "value"),
     }
     if "size_table" in content:
         if {"means", "size_scale", "size_shift"} & set(content):

@@ -1,9 +1,13 @@
 """How stable a given strategy surely is, such as today's teams."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from coterie import checks
 from coterie.certificates.against import likely_against
@@ -16,13 +20,14 @@ from coterie.certificates.widened import widened
 from coterie.errors import InputError
 from coterie.files import naming
 from coterie.game.game import Value
-from coterie.game.rules import as_rules
+from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
+from coterie.learn.comparison import listed
 from coterie.learn.result import Result, Search
 from coterie.learn.warnings import chosen_before
-from coterie.learn.wishes import wishes_about
+from coterie.learn.wishes import default_stability, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -43,7 +48,7 @@ def certify(
     noise: NoiseChoice = "auto",
     min_samples: int = 0,
     rules: Any = None,
-    value: Value = "total",
+    value: Value | None = None,
     stability: Stability | None = None,
 ) -> Result:
     """Return how stable a given strategy surely is, such as today's teams.
@@ -62,7 +67,9 @@ def certify(
         Your word that the strategy was fixed without looking at the utilities of this log. It is refused for a result
         that was learnt from this log or a part of it, however they were read.
     delta, sizes, noise, min_samples, rules, value, stability
-        As for `StableLearner`. A strategy that breaks rules can be certified too; the result says which.
+        As for `StableLearner`. A strategy that breaks rules can be certified too; the result says which. Where a result
+        or its file is given, what is not said here is as it was there, and rules are added to those that it has. Where
+        rules say who is on the staff, those who are not may be missing in the strategy.
     """
     min_samples = checks.whole(min_samples, said("min_samples"), 0)
     parameters = {
@@ -80,15 +87,16 @@ def certify(
     source = log if isinstance(log, Statistics) else as_log(log)
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
-    statistics, wishes = wishes_about(
-        statistics, rules=replace(as_rules(rules), max_moves=None), value=value, stability=stability
-    )
-    given, learnt_from = given_strategy(strategy, statistics.agents, statistics.coalitions)
+    content = Given.read(strategy)
+    taken, notes = content.taken_over(as_rules(rules), value, stability)
+    statistics, wishes = wishes_about(statistics, **taken)
+    given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
     if fresh:
-        refuse_known(learnt_from, statistics, "this strategy")
+        refuse_known(content.learnt_from, statistics, "this strategy")
     evidence = evidence_from(statistics.whole)
     declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
-    spaces, notes = widened(declared, given)
+    spaces, added = widened(declared, given)
+    notes += [*remarks, *added]
     against = wishes.against(spaces)
     found = certificates_of(statistics.whole, evidence, given, against, delta, declared=declared, fresh=fresh)
     chosen = found[certificate]
@@ -123,17 +131,98 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
         )
 
 
-def given_strategy(
-    strategy: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]
-) -> tuple[Strategy, Mapping[str, Any]]:
-    """Return the strategy, and what is known of the log that it was learnt from, where it is or comes from a result."""
-    if isinstance(strategy, Result):
-        return as_strategy(strategy, agents, coalitions, "the log's"), strategy.data.to_json()
-    if isinstance(strategy, (str, PathLike)):
-        content = read_strategy_content(strategy)
-        with naming(strategy):
-            given = Strategy.from_json(content, agents, coalitions)
-    else:
-        content, given = strategy, as_strategy(strategy, agents, coalitions, "the log's")
-    data = content.get("data") if isinstance(content, Mapping) else None
-    return given, data if isinstance(data, Mapping) else {}
+@dataclass(frozen=True, eq=False)
+class Given:
+    """An assignment as it was given, and what came with it."""
+
+    content: Any
+    """A strategy, or whatever stands for one; of a file what it holds."""
+    path: Path | None
+    came_with: Mapping[str, Any]
+    """The content of the result that it is from; empty where it is from none."""
+
+    @classmethod
+    def read(cls, given: Any) -> "Given":
+        """Return what was given: a strategy in any of its forms, a result, or the path of either."""
+        if isinstance(given, Result):
+            about = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
+            return cls(given.strategy, None, {**about, "data": given.data.to_json()})
+        path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
+        content = given if path is None else read_strategy_content(path)
+        is_result = isinstance(content, Mapping) and isinstance(content.get("data"), Mapping)
+        return cls(content, path, content if is_result else {})
+
+    @property
+    def learnt_from(self) -> Mapping[str, Any]:
+        """What is known of the log that it was learnt from."""
+        found: Mapping[str, Any] = self.came_with.get("data", {})
+        return found
+
+    def taken_over(
+        self, rules: Rules, value: Value | None, stability: Stability | None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return what the strategy is to be judged by: what is said, else what the result was made with.
+
+        And a sentence about what was taken over from there, if that is not what would have been so anyway.
+        """
+        with self._naming():
+            before = replace(as_rules(self.came_with.get("rules")), max_moves=None)
+            said_before: dict[str, Any] = {
+                "value": checks.one_of(self.came_with.get("value", "total"), Value, "value"),
+                "stability": self.came_with.get("stability"),
+            }
+        both, words = before + replace(rules, max_moves=None), []
+        found: dict[str, Any] = {"rules": both, "value": value, "stability": stability}
+        for name, usual in (("value", "total"), ("stability", default_stability(both))):
+            if found[name] is None and said_before[name] is not None:
+                found[name] = said_before[name]
+                words += [] if found[name] == usual else [f"{name} {found[name]}"]
+        about = [name.replace("_", " ") for name in before.to_json() if name not in {"format", "labels"}]
+        words += [f"rules about {', '.join(about)}"] if about else []
+        found["value"] = found["value"] or "total"
+        return found, [f"taken over from the result: {'; '.join(words)}; whatever is said here wins"] if words else []
+
+    def strategy(self, statistics: Statistics, rules: Rules, label: str) -> tuple[Strategy, list[str]]:
+        """Return the strategy in the names of a log, and remarks.
+
+        Where it is known who is on the staff, those who are not may be missing, and so may people of whom nothing is
+        known; whoever neither the log nor the staff knows is left out.
+        """
+        agents, notes = statistics.agents, []
+        with self._naming():
+            content, actions = self.content, self._actions(agents)
+            if actions is not None:
+                new = () if statistics.attendance is None else np.flatnonzero(statistics.attendance == 0).tolist()
+                unknown = {agents[i] for i in new}
+                missing = [name for name in agents if name not in actions]
+                if rules.staff is not None:
+                    absent = [name for name in missing if name not in rules.staff or name in unknown]
+                    if nowhere := [name for name in absent if name in rules.staff]:
+                        notes.append(f"in {label} these newcomers are nowhere: {listed(nowhere)}")
+                    if strangers := [name for name in actions if name not in agents]:
+                        notes.append(
+                            f"{label} holds people whom neither the log nor the staff knows: {listed(strangers)}"
+                        )
+                    kept = {name: where for name, where in actions.items() if name in agents}
+                    content = {"actions": kept | {name: [] for name in absent}}
+                    missing = [name for name in missing if name not in absent]
+                if missing and not set(actions) - set(agents):
+                    raise InputError(
+                        f"strategy: agent {missing[0]!r} has no action; to say who is to be assigned at all, without "
+                        f"whoever left, there is {said('staff')}"
+                    )
+            if self.path is not None:
+                return Strategy.from_json(content, agents, statistics.coalitions), notes
+            return as_strategy(content, agents, statistics.coalitions, "the log's"), notes
+
+    def _actions(self, agents: Sequence[str]) -> Mapping[str, Any] | None:
+        """Return agent -> what she does; None where it is given in another form."""
+        actions = self.content.actions if isinstance(self.content, Strategy) else self.content
+        for key in ("strategy", "actions"):
+            if isinstance(actions, Mapping) and isinstance(actions.get(key), Mapping) and key not in agents:
+                actions = actions[key]
+        is_known = isinstance(actions, Mapping) and (self.path is None or actions is not self.content)
+        return actions if is_known else None
+
+    def _naming(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.path is None else naming(self.path)

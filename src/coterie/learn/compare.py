@@ -1,10 +1,8 @@
 """Two assignments side by side: what each is worth, what changes for whom, and what of that is sure."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
 from coterie.assumptions.all_checks import checks_of
 from coterie.certificates.against import Against, paired_against
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.certificate import Certificate, among_known
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
@@ -28,16 +26,15 @@ from coterie.certificates.widened import widened
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.step_design import StepDesign
 from coterie.estimate.value_design import Terms, value_design
-from coterie.files import naming
 from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import movers_between
 from coterie.game.edits import changed
 from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
-from coterie.game.strategy import Strategy, StrategyLike, read_strategy_content
+from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import given_strategy, refuse_known
+from coterie.learn.certify import Given, refuse_known
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, listed
 from coterie.learn.options import DRAWS, RANGE
 from coterie.learn.result import Result
@@ -159,42 +156,16 @@ class _Given:
 
     def strategy(self, given: Any, label: str, *, fresh: bool) -> Strategy:
         """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
-        agents, coalitions = self.statistics.agents, self.statistics.coalitions
-        is_file = isinstance(given, (str, PathLike))
-        content = read_strategy_content(given) if is_file else given
-        with naming(Path(given)) if is_file else nullcontext():
-            filled = content if self.rules.staff is None else self._filled(content, label)
-            found, learnt_from = given_strategy(filled, agents, coalitions)
-        if isinstance(given, Result):
-            learnt_from = given.data.to_json()
+        content = Given.read(given)
+        found, notes = content.strategy(self.statistics, self.rules, label)
+        self.notes.extend(notes)
         if not found.is_pure:
             raise InputError(
                 f"{label} is a mixed strategy; what is compared are assignments with one set for everybody"
             )
         if fresh:
-            refuse_known(learnt_from, self.statistics, label)
+            refuse_known(content.learnt_from, self.statistics, label)
         return found
-
-    def _filled(self, content: Any, label: str) -> Any:
-        """Return an assignment without people whom nobody knows, in which leavers and newcomers may be missing."""
-        if isinstance(found := getattr(content, "strategy", None), Strategy):
-            content = found
-        data = content.get("data") if isinstance(content, Mapping) else None
-        actions = content.actions if isinstance(content, Strategy) else content
-        for key in ("strategy", "actions"):
-            if isinstance(actions, Mapping) and isinstance(actions.get(key), Mapping):
-                actions = actions[key]
-        if not isinstance(actions, Mapping):
-            return content
-        staff, agents = set(self.rules.staff or ()), self.statistics.agents
-        strangers = [name for name in actions if name not in agents]
-        if strangers:
-            self.notes.append(f"{label} holds people whom neither the log nor the staff knows: {listed(strangers)}")
-        absent = [name for name in agents if name not in actions and (name not in staff or name in self.newcomers)]
-        if missing := [name for name in absent if name in staff]:
-            self.notes.append(f"in {label} these newcomers are nowhere: {listed(missing)}")
-        kept = {name: where for name, where in actions.items() if name in agents} | {name: [] for name in absent}
-        return {"actions": kept, **({} if data is None else {"data": data})}
 
 
 # --- The answer ---------------------------------------------------------------------------------------
@@ -316,7 +287,8 @@ def _certificate(
     against: Against = wishes.against(spaces)
     try:
         if against.is_plain:
-            return paired(evidence, strategy, against.own_spaces, delta, declared=declared), notes
+            alone = paired(evidence, strategy, against.own_spaces, delta, declared=declared)
+            return among_known(alone, against.newcomers), notes
         return paired_against(evidence, strategy, against, delta, declared=declared), notes
     except TooLargeError as problem:
         return None, [*notes, f"no certificate: {problem}"]

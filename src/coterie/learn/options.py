@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.against import Against, replace_actions
+from coterie.certificates.against import Against
 from coterie.certificates.certificate import Certificate
-from coterie.game.changes import changes_of_all, gains_of_movers
-from coterie.game.game import STABLE_WITHIN, Game
-from coterie.game.steps import Steps, consent_needed, needs_consent
+from coterie.estimate.step_design import GAINED, LOST
+from coterie.estimate.value_design import value_design
 from coterie.game.strategy import Strategy
 from coterie.learn.beliefs import Beliefs
 from coterie.learn.wishes import Goal, Wishes
@@ -104,22 +103,8 @@ def expected_of(
     for values in drawn:
         game = beliefs.game(spaces, values)
         for t, strategy in enumerate(strategies):
-            gaps[t] += _gap(game, strategy, against, None if steps is None else steps[t])
+            gaps[t] += against.gap(game, strategy, None if steps is None else steps[t])
     return Expected(own.mean(axis=1), own.min(axis=1), gaps / len(drawn))
-
-
-def _gap(game: Game, strategy: Strategy, against: Against, steps: Steps | None) -> float:
-    """Return the gap; steps that are known need not be listed again for every game."""
-    if steps is None:
-        return against.gap(game, strategy)
-    utilities = replace_actions(game, against.own_spaces).valued(against.value).utilities
-    if needs_consent(against.stability) and len(steps):
-        changes = changes_of_all(utilities, strategy.sets, steps)
-        asked = consent_needed(strategy.sets, steps, against.stability)
-        steps = steps[~np.asarray(((changes < -STABLE_WITHIN) & asked).any(axis=1))]
-    if not len(steps):
-        return 0.0
-    return max(0.0, float(gains_of_movers(utilities, strategy.sets, steps).min(axis=1).max()))
 
 
 def improvement(
@@ -127,37 +112,18 @@ def improvement(
 ) -> tuple[float, tuple[float, float]]:
     """Return by how much the mean utility of those who are assigned is expected to rise, and its range."""
     staff = wishes.admissible.staff
-    coefficients = [_weights(one.sets, wishes.value) for one in (strategy, today)]
-    change = _applied(coefficients[0] - coefficients[1], staff)
-    middle = float(_weighed(beliefs, beliefs.middle, change))
-    drawn = np.array([_weighed(beliefs, values, change) for values in beliefs.draws(rng, DRAWS)])
+    terms = [(1.0, strategy.sets), (-1.0, today.sets)]
+    design = value_design(beliefs.evidence.unknowns, terms, wishes.value)
+
+    def change(values: FloatArray) -> float:
+        rooms = design.linear(values)[staff]
+        return float((rooms[:, GAINED] - rooms[:, LOST]).sum()) / max(1, int(staff.sum()))
+
+    middle = change(beliefs.middle)
+    drawn = np.array([change(values) for values in beliefs.draws(rng, DRAWS)])
     tail = (1 - RANGE) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) > 1 else (middle, middle)
     return middle, (float(low), float(high))
-
-
-def _weights(profile: BoolArray, value: str) -> FloatArray:
-    """Return the coefficient of d_ij^l(s) in the utilities of a profile, shape (k, n, n, n + 1)."""
-    n, k = profile.shape
-    found, sizes = np.zeros((k, n, n, n + 1)), profile.sum(axis=0)
-    for l in range(k):
-        if sizes[l] > 1:
-            together = np.outer(profile[:, l], profile[:, l]) * (1.0 if value == "total" else 1 / (sizes[l] - 1))
-            np.fill_diagonal(together, 0.0)
-            found[l, :, :, sizes[l]] = together
-    return found
-
-
-def _applied(weights: FloatArray, staff: BoolArray) -> FloatArray:
-    """Return the weights of a mean over the staff."""
-    return np.asarray(weights * staff[None, :, None, None] / max(1, int(staff.sum())))
-
-
-def _weighed(beliefs: Beliefs, values: FloatArray, weights: FloatArray) -> float:
-    """Return the weighted sum of utilities, in whichever shape the unknowns are."""
-    unknowns = beliefs.evidence.unknowns
-    by_size = weights if unknowns.by_size else weights.sum(axis=3)
-    return float((values * (by_size.sum(axis=0, keepdims=True) if unknowns.is_pooled else by_size)).sum())
 
 
 # --- The choice ---------------------------------------------------------------------------------------

@@ -232,9 +232,17 @@ class Result:
             return f"{sure}: {why}{self._uncounted()}."
         return f"{sure}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
 
-    def nobody_gains(self, gap: float) -> str:
+    def among_known(self) -> str:
+        """Return what is sure without newcomers, a sentence that belongs below `sentence`; "" where there are none."""
+        found = self.certificate
+        if found.known_gap is None or found.known_gap == float("inf"):
+            return ""
+        sure = f"with {percent(1 - found.delta)} confidence, {self.nobody_gains(found.known_gap, 'nobody else')}"
+        return f"There are no data of {_some(found.newcomers)}. Leaving their moves aside, {sure}."
+
+    def nobody_gains(self, gap: float, who: str | None = None) -> str:
         """Word that a gap is at most so much."""
-        who = "nobody who is counted" if self.left_out else "nobody"
+        who = who or ("nobody who is counted" if self.left_out else "nobody")
         # Labels and limits on moves say nothing about what people could do.
         within = " within the rules" if replace(self.rules, labels={}, left_behind=None, max_moves=None) else ""
         return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} '}{STEPS[self.stability]}{within}"
@@ -256,10 +264,13 @@ class Result:
     def _moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
         if witness.movers:
+            joins = {agent: set(to) - set(self.strategy.actions[agent]) for agent, to in witness.movers.items()}
             others = [agent for agent in witness.movers if agent != witness.agent]
-            there = {agent: set(self.strategy.actions[agent]) for agent in witness.movers}
-            swapped = len(others) == 1 and set(witness.deviation) - there[witness.agent] <= there[others[0]]
-            return f"changing places with {others[0]}" if swapped else f"moving together with {' and '.join(others)}"
+            beside = " and ".join(agent for agent in others if joins[agent] == joins[witness.agent])
+            opposite = " and ".join(agent for agent in others if joins[agent] != joins[witness.agent])
+            if not opposite:
+                return f"moving together with {beside}"
+            return f"changing places{f', together with {beside},' if beside else ''} with {opposite}"
         now = set(self.strategy.actions[witness.agent]) if self.strategy.is_pure else set()
         to = [name for name in witness.deviation if name not in now]
         kept = bool(now & set(witness.deviation))
@@ -271,7 +282,8 @@ class Result:
     def __repr__(self) -> str:
         nothing = "There are too few data to certify anything. " if self.says_nothing else ""
         caveat = f"\n{self.caveat()}" if self.contradicted else ""
-        return f"{nothing}{self.sentence()}{caveat}\n{self.strategy!r}"
+        known = f"\n{self.among_known()}" if self.among_known() else ""
+        return f"{nothing}{self.sentence()}{known}{caveat}\n{self.strategy!r}"
 
     # --- The file -----------------------------------------------------------------------------------
 

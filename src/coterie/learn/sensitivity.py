@@ -6,6 +6,8 @@ how large teams should be: where most utilities lie on one side, teams are as la
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.game.admissible import moves_between
 from coterie.game.strategy import Strategy
@@ -34,19 +36,14 @@ def notes_on_values(
 ) -> Iterator[str]:
     """Yield sentences about totals: whether averages would say more, and whether the neutral point decides on teams."""
     evidence = beliefs.evidence
-    if isinstance(evidence, PairEvidence):
-        moments = evidence.estimate.moments
-        weight = float(moments.count.sum())
-        above, below = (
-            float(moments.count[there].sum()) / max(weight, 1.0) for there in (moments.mean > 0, moments.mean < 0)
+    what, (above, below) = _sides(beliefs)
+    if max(above, below) >= ONE_SIDED:
+        side, size = ("above", "larger") if above > below else ("below", "smaller")
+        yield (
+            f"{percent(round(max(above, below), 2))} of all {what} {side} the "
+            f"neutral point {number(setting.neutral)}, so {size} teams look better to nearly everybody: "
+            f"{said(value='average')} compares teams by how people get on, whatever their size"
         )
-        if max(above, below) >= ONE_SIDED:
-            side, size = ("above", "larger") if above > below else ("below", "smaller")
-            yield (
-                f"{percent(round(max(above, below), 2))} of all outcomes are of pairs that are on average {side} the "
-                f"neutral point {number(setting.neutral)}, so {size} teams look better to nearly everybody: "
-                f"{said(value='average')} compares teams by how people get on, whatever their size"
-            )
     if setting.neutral == 0 or setting.utility_range is None:
         return
     low, high = setting.utility_range
@@ -62,3 +59,23 @@ def notes_on_values(
                 f"{number(setting.neutral)}, {counted(others, 'person', 'people')} would be elsewhere: how much being "
                 "alone is worth decides on these teams"
             )
+
+
+def _sides(beliefs: Beliefs) -> tuple[str, tuple[float, float]]:
+    """Return which share of what lies above the neutral point, and below.
+
+    Of pairs that were seen, outcomes; where totals were, what pairs of people are expected to be worth.
+    """
+    evidence = beliefs.evidence
+    if isinstance(evidence, PairEvidence):
+        what, mean, weight = (
+            "outcomes are of pairs that are on average",
+            evidence.estimate.moments.mean,
+            evidence.estimate.moments.count,
+        )
+    else:
+        what, mean = "pairs of people are expected to be", beliefs.middle
+        n = mean.shape[1]
+        weight = np.broadcast_to((1.0 - np.eye(n)).reshape(1, n, n, *[1] * (mean.ndim - 3)), mean.shape)
+    every = max(float(weight.sum()), 1.0)
+    return what, (float(weight[mean > 0].sum()) / every, float(weight[mean < 0].sum()) / every)

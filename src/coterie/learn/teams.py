@@ -17,14 +17,13 @@ from functools import cached_property
 from coterie.arrays import BoolArray
 from coterie.certificates.against import (
     Against,
-    fixed_against,
     likely_against,
     paired_against,
 )
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.certificate import Certificate, among_known
 from coterie.certificates.evidence import Evidence, Form
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed, fixed
+from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed
 from coterie.certificates.likely import likely_gap
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
@@ -215,8 +214,7 @@ class _Teams:
         strategies = self._named([*found.profiles[:LED], *calm])
         expected = expected_of(strategies, beliefs, self.against, self.wishes.admissible.staff, self.control.rng)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
-        ahead = sealed.preview(learning)
-        sure = [self._ahead(ahead, one, delta / HELD_OUT) for one in strategies]
+        sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
         first, dearest = int(worth.argmax()), int(expected.values.argmax())
         surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
         picked = [surest] if self.wishes.goal == "stability" else [first, surest, dearest]
@@ -229,12 +227,6 @@ class _Teams:
         self.control.heed(inner)
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
-
-    def _ahead(self, expected: Evidence, strategy: Strategy, delta: float) -> float:
-        """Return about what a strategy will be certified to have."""
-        if self.against.is_plain:
-            return fixed(expected, strategy, self.against.own_spaces, delta, form=self.form).gap
-        return fixed_against(expected, strategy, self.against, delta, form=self.form).gap
 
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
         """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
@@ -249,7 +241,8 @@ class _Teams:
 
     def _paired(self, strategy: Strategy, delta: float) -> Certificate:
         if self.against.is_plain:
-            return paired(self.whole, strategy, self.against.own_spaces, delta)
+            found = paired(self.whole, strategy, self.against.own_spaces, delta)
+            return among_known(found, self.against.newcomers)
         return paired_against(self.whole, strategy, self.against, delta)
 
     def _candidate(self, strategy: Strategy, certificate: Certificate) -> Candidate:

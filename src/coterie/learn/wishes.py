@@ -45,7 +45,7 @@ class Wishes:
     today: Strategy | None
     """Who is where today; those of whom that is not known are nowhere."""
     newcomers: tuple[str, ...]
-    """People on the staff of whom the log knows nothing."""
+    """People on the staff who are in no sample of the log."""
     leavers: tuple[str, ...]
     """People of the log who are not on the staff."""
 
@@ -56,7 +56,7 @@ class Wishes:
 
     def against(self, spaces: ActionSpaces) -> Against:
         """Return what profiles are to be stable against."""
-        return Against(spaces, self.stability, self.value, self.admissible)
+        return Against(spaces, self.stability, self.value, self.admissible, self.newcomers)
 
 
 def default_stability(rules: Rules) -> Stability:
@@ -96,9 +96,9 @@ def wishes_about(
     given = as_rules(rules)
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
-    newcomers = tuple(name for name in given.staff or () if name not in statistics.agents)
-    if newcomers:
-        statistics = statistics.with_agents(newcomers)
+    added = tuple(name for name in given.staff or () if name not in statistics.agents)
+    if added:
+        statistics = statistics.with_agents(added)
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
     assigned = None if today is None else _today(today, setting, given)
@@ -113,6 +113,8 @@ def wishes_about(
     chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
     largest = np.full(len(coalitions), len(agents)) if any_size else _largest(statistics, given)
     staff_now = admissible.staff
+    unseen = np.isin(agents, added) if statistics.attendance is None else statistics.attendance == 0
+    newcomers = tuple(name for name, new in zip(agents, (unseen & staff_now).tolist(), strict=True) if new)
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
     return statistics, Wishes(given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers)
 

@@ -110,9 +110,10 @@ def total_outside(
 def uneven_teams(agent: str, sample: str, sizes: tuple[int, int]) -> str:
     """Word a total of averages over coalitions of different sizes."""
     return (
-        f"{agent!r} was in coalitions of {sizes[0]} and of {sizes[1]} in sample {sample!r}, and a sum of averages over "
-        f"teams of different sizes does not tell their pairs' sum; expected teams of one size, the sum over all pairs "
-        f"({said(totals='sum')}), their average ({said(totals='average')}), or a table pairs"
+        f"{agent!r} was in coalitions of {sizes[0]} and of {sizes[1]} in sample {sample!r}, so pairs have different "
+        f"weights in a sum of averages, and all that is added up over a log counts pairs, one like another; expected "
+        f"teams of one size, the sum over all pairs ({said(totals='sum')}), their average ({said(totals='average')}), "
+        f"or a table pairs"
     )
 
 

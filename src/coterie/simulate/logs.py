@@ -17,7 +17,7 @@ from coterie.arrays import BoolArray
 from coterie.errors import InputError
 from coterie.files import to_json, whole_folder
 from coterie.game.actions import ActionSpaces, ExplicitSets
-from coterie.game.game import Game
+from coterie.game.game import Game, Value
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
@@ -120,6 +120,7 @@ class Simulation:
         symmetric: bool = True,
         noise: Noise | None = None,
         clip: bool | None = None,
+        value: Value = "total",
     ) -> Self:
         """Draw a game as in the paper's experiments, and return the simulation of its log.
 
@@ -148,6 +149,9 @@ class Simulation:
             What shares a draw, one of `coterie.simulate.NOISES`; by default what the model says.
         clip
             Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
+        value
+            What coalitions are worth in the game: the total over the other members, or their average. What is drawn and
+            written does not depend on it; a total in a bandit log is the sum over pairs.
         """
         rng, sets = checks.generator(seed, "seed"), None
         if model.startswith("mixed-effects"):
@@ -159,7 +163,7 @@ class Simulation:
         if sets is None:
             sets = np.array([np.isin(np.arange(n_coalitions), chosen) for chosen in MIXED_EFFECTS_SETS])
         spaces = ActionSpaces.shared(ExplicitSets(sets), n_agents)
-        game = utilities.game(spaces, numbered("p", n_agents), numbered("c", n_coalitions))
+        game = utilities.game(spaces, numbered("p", n_agents), numbered("c", n_coalitions)).valued(value)
         provenance: dict[str, Any] = {
             "model": model,
             "clip": utilities.clip,

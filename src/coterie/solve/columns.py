@@ -386,9 +386,7 @@ def largest_value(
     )
     columns = Columns.of(game, assignments, largest, limit)
     # The first profile has all the time there is: without one there is nothing to return.
-    first = assignments.best(np.zeros((game.n_agents, game.n_coalitions)))
-    if first is None:
-        raise KeyboardInterrupt
+    first = assignments.first(np.zeros((game.n_agents, game.n_coalitions)))
     master = _Master(columns, assignments, aim)
     begin = _numbers_of(columns, first)
     if aim == "fairness" and master.overlaps:

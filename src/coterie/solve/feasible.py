@@ -16,6 +16,7 @@ others can be kept.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.errors import InputError
+from coterie.errors import InputError, SolverError
 from coterie.game.actions import ActionSpace, ActionSpaces, UpTo
 from coterie.game.admissible import (
     Admissible,
@@ -43,6 +44,9 @@ SHOWN = 4
 
 PATIENCE = 10.0
 """So many seconds are spent on naming a contradiction where nobody set a limit."""
+
+DRAWN = 0.05
+"""A profile that is drawn may be so far below the best for its weights, as a share of it."""
 
 Row = tuple[Sequence[int], Sequence[float], float, float]
 """Variables, their coefficients, and the limits of their sum."""
@@ -265,21 +269,38 @@ class Assignments:
         """
         control = control or Control()
         status, found = self._solved(self.requirements, control, weights, gap)
+        self._refuse(status, control)
+        return found
+
+    def first(self, weights: FloatArray, *, gap: float = 0.0) -> BoolArray:
+        """Return the same however long it takes, for whoever needs a profile to begin with; Ctrl-C leaves it."""
+        status, found = self._solved(self.requirements, None, weights, gap)
+        self._refuse(status, Control())
+        if found is None:
+            raise SolverError("the solver found neither an assignment that keeps all rules nor that there is none")
+        return found
+
+    def _refuse(self, status: str, control: Control) -> None:
         if status == "infeasible":
             conflict = self._explained(control)
             assert conflict is not None
             raise conflict.refusal()
-        return found
 
     def drawn(self, control: Control | None = None) -> BoolArray | None:
         """Return a profile drawn at random: the best for random weights. Otherwise as `best`."""
         control = control or Control()
-        weights = control.rng.standard_normal((self.n_agents, self.n_coalitions))
-        return self.best(weights, control, gap=0.05)
+        return self.best(self._random_weights(control.rng), control, gap=DRAWN)
 
-    def nearest(self, profile: BoolArray, control: Control | None = None) -> BoolArray | None:
-        """Return a profile with as few memberships as possible other than in the given one. Otherwise as `best`."""
-        return self.best(np.where(profile, 1.0, -1.0), control)
+    def first_drawn(self, rng: np.random.Generator) -> BoolArray:
+        """Return a profile drawn at random. Otherwise as `first`."""
+        return self.first(self._random_weights(rng), gap=DRAWN)
+
+    def _random_weights(self, rng: np.random.Generator) -> FloatArray:
+        return rng.standard_normal((self.n_agents, self.n_coalitions))
+
+    def nearest(self, profile: BoolArray) -> BoolArray:
+        """Return a profile with as few memberships as possible other than in the given one. Otherwise as `first`."""
+        return self.first(np.where(profile, 1.0, -1.0))
 
     def conflict(self, control: Control | None = None) -> Conflict | None:
         """Return requirements that contradict each other; None where there are none (or time was over first)."""
@@ -333,7 +354,7 @@ class Assignments:
         return {id(one): program_rows(one.rows, self.n_variables) for one in self.requirements if one.rows}
 
     def _solved(
-        self, some: Sequence[Requirement], control: Control, weights: FloatArray | None = None, gap: float = 0.0
+        self, some: Sequence[Requirement], control: Control | None, weights: FloatArray | None = None, gap: float = 0.0
     ) -> tuple[Literal["found", "infeasible", "unknown"], BoolArray | None]:
         from scipy.optimize import Bounds, milp
 
@@ -344,11 +365,12 @@ class Assignments:
         rows = [program_rows(self.definitions, self.n_variables)] if self.definitions else []
         rows += [self._matrices[id(one)] for one in some if one.rows]
         found: Any = None
-        with control.running():
-            control.check()
+        with nullcontext() if control is None else control.running():
+            if control is not None:
+                control.check()
             for presolve in (True, False):  # presolving may end in "unbounded or infeasible"
                 options: Any = {"mip_rel_gap": gap, "presolve": presolve}
-                if control.remaining is not None:
+                if control is not None and control.remaining is not None:
                     options["time_limit"] = max(control.remaining, 1e-3)
                 found = milp(
                     costs,

@@ -2,8 +2,8 @@
 
 1. Starts that keep all rules: today's teams if they do, and others from a program with random weights.
 2. From each, steps that raise the value as long as there are any: one person joins, leaves or changes a coalition, two
-   exchange, people who must be together move as one. All steps are compared; the best one is taken, and with it others
-   that touch none of its coalitions.
+   exchange, people who must be together move as one, or exchange with as many others or fewer. All steps are compared;
+   the best one is taken, and with it others that touch none of its coalitions.
 3. Kicks: a few random admissible steps from the best profiles, and up again, until that is in vain for long.
 
 Every profile on the way keeps all rules. `settled` leads from there to profiles that look stable: whoever blocks most
@@ -12,7 +12,9 @@ has her way.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import combinations, product
+from math import comb
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import Admissible
 from coterie.game.changes import changes_of_all, changes_of_the_sum
 from coterie.game.game import STABLE_WITHIN, Game
-from coterie.game.steps import Stability, Steps, exchanges, single_steps, small_steps, steps_from
+from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_steps, small_steps, steps_from
 from coterie.solve.control import Control
 from coterie.solve.feasible import Assignments
 
@@ -39,6 +41,9 @@ KEPT = 32
 
 LISTED = 64
 """Action spaces up to this size contribute every set as a step, larger ones small steps."""
+
+REGROUPED = 128
+"""People who must be together try to exchange with so many sets of as many others in a coalition, at most."""
 
 ENUMERATED = 20_000
 """Up to so many profiles are looked at one by one."""
@@ -94,12 +99,40 @@ class Task:
         spaces, groups = self.spaces, self.admissible.groups_in(profile)
         parts = [_small(profile, spaces), exchanges(profile, spaces)]
         if groups:
-            parts.append(steps_from(profile, spaces, "nash", groups))
+            parts += [steps_from(profile, spaces, "nash", groups), self._regrouped(profile, groups)]
         found = Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
         found = found[self.admissible.admitted(profile, found)]
         sizes = profile.sum(axis=0) + found.change(profile).sum(axis=1)
         found = found[np.asarray((sizes <= self.largest).all(axis=1))]
         return found if self.admissible.max_moves is None else found[self._within_moves(profile, found)]
+
+    def _regrouped(self, profile: BoolArray, groups: Sequence[Sequence[int]]) -> Steps:
+        """Return exchanges of people who are together with at most as many others, who need not be.
+
+        Those are not steps that people take by themselves, but where sizes are fixed there is no other way for a group
+        to go. Of many others, those whose own move would raise the value most.
+        """
+        parts, units = [], np.eye(profile.shape[1], dtype=bool)
+        for group in map(list, groups):
+            own = profile[group]
+            for l, m in product(*(np.flatnonzero(rooms).tolist() for rooms in (own.all(axis=0), ~own.any(axis=0)))):
+                others = np.flatnonzero(profile[:, m] & ~profile[:, l])
+                counts = range(1, min(len(group), len(others)) + 1)
+                if any(len(others) > _taken_from(count) for count in counts):
+                    others = others[self._order_of_leaving(profile, others, l, m)]
+                for count in counts:
+                    chosen = others[_subsets(min(len(others), _taken_from(count)), count)]
+                    movers = np.hstack([np.tile(np.array(group), (len(chosen), 1)), chosen])
+                    given, taken = (np.broadcast_to(units[room], (len(chosen), len(units))) for room in (l, m))
+                    parts.append(handed_over(profile, self.spaces, movers, len(group), given, taken))
+        return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+
+    def _order_of_leaving(self, profile: BoolArray, agents: IntArray, l: int, m: int) -> IntArray:
+        """Return in which order agents come who are in m and could be in l: whose move is worth most first."""
+        sets = profile[agents]
+        sets[:, m], sets[:, l] = False, True
+        changes = changes_of_the_sum(self.game.utilities, profile, Steps(agents[:, None], sets[:, None]))
+        return np.argsort(-changes, kind="stable")
 
     def _within_moves(self, profile: BoolArray, steps: Steps) -> BoolArray:
         """Return which steps leave at most as many people moved as allowed, names of coalitions as they are."""
@@ -120,6 +153,18 @@ class Task:
         own = self.game.values(profile)[staff]
         after = own + changes_of_all(self.game.utilities, profile, steps)[:, staff]
         return np.asarray(self._score(after) - self._score(own[None])[0])
+
+
+@cache
+def _taken_from(size: int) -> int:
+    """Return among how many others a group looks for so many: of not too many choices."""
+    return max(among for among in range(size, size + REGROUPED) if comb(among, size) <= REGROUPED or among == size)
+
+
+@cache
+def _subsets(among: int, size: int) -> IntArray:
+    """Return every set of so many of the numbers below another, one to a row."""
+    return np.array(list(combinations(range(among), size)))
 
 
 def _small(profile: BoolArray, spaces: ActionSpaces) -> Steps:
@@ -174,7 +219,7 @@ def best_teams(
     """
     search = _Search(task, control, keep)
     # Whatever the time limit, one profile is needed, or the reason why there is none.
-    first = [profile if task.allows(profile) else _needed(task.assignments.nearest(profile)) for profile in begin]
+    first = [profile if task.allows(profile) else task.assignments.nearest(profile) for profile in begin]
     first = first or [_any_profile(task, control.rng)]
     search.note(first[0])
     done = 0
@@ -204,15 +249,7 @@ def _any_profile(task: Task, rng: np.random.Generator) -> BoolArray:
     for profile in task.spaces.sample(rng, 20):
         if task.allows(profile):
             return np.asarray(profile)
-    return _needed(task.assignments.drawn(Control(rng)))
-
-
-def _needed(profile: BoolArray | None) -> BoolArray:
-    if (
-        profile is None
-    ):  # without a limit a program ends with a profile, with the reason why there is none, or is stopped
-        raise KeyboardInterrupt
-    return profile
+    return task.assignments.first_drawn(rng)
 
 
 class _Search:

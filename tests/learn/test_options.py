@@ -1,0 +1,53 @@
+"""What is expected of options, against the game that is expected."""
+
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from coterie import Strategy
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import Aware, Pooled, PooledAware, SizeFree
+from coterie.game.actions import ActionSpaces
+from coterie.learn.beliefs import Beliefs
+from coterie.learn.options import improvement
+
+
+def made(unknowns, n, k, rng):
+    """Beliefs without draws in random values, and two random assignments."""
+    shape = (1 if unknowns.is_pooled else k, n, n, *((n + 1,) if unknowns.by_size else ()))
+    count = np.ones(shape)
+    bounds = Bounds(-1, 1)
+    estimate = PairEstimate.from_sums(unknowns, count, np.zeros(shape), count, bounds, n_coalitions=k)
+    values = rng.uniform(-1, 1, shape)
+    values[:, np.arange(n), np.arange(n)] = 0
+    profiles = [np.eye(k, dtype=bool)[rng.integers(0, k, n)] for _ in range(2)]
+    return Beliefs(PairEvidence(estimate), values, None), [Strategy.pure(profile) for profile in profiles]
+
+
+@pytest.mark.parametrize("value", ["total", "average"])
+@pytest.mark.parametrize("unknowns", [SizeFree(), Pooled(), Aware(), PooledAware()], ids=lambda one: type(one).__name__)
+def test_the_improvement_is_that_of_the_expected_game(unknowns, value):
+    rng = np.random.default_rng(0)
+    beliefs, (new, today) = made(unknowns, 6, 3, rng)
+    staff = np.array([True, True, False, True, True, True])
+    wishes = SimpleNamespace(value=value, admissible=SimpleNamespace(staff=staff))
+    found, limits = improvement(new, today, beliefs, wishes, rng)
+    game = beliefs.game(ActionSpaces.parse("one", new.agents, new.coalitions)).valued(value)
+    expected = (game.values(new) - game.values(today))[staff].mean()
+    assert found == pytest.approx(expected)
+    assert limits == (found, found)
+
+
+def test_memory_grows_with_sizes_only_where_they_matter():
+    n, k, rng = 60, 6, np.random.default_rng(0)
+    beliefs, (new, today) = made(SizeFree(), n, k, rng)
+    wishes = SimpleNamespace(value="average", admissible=SimpleNamespace(staff=np.ones(n, dtype=bool)))
+    tracemalloc.start()
+    improvement(new, today, beliefs, wishes, rng)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 8 * k * n * n * (n + 1) / 4
