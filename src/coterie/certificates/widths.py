@@ -221,7 +221,8 @@ def dependent(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootB
     square = np.empty((len(design.owners), rooms, rooms))
     for i, rows in design.rows_by_owner():
         alpha = design.rows_directions(rows) * own_unknowns(known.per_count[None, :, i], i)
-        square[rows] = r**2 * alpha @ together(i) @ np.swapaxes(alpha, 1, 2)
+        by_h = (alpha.reshape(-1, alpha.shape[2]) @ together(i)).reshape(alpha.shape)  # H is large: read it once
+        square[rows] = r**2 * by_h @ np.swapaxes(alpha, 1, 2)
     return dependent_bound(known.parts(design), square, log_term)
 
 
