@@ -1,14 +1,16 @@
 """Teams at today's sizes: how far from random to the best do they get that are learnt from a log?
 
-    python benchmarks/teams.py [--firms 20] [--classes 20] [--small]
+    python benchmarks/teams.py [--firms 20] [--classes 20] [--small] [--time 3]
 
 Firms (`coterie.simulate.firm`): 40 people, 6 areas, 36 months of ratings in half stars. Classes
 (`coterie.simulate.school`): 28 pupils at tables of 4, totals of 30 terms. The truth is known. A team is worth the
 average over teammates, and an assignment the mean of that over people. 0 firms or classes leave that part out;
-`--small` takes few people, for a try, and records nothing.
+`--small` takes few people, for a try, and records nothing; `--time 3` tells how long so many firms take, and nothing
+else.
 """
 
 import argparse
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -244,6 +246,31 @@ def compare(part: Part, count: int, *, small: bool) -> str:
     return f"{table(['teams', 'worth', 'share', f'{OURS} ahead by'], rows)}\n\n{note}"
 
 
+def timed(count: int) -> str:
+    """Return how long teams of a few firms take, against a swap search in Python."""
+    rows = []
+    for seed in range(count):
+        records = FIRMS.draw(np.random.default_rng([seed, 1]), FIRMS.plan)
+        seconds, begin = [], time.process_time()
+        for work in (
+            lambda records=records: learnt(records),
+            lambda records=records, seed=seed: swap_search(
+                shrunk(*sums_by_cell(records)), records.today.sets.argmax(axis=1), np.random.default_rng([seed, 2])
+            ),
+        ):
+            work()
+            end = time.process_time()
+            seconds.append(end - begin)
+            begin = end
+        rows.append([str(seed), *(f"{one:.1f}" for one in seconds), f"{seconds[0] / seconds[1]:.2f}"])
+    return (
+        table(["firm", "coterie, CPU s", "swap search, CPU s", "ratio"], rows)
+        + f"\n\nFirms of {FIRMS.plan.n_agents} people in {FIRMS.plan.n_coalitions} areas, from {FIRMS.plan.months} months "
+        "of ratings to teams at today's sizes with certificates; the first firm includes compiling or loading kernels. "
+        "The swap search has 20 starts and certifies nothing."
+    )
+
+
 def with_error(values) -> str:
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return f"{np.mean(values):.3f} +- {error:.3f}"
@@ -254,7 +281,11 @@ def main() -> None:
     parser.add_argument("--firms", type=int, default=20)
     parser.add_argument("--classes", type=int, default=20)
     parser.add_argument("--small", action="store_true", help="few people; nothing is recorded")
+    parser.add_argument("--time", type=int, help="how long so many firms take, and nothing else")
     options = parser.parse_args()
+    if options.time:
+        record("Time of teams", f"python benchmarks/teams.py --time {options.time}", timed(options.time))
+        return
     for name, part in (("firms", FIRMS), ("classes", CLASSES)):
         if count := getattr(options, name):
             text = compare(part, count, small=options.small)
