@@ -265,8 +265,8 @@ def timed(count: int) -> str:
         rows.append([str(seed), *(f"{one:.1f}" for one in seconds), f"{seconds[0] / seconds[1]:.2f}"])
     return (
         table(["firm", "coterie, CPU s", "swap search, CPU s", "ratio"], rows)
-        + f"\n\nFirms of {FIRMS.plan.n_agents} people in {FIRMS.plan.n_coalitions} areas, from {FIRMS.plan.months} months "
-        "of ratings to teams at today's sizes with certificates; the first firm includes compiling or loading kernels. "
+        + f"\n\nFirms of {FIRMS.plan.n_agents} people in {FIRMS.plan.n_coalitions} areas, from {FIRMS.plan.months} "
+        "months of ratings to teams at today's sizes with certificates; the first firm includes compiling or loading kernels. "
         "The swap search has 20 starts and certifies nothing."
     )
 
