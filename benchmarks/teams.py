@@ -266,8 +266,8 @@ def timed(count: int) -> str:
     return (
         table(["firm", "coterie, CPU s", "swap search, CPU s", "ratio"], rows)
         + f"\n\nFirms of {FIRMS.plan.n_agents} people in {FIRMS.plan.n_coalitions} areas, from {FIRMS.plan.months} "
-        "months of ratings to teams at today's sizes with certificates; the first firm includes compiling or loading kernels. "
-        "The swap search has 20 starts and certifies nothing."
+        "months of ratings to teams at today's sizes with certificates; the first firm includes compiling or loading "
+        "kernels. The swap search has 20 starts and certifies nothing."
     )
 
 
