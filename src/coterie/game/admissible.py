@@ -84,6 +84,10 @@ class SizeRule(Rule):
         found = _outside(count, self.size.min, self.size.max)
         return np.minimum(found, count) if self.size.or_empty else found
 
+    def allows(self, sizes: IntArray) -> BoolArray:
+        """Return which sizes keep the rule."""
+        return np.asarray(self._excess(sizes) == 0)
+
     def excess(self, profile: BoolArray) -> int:
         return int(self._excess(profile[:, self.coalition].sum()))
 

@@ -1,6 +1,7 @@
 """Profiles of largest expected value under rules: steps of one person, exchanges of two, and kicks.
 
-1. Starts that keep all rules: today's teams if they do, and others from a program with random weights.
+1. Starts that keep all rules: today's teams if they do, others from a program with random weights, and where everybody
+   is in one coalition at most, these after annealing (`coterie.solve.annealing`).
 2. From each, steps that raise the value as long as there are any: one person joins, leaves or changes a coalition, two
    exchange, people who must be together move as one, or exchange with as many others or fewer. All steps are compared;
    the best one is taken, and with it others that touch none of its coalitions.
@@ -19,18 +20,23 @@ from math import comb
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.estimate.step_design import factor
 from coterie.game.actions import ActionSpaces
-from coterie.game.admissible import Admissible
+from coterie.game.admissible import Admissible, PlaceRule, SizeRule
 from coterie.game.changes import changes_of_all, changes_of_the_sum
 from coterie.game.game import STABLE_WITHIN, Game
 from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_steps, small_steps, steps_from
+from coterie.game.utilities import FromMeans
 from coterie.solve.control import Control
 from coterie.solve.feasible import Assignments
 
-STARTS = 6
+STARTS = 3
 """From so many profiles the search begins."""
 
-PATIENCE = 40
+ANNEALED, ANNEALED_CELLS = 4, 20_000_000
+"""So many of them are annealed first, where pairs x coalitions are not more than that."""
+
+PATIENCE = 30
 """After so many kicks in vain a search ends."""
 
 KICKED = 4
@@ -231,6 +237,7 @@ def best_teams(
             drawn = task.assignments.drawn(control)
             control.check()
             first += [] if drawn is None else [drawn]
+        first = [*_annealed(task, first[-ANNEALED:], control), *first]
         for profile in first:
             search.climb(profile)
             done += 1
@@ -242,6 +249,43 @@ def best_teams(
             search.climb(search.kicked(control.rng))
             failed = 0 if search.best > before + STABLE_WITHIN else failed + 1
     return search.found(len(first))
+
+
+def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> list[BoolArray]:
+    """Return profiles after annealing, led to the nearest that keeps all rules; none where it does not apply.
+
+    It knows sums and averages of pairs, one coalition for each person, sizes and places.
+    """
+    game, spaces = task.game, task.spaces
+    n, k = game.n_agents, game.n_coalitions
+    alone = all(space.size <= LISTED and (space.enumerate().sum(axis=1) <= 1).all() for space, _ in spaces.groups)
+    if not isinstance(game.observed, FromMeans) or game.observed.depends_on_size:
+        return []
+    if task.fair or not alone or task.admissible.max_moves is not None:
+        return []
+    if k * n * n > ANNEALED_CELLS:
+        return []
+    from coterie.solve.annealing import annealed  # compiled: loaded where it is needed
+
+    means = np.stack([game.observed.means.matrix(l) for l in range(k)]) * ~np.eye(n, dtype=bool)
+    staff = task.admissible.staff
+    places = np.append(spaces.can_join, spaces.contains(np.zeros((n, k), dtype=bool))[:, None], axis=1)
+    places[~staff] = np.arange(k + 1) == k
+    sizes = np.arange(n + 2)
+    allowed = np.tile(sizes <= n, (k, 1)) & (sizes <= task.largest[:, None])
+    for rule in task.admissible.rules:
+        if isinstance(rule, SizeRule):
+            allowed[rule.coalition] &= rule.allows(sizes)
+        if isinstance(rule, PlaceRule):
+            places[rule.agent] &= (np.arange(k + 1) == rule.coalition) == rule.inside
+    found = []
+    for profile in profiles:
+        control.check()
+        area = np.where(profile.any(axis=1), profile.argmax(axis=1), k)
+        area = annealed(means, factor(sizes, game.value), allowed, places, area, int(control.rng.integers(2**31)))
+        after = area[:, None] == np.arange(k)
+        found.append(after if task.allows(after) else task.assignments.nearest(after))
+    return found
 
 
 def _any_profile(task: Task, rng: np.random.Generator) -> BoolArray:
