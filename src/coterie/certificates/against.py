@@ -345,9 +345,7 @@ def fixed_rows(judged: Judgement, evidence: Evidence, delta: float, form: Form =
     return found
 
 
-def _learnt_bounds(
-    judged: Judgement, evidence: Evidence, delta: float, form: Form, learning: Evidence
-) -> FloatArray:
+def _learnt_bounds(judged: Judgement, evidence: Evidence, delta: float, form: Form, learning: Evidence) -> FloatArray:
     """Return the bound of each step where the learning part says which mover and which refuser count."""
     movers, asked = judged.rows
     if not len(judged.steps):

@@ -15,7 +15,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.widened import widened
 from coterie.estimate.unknowns import Unknowns
 from coterie.game.actions import ActionSpaces
-from coterie.game.admissible import Admissible
+from coterie.game.admissible import Admissible, StaffRule
 from coterie.game.game import Game
 from coterie.game.steps import Steps
 from coterie.game.strategy import Strategy
@@ -45,24 +45,29 @@ class Allowed:
     coalitions: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls,
-        spaces: ActionSpaces,
-        admissible: Admissible,
-        largest: IntArray,
-        agents: tuple[str, ...],
-        coalitions: tuple[str, ...],
-    ) -> "Allowed":
-        """Return what may be planned; whoever is somewhere today may stay there, whatever her actions."""
-        if admissible.today is not None:
-            known = admissible.today.any(axis=1) & admissible.staff
-            rows = np.where(known[:, None], admissible.today, spaces.sample(np.random.default_rng(0), 1)[0])
-            spaces = widened(spaces, Strategy.pure(rows, agents, coalitions))[0]
-        return cls(spaces, admissible, largest, agents, coalitions)
+    def of(cls, spaces: ActionSpaces, admissible: Admissible, largest: IntArray, strategy: Strategy) -> "Allowed":
+        """Return what may be planned: whoever is somewhere in the strategy or today may be there, whatever she may do.
+
+        `spaces` are those that were declared: whoever is nowhere yet, as newcomers are, need not stay so.
+        """
+        names = (strategy.agents, strategy.coalitions)
+        for given in (strategy.sets if strategy.is_pure else None, admissible.today):
+            if given is not None:
+                there = (given.any(axis=1) & admissible.staff)[:, None]
+                rows = np.where(there, given, spaces.sample(np.random.default_rng(0), 1)[0])
+                spaces = widened(spaces, Strategy.pure(rows, *names))[0]
+        return cls(spaces, admissible, largest, *names)
 
     def without_limit_on_moves(self) -> "Allowed":
         """Return the same for any number of moves."""
         return replace(self, admissible=replace(self.admissible, max_moves=None))
+
+    def without_rules(self) -> "Allowed":
+        """Return the same for any assignment of those who are there."""
+        everybody = np.full(len(self.coalitions), len(self.agents))
+        staff = tuple(rule for rule in self.admissible.rules if isinstance(rule, StaffRule))
+        free = replace(self.admissible, rules=staff, largest=everybody, groups=(), max_moves=None)
+        return replace(self, admissible=free, largest=everybody)
 
     @cached_property
     def _task(self) -> Task:
@@ -95,6 +100,11 @@ class Allowed:
             return None
         today = self.admissible.today & self.admissible.staff[:, None]
         return today if self.allows(today) else None
+
+    def known(self, strategy: Strategy) -> list[BoolArray]:
+        """Return the strategy and today's assignment, as far as they may be planned."""
+        found = [strategy.sets] if strategy.is_pure and self.allows(strategy.sets) else []
+        return found if self.today is None else [*found, self.today]
 
     def moves(self, profile: BoolArray) -> int | None:
         """Return how many people are elsewhere than today; None where that is not known."""

@@ -249,9 +249,7 @@ class _Played:
     count: FloatArray
 
 
-def _played(
-    outlook: Outlook, samples: int, rng: np.random.Generator, tried: Sequence[BoolArray] = ()
-) -> _Played:
+def _played(outlook: Outlook, samples: int, rng: np.random.Generator, tried: Sequence[BoolArray] = ()) -> _Played:
     """Choose joint actions block by block; those that were `tried` before may be where a search begins."""
     step = max(1, -(-samples // BLOCKS))
     found = _Played([], [], outlook.base)
@@ -261,7 +259,22 @@ def _played(
         often = min(step, samples - start)
         count = found.count + outlook.evidence.unknowns.observed(action[None], [often])
         found = _Played([*found.actions, action], [*found.times, often], count)
-    return found
+    return found if outlook.allowed is None else _best_of(outlook, found, samples)
+
+
+def _best_of(outlook: Outlook, found: _Played, samples: int) -> _Played:
+    """Return the plan, or the profile itself or today's again and again where that is expected to certify less.
+
+    Greedy steps are blind where bounds are as wide as the range, as with few data under tight rules.
+    """
+    allowed, observed = outlook.allowed, outlook.evidence.unknowns.observed
+    assert allowed is not None
+    rivals = [
+        _Played([profile], [samples], outlook.base + observed(profile[None], [samples]))
+        for profile in allowed.known(outlook.strategy)
+    ]
+    # The same possible outcomes for all.
+    return min([found, *rivals], key=lambda one: outlook.predicted(one.count, np.random.default_rng(0)).mean())
 
 
 def _limit(outlook: Outlook) -> float:
@@ -346,7 +359,9 @@ def merged(
     ordered = sorted(total, key=lambda key: -total[key])
     return tuple(
         Planned(
-            Strategy.pure(action_of[key], *names), total[key], None if allowed is None else allowed.moves(action_of[key])
+            Strategy.pure(action_of[key], *names),
+            total[key],
+            None if allowed is None else allowed.moves(action_of[key]),
         )
         for key in ordered
     )

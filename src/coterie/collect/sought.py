@@ -1,4 +1,4 @@
-"""The certificate that further samples are to give: of new samples alone, or of all; against single deviations or steps.
+"""The certificate that further samples are to give: of these alone or of all, against single deviations or steps.
 
 Against the steps of a notion of stability, under rules or for averages, a certificate is the largest over steps of the
 smallest bound of its movers, and steps that somebody surely refuses do not count (`coterie.certificates.against`). So

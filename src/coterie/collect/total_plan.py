@@ -101,6 +101,13 @@ def plan_totals(
         played.append(outlook.best_joint_action(outlook.worth(gram)[0], rng, played))
         times.append(min(step, samples - start))
         gram = outlook.after(np.stack(played), np.array(times))
+    if allowed is not None:  # as in `coterie.collect.plan`
+        plans = [(played, times), *(([profile], [samples]) for profile in allowed.known(strategy))]
+        played, times = min(
+            plans,
+            key=lambda one: outlook.predicted(np.stack(one[0]), np.array(one[1]), np.random.default_rng(0)).mean(),
+        )
+        gram = outlook.after(np.stack(played), np.array(times))
     first, (last, value) = outlook.worth(outlook.base)[0], outlook.worth(gram)
     added = [new - old for new, old in zip(gram, outlook.base, strict=True)]
     spent = sum(float(((row @ one) * row).sum()) for row, one in zip(last, added, strict=True))
