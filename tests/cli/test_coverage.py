@@ -92,17 +92,41 @@ def test_for_machines(run, log):
 
 
 def test_what_to_collect(run, log):
-    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4)
+    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60)
     text = said(shown)
     assert code == 0
-    assert "What to collect next (4 more samples)" in text
+    assert "What to collect next (60 more samples) 60 more samples by this plan are expected to certify that" in text
+    assert "by moving, with 99 % confidence; the log certifies " in text
     assert "Pairs that tell most pair coalition seen planned worth of one more ada" in text
     assert "ada cy x 0" in text
     assert "Who should work where - " in text
     assert "certify NEW STRATEGY --certificate holdout --fresh" in text
-    alone = said(run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4, "--fresh")[1])
+    alone = said(run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60, "--fresh")[1])
     assert "without any data" in alone
     assert "The plan looked at utilities" not in alone
+
+
+def test_what_is_not_worth_it(run, log):
+    """Said, with what would help, and the pairs that tell most; but nobody is sent anywhere."""
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
+    text = said(run(*words)[1])
+    assert "Nothing sensible can be bought with 4 more samples: at best they are expected to certify" in text
+    assert "Pairs that tell most pair coalition seen worth of one more" in text
+    assert "Who should work where" not in text
+    assert "What would help instead - more samples: 40 more samples are expected to certify" in text
+    content = json.loads(run(*words, "--json")[1])
+    assert content["worthwhile"] is False
+    assert content["would_help"]
+    assert content["buys"].startswith("Nothing sensible")
+
+
+def test_targets_that_nobody_reaches(run, log):
+    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--target-gap", 0)
+    text = said(shown)
+    assert code == 3
+    assert "no sensible number of samples is expected to reach it: 100 more samples of the kind that helps" in text
+    assert "What would help instead" in text
+    assert "Who should work where" not in text
 
 
 def test_too_few_samples_to_tell_whether_pairs_are_independent(run, log):

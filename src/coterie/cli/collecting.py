@@ -49,27 +49,34 @@ def _plan(aim: "Aim", plan: "Collection") -> Iterator[str]:
     yield from aligned(rows, left=(0, 2))
     if not plan.needs:
         yield "  nobody has a choice: there is nothing to learn"
-    elif aim.is_worthwhile:
+        return
+    yield from _pairs(plan, is_planned=bool(aim.is_worthwhile))
+    if aim.is_worthwhile:
         yield from _who(plan)
         if not plan.fresh and not aim.setting.adaptive:
             yield from ("", *wrapped(TOGETHER))
 
 
-def _who(plan: "Collection") -> Iterator[str]:
-    """Yield the pairs that tell most, and who should work where."""
+def _pairs(plan: "Collection", *, is_planned: bool) -> Iterator[str]:
+    """Yield the pairs that tell most."""
     yield from ("", "Pairs that tell most")
     sized = plan.needs[0].size is not None
-    pairs = [("pair", "", "coalition", *(["size"] if sized else []), "seen", "planned", "worth of one more")]
-    pairs += [
-        (short(need.agent), short(need.partner), short(need.coalition), *([str(need.size)] if sized else []),
+    rows = [("pair", "", "coalition", "size", "seen", "planned", "worth of one more")]
+    rows += [
+        (short(need.agent), short(need.partner), short(need.coalition), str(need.size),
          "-" if need.seen is None else f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
         for need in plan.needs[:LISTED]
     ]  # fmt: skip
-    yield from aligned(pairs, left=(0, 1, 2))
+    kept = [place for place in range(7) if (place != 3 or sized) and (place != 5 or is_planned)]
+    yield from aligned([[row[place] for place in kept] for row in rows], left=(0, 1, 2))
     if len(plan.needs) > LISTED:
         yield f"  and {len(plan.needs) - LISTED:,} more (see --json)"
     shares = ", ".join(f"{short(name)} {share:.0%}" for name, share in plan.coalitions if share >= 0.005)
     yield from wrapped(f"By coalition: {shares}")
+
+
+def _who(plan: "Collection") -> Iterator[str]:
+    """Yield who should work where."""
     yield from ("", "Who should work where")
     for planned in plan.plan[:ASSIGNMENTS]:
         members = planned.strategy.members()

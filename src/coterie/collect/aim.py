@@ -12,11 +12,11 @@ import numpy as np
 
 from coterie import checks
 from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.against import Against, paired_against
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
-from coterie.certificates.given import certificates_of
 from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.paired import paired
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.certificates.widened import widened
 from coterie.collect.allowed import Allowed
@@ -46,6 +46,9 @@ FEW = 100
 
 LARGER_DELTA = 0.1
 """What a certificate would be with this delta is told where nothing else helps."""
+
+HIGH = 0.25
+"""Where a larger share of what is certified is expected to be true, another assignment is advised."""
 
 RATED = 0.9
 """Where fewer of those who worked together were observed than this share, that is said."""
@@ -325,20 +328,20 @@ class _Planner:
 
     def certificate(self, evidence: Evidence, delta: float) -> float:
         """Return what some evidence certifies now."""
-        situation = self.situation
-        against = situation.wishes.against(situation.spaces)
-        found: Certificate | None = certificates_of(
-            situation.statistics.whole, evidence, self.strategy, against, delta, declared=situation.declared,
-            fresh=False,
-        )["paired"]  # fmt: skip
-        assert found is not None
-        return found.gap
+        declared, against = self.situation.declared, self.against
+        if against.is_plain:
+            return paired(evidence, self.strategy, against.own_spaces, delta, declared=declared).gap
+        return paired_against(evidence, self.strategy, against, delta, declared=declared).gap
+
+    @cached_property
+    def against(self) -> Against:
+        """What the assignment is to be stable against."""
+        return self.situation.wishes.against(self.situation.spaces)
 
     def options(self, allowed: Allowed | None) -> dict[str, Any]:
         """Return the keywords of a plan."""
-        situation = self.situation
-        against = situation.wishes.against(situation.spaces)
-        return {"fresh": self.fresh, "declared": situation.declared, "against": against, "allowed": allowed}
+        declared = self.situation.declared
+        return {"fresh": self.fresh, "declared": declared, "against": self.against, "allowed": allowed}
 
     def plan(self, samples: int, allowed: Allowed | None) -> Collection | None:
         """Plan so many samples; None where there is no way to."""
@@ -421,16 +424,16 @@ class _Planner:
                 )
         share = self.rated
         if share is not None and share < RATED:
-            yield f"more ratings: of those who worked together {share:.0%} are in the log; plans take it that all will be"
-        if tried.limit > (1 - NOTICED) * reference:
+            yield f"more ratings: {share:.0%} of those who worked together are in the log; plans take it that all will be"
+        if tried.limit > HIGH * reference:
             yield (
-                f"another assignment, as learn recommends one: of this one a gap of {tried.limit:.3g} is expected, "
-                "which no data take away"
+                f"another assignment (coterie learn): a gap of {tried.limit:.3g} is expected of this one, and no data "
+                "take that away"
             )
         else:
             yield (
-                f"to live with less certainty: unlimited data are expected to leave {tried.limit:.3g}, so the "
-                "assignment may be good, only that this can hardly be proven"
+                f"to do with less than proof: a gap of {tried.limit:.3g} is expected of this assignment, so it may well "
+                "be good, only that so few data cannot show it"
             )
 
     @property
