@@ -1,6 +1,4 @@
-"""What to collect next, and whether that is worth it: what is certified now, what more samples are expected to buy, and
-what would help where they buy nothing that anybody would notice.
-"""
+"""What to collect next for a log, an assignment and rules, what that is expected to buy, and what helps if nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -111,7 +109,7 @@ class Situation:
         if strategy is None:
             return cls(statistics, wishes, None, declared, declared, tuple(notes))
         found, more = _assignment(statistics, wishes, strategy)
-        spaces, added = widened(declared, found)
+        spaces, added = widened(wishes.admissible.spaces(declared), found)
         return cls(statistics, wishes, found, declared, spaces, (*notes, *more, *added))
 
 
@@ -214,12 +212,17 @@ class Aim:
 
     def newcomers(self) -> str:
         """Return that newcomers come first, where that is so."""
-        if self.plan is None or not self.is_worthwhile or self.plan.newcomers_share <= 0.5:
+        plan = self.plan
+        if plan is None or not self.is_worthwhile or not plan.needs:
             return ""
-        names = ", ".join(self.plan.newcomers)
+        first = {plan.needs[0].agent, plan.needs[0].partner}
+        if plan.newcomers_share <= 0.5 and not first & set(plan.newcomers):
+            return ""
+        *others, last = plan.newcomers
+        names = f"{', '.join(others)} and {last}" if others else last
         return (
-            f"Newcomers first: nothing is known of {names}, and pairs with them are "
-            f"{self.plan.newcomers_share:.0%} of what one more observation of every pair is worth."
+            f"Newcomers first: nothing is known of {names} yet, and pairs with newcomers have "
+            f"{plan.newcomers_share:.0%} of what one more observation of every pair is worth."
         )
 
 
@@ -424,7 +427,7 @@ class _Planner:
                 )
         share = self.rated
         if share is not None and share < RATED:
-            yield f"more ratings: {share:.0%} of those who worked together are in the log; plans take it that all will be"
+            yield f"more ratings: {share:.0%} of those who worked together are in the log, and plans count on all"
         if tried.limit > HIGH * reference:
             yield (
                 f"another assignment (coterie learn): a gap of {tried.limit:.3g} is expected of this one, and no data "
@@ -432,8 +435,8 @@ class _Planner:
             )
         else:
             yield (
-                f"to do with less than proof: a gap of {tried.limit:.3g} is expected of this assignment, so it may well "
-                "be good, only that so few data cannot show it"
+                f"to do with less than proof: a gap of {tried.limit:.3g} is expected of this assignment, so it may "
+                "well be good, only that so few data cannot show it"
             )
 
     @property

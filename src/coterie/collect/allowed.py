@@ -25,7 +25,7 @@ from coterie.solve.teams import Task, best_teams
 DRAWN = 6
 """So many random assignments are where searches begin, and what a random plan is made of."""
 
-FIRST, LATER = 12, 2
+FIRST, LATER = 24, 2
 """How many kicks in vain end the first search of a plan, and those that begin where the last one ended."""
 
 SAME = 1e-6
