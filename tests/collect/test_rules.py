@@ -357,8 +357,8 @@ def test_people_come_and_go(firm):
     left, stays = agents[0], agents[1:]
     today = {agent: rooms for agent, rooms in firm.today.actions.items() if agent != left}
     aim = what_to_collect(
-        firm.log(), {**today, "Zoe": ["c1"]}, 200, rules=Rules(staff=(*stays, "Zoe"), team_size="3:5"), today=today, value="average",
-        change_at_most=4, noise="pairs",
+        firm.log(), {**today, "Zoe": ["c1"]}, 200, rules=Rules(staff=(*stays, "Zoe"), team_size="3:5"), today=today,
+        value="average", change_at_most=4, noise="pairs",
     )  # fmt: skip
     assert aim.plan.newcomers == ("Zoe",)
     assert aim.is_worthwhile
