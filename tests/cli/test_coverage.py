@@ -113,7 +113,7 @@ def test_what_is_not_worth_it(run, log):
     assert "Nothing sensible can be bought with 4 more samples: at best they are expected to certify" in text
     assert "Pairs that tell most pair coalition seen worth of one more" in text
     assert "Who should work where" not in text
-    assert "What would help instead - more samples: 40 more samples are expected to certify" in text
+    assert "What would help instead - more samples: 40 more are expected to certify" in text
     content = json.loads(run(*words, "--json")[1])
     assert content["worthwhile"] is False
     assert content["would_help"]

@@ -368,6 +368,19 @@ def test_people_come_and_go(firm):
         assert len(one.strategy.actions["Zoe"]) >= 1
         assert one.moves <= 4
     assert aim.warnings == ()
+    few = what_to_collect(
+        firm.log(), {**today, "Zoe": ["c1"]}, 2, rules=Rules(staff=(*stays, "Zoe"), team_size="3:5"), delta=0.5,
+        noise="pairs",
+    )  # fmt: skip
+    assert not few.is_worthwhile
+    assert few.newcomers().startswith("Newcomers first")
+    others = coterie.certify(
+        firm.log(), {**today, "Zoe": ["c1"], left: []}, rules=Rules(staff=(*stays, "Zoe"), team_size="3:5"), delta=0.5,
+        noise="pairs", min_samples=1,
+    )  # fmt: skip
+    gap = others.certificate.gap
+    told = f"to leave Zoe out of the promise (min_samples=1): of the others the log certifies {gap:.3g}"
+    assert (told in few.would_help) == (gap <= 0.95 * few.plan.predicted)
     nowhere = what_to_collect(
         firm.log(), today, 4, rules=Rules(staff=(*stays, "Zoe"), team_size="3:5"), value="average", noise="pairs"
     )

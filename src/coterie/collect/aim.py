@@ -1,6 +1,6 @@
 """What to collect next for a log, an assignment and rules, what that is expected to buy, and what helps if nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -213,7 +213,7 @@ class Aim:
     def newcomers(self) -> str:
         """Return that newcomers come first, where that is so."""
         plan = self.plan
-        if plan is None or not self.is_worthwhile or not plan.needs:
+        if plan is None or not plan.needs:
             return ""
         first = {plan.needs[0].agent, plan.needs[0].partner}
         if plan.newcomers_share <= 0.5 and not first & set(plan.newcomers):
@@ -329,9 +329,13 @@ class _Planner:
             return None
         return Allowed.of(situation.declared, wishes.admissible, wishes.largest, self.strategy)
 
-    def certificate(self, evidence: Evidence, delta: float) -> float:
-        """Return what some evidence certifies now."""
+    def certificate(self, evidence: Evidence, delta: float, leaving_out: Sequence[str] = ()) -> float:
+        """Return what some evidence certifies now, of all or but for some."""
         declared, against = self.situation.declared, self.against
+        if leaving_out:
+            more = [self.strategy.agents.index(agent) for agent in leaving_out]
+            spaces = against.spaces.leaving_out([*against.spaces.left_out, *more])
+            against = replace(against, spaces=spaces)
         if against.is_plain:
             return paired(evidence, self.strategy, against.own_spaces, delta, declared=declared).gap
         return paired_against(evidence, self.strategy, against, delta, declared=declared).gap
@@ -413,11 +417,16 @@ class _Planner:
             freest = self.plan(tried.samples, allowed.without_rules())
             if freest is not None and freest.predicted <= enough:
                 yield f"fewer rules about what is tried: without any {same} {freest.predicted:.3g}"
-        if LONGER * tried.samples <= self.most:
-            longer = self.plan(LONGER * tried.samples, allowed)
+        for many in sorted({min(LONGER * tried.samples, self.most), self.most} - {tried.samples}):
+            longer = self.plan(many, allowed) if many > tried.samples else None
             if longer is not None and longer.predicted <= enough:
-                many = counted(longer.samples, "more sample")
-                yield f"more samples: {many} are expected to certify {longer.predicted:.3g}"
+                yield f"more samples: {many:,} more are expected to certify {longer.predicted:.3g}"
+                break
+        if tried.newcomers:
+            others = self.certificate(self.evidence, self.delta, leaving_out=tried.newcomers)
+            if others <= enough:
+                without = f"to leave {', '.join(tried.newcomers)} out of the promise ({said(min_samples=1)})"
+                yield f"{without}: of the others the log certifies {others:.3g}"
         if self.delta < LARGER_DELTA:
             certified = self.certificate(self.evidence, LARGER_DELTA)
             if certified <= enough:
