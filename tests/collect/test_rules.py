@@ -353,6 +353,7 @@ def test_nothing_sensible_can_be_bought(firm):
     assert aim.newcomers() == ""
 
 
+@pytest.mark.slow
 def test_people_come_and_go(firm):
     agents = firm.truth.agents
     left, stays = agents[0], agents[1:]
