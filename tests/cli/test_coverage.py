@@ -92,17 +92,41 @@ def test_for_machines(run, log):
 
 
 def test_what_to_collect(run, log):
-    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4)
+    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60)
     text = said(shown)
     assert code == 0
-    assert "What to collect next (4 more samples)" in text
+    assert "What to collect next (60 more samples) 60 more samples by this plan are expected to certify that" in text
+    assert "by moving, with 99 % confidence; the log certifies " in text
     assert "Pairs that tell most pair coalition seen planned worth of one more ada" in text
     assert "ada cy x 0" in text
     assert "Who should work where - " in text
     assert "certify NEW STRATEGY --certificate holdout --fresh" in text
-    alone = said(run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4, "--fresh")[1])
+    alone = said(run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60, "--fresh")[1])
     assert "without any data" in alone
     assert "The plan looked at utilities" not in alone
+
+
+def test_what_is_not_worth_it(run, log):
+    """Said, with what would help, and the pairs that tell most; but nobody is sent anywhere."""
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
+    text = said(run(*words)[1])
+    assert "Nothing sensible can be bought with 4 more samples: at best they are expected to certify" in text
+    assert "Pairs that tell most pair coalition seen worth of one more" in text
+    assert "Who should work where" not in text
+    assert "What would help instead - more samples: 40 more are expected to certify" in text
+    content = json.loads(run(*words, "--json")[1])
+    assert content["worthwhile"] is False
+    assert content["would_help"]
+    assert content["buys"].startswith("Nothing sensible")
+
+
+def test_targets_that_nobody_reaches(run, log):
+    code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--target-gap", 0)
+    text = said(shown)
+    assert code == 3
+    assert "no sensible number of samples is expected to reach it: 100 more samples of the kind that helps" in text
+    assert "What would help instead" in text
+    assert "Who should work where" not in text
 
 
 def test_too_few_samples_to_tell_whether_pairs_are_independent(run, log):
@@ -242,3 +266,99 @@ def test_samples_that_move_together(run, tmp_path):
     assert "more sample" not in shown  # what it takes is not known
     _, shown, _ = run(*asked, "--collect", 5)
     assert "as if pairs of a sample were independent" in said(shown)
+
+
+@pytest.fixture(scope="module")
+def firm(tmp_path_factory):
+    """A firm of eight in two areas, its teams of today, and a staff in which one has left and one is new."""
+    from coterie.simulate import FirmPlan, rated_firm
+
+    folder = tmp_path_factory.mktemp("firm")
+    made = rated_firm(0, FirmPlan(n_agents=8, n_coalitions=2, months=24, sizes=(3, 5)))
+    made.write_log(folder / "log")
+    rows = [f"{agent},{room}\n" for agent, rooms in made.today.actions.items() for room in rooms]
+    (folder / "today.csv").write_text("agent,coalition\n" + "".join(rows), encoding="utf-8")
+    (folder / "new.csv").write_text("agent,coalition\n" + "".join(rows[1:]) + "Zoe,c1\n", encoding="utf-8")
+    (folder / "staff.csv").write_text("agent\n" + "\n".join([*made.today.agents[1:], "Zoe"]), encoding="utf-8")
+    return folder, made
+
+
+def test_plans_obey_rules_and_today(run, firm):
+    folder, made = firm
+    sizes = {name: len(team) for name, team in made.today.members().items()}
+    words = [
+        "coverage", folder / "log", "--strategy", folder / "today.csv", "--collect", 300, "--noise", "pairs",
+        "--value", "average", "--today", folder / "today.csv", "--keep-sizes", "--change-at-most", 2,
+    ]  # fmt: skip
+    code, shown, _ = run(*words)
+    text = said(shown)
+    assert code == 0
+    assert "300 more samples by this plan are expected to certify that nobody can gain more than" in text
+    assert (
+        "by moving or by changing places with somebody who gains too, with 99 % confidence; the log certifies" in text
+    )
+    assert "expected if all stay" in text
+    assert "expected at random" in text
+    assert "(assignments that are allowed)" in text
+    content = json.loads(run(*words, "--json")[1])
+    assert content["worthwhile"] is True
+    assert content["buys"] in text
+    for one in content["collect"]["plan"]:
+        assert one["moves"] <= 2
+        for name, size in sizes.items():
+            assert sum(name in rooms for rooms in one["actions"].values()) == size
+    certified = json.loads(
+        run(
+            "certify", folder / "log", folder / "today.csv", "--noise", "pairs", "--value", "average", "--json",
+            *(word for name, size in sizes.items() for word in ("--team-size", f"{name}={size}")),
+        )[1]
+    )  # fmt: skip
+    assert content["certificate"] == certified["certificate"]["gap"]
+
+
+def test_newcomers_and_leavers(run, firm):
+    folder, made = firm
+    words = [
+        "coverage", folder / "log", "--strategy", folder / "new.csv", "--collect", 200, "--noise", "pairs",
+        "--value", "average", "--staff", folder / "staff.csv", "--team-size", "3:5",
+    ]  # fmt: skip
+    code, shown, messages = run(*words)
+    assert (code, messages) == (0, "")
+    assert "Newcomers first: nothing is known of Zoe yet" in said(shown)
+    content = json.loads(run(*words, "--json")[1])
+    assert content["collect"]["newcomers"] == ["Zoe"]
+    assert "Zoe" in content["agents"]
+    for one in content["collect"]["plan"]:
+        assert one["actions"][made.today.agents[0]] == []
+        assert one["actions"]["Zoe"]
+
+
+def test_an_assignment_that_breaks_rules(run, firm):
+    folder, made = firm
+    one, two = next(team for team in made.today.members().values())[:2]
+    words = ["coverage", folder / "log", "--strategy", folder / "today.csv", "--collect", 3, "--noise", "pairs"]
+    code, shown, _ = run(*words, "--apart", f"{one},{two}")
+    assert code == 0
+    assert said(shown).startswith(f"The assignment breaks rules: {one} and {two} apart.")
+
+
+def test_rules_about_one_person_say_what_must_be_known(run, log):
+    """Ada and cy never met in x; where cy may not be there, nobody need know."""
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv"]
+    assert "cy and ada were never in x together" in said(run(*words)[1])
+    assert said(run(*words, "--ban", "cy=x", "--team-size", "any")[1]).startswith("Enough for this assignment")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--change-at-most", 2], "--change-at-most needs to know who is where today: --today"),
+        (["--keep-sizes"], "--keep-sizes needs to know who is where today: --today"),
+        (["--ban", "zoe=x"], "unknown agent"),
+        (["--team-size", "3", "--apart", "ada,bob"], "no assignment keeps all rules"),
+    ],
+)
+def test_rules_that_cannot_be_kept(run, log, words, expected):
+    code, shown, messages = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 5, *words)
+    assert (code, shown) == (2, "")
+    assert expected in said(messages)

@@ -124,6 +124,13 @@ class Judgement:
         np.minimum.at(found, self.mover_step, values)
         return found
 
+    def blocking(self, rows: FloatArray) -> FloatArray:
+        """Return the bound of each step from those of all rows: the smallest of its movers, -inf if surely refused."""
+        bounds = self.least(rows[: self.n_movers])
+        change = np.full(len(self.steps), np.inf)
+        np.minimum.at(change, self.asked_step, rows[self.n_movers :])
+        return np.where(change < 0, -np.inf, bounds)
+
     def least_mover(self, values: FloatArray) -> IntArray:
         """Return for each step the row of the mover with the smallest value, the first of several."""
         order = np.lexsort((values, self.mover_step))
@@ -249,13 +256,25 @@ def paired_against(
     probability 1 - delta / 2 together: log K = sum over agents of log |A_j|, plus log 2 for steps of two movers.
     """
     judged = Judgement(strategy, against, evidence)
+    bounds = judged.blocking(paired_rows(judged, evidence, delta, declared))
+    agents = max(1, int(against.own_spaces.counted.sum()))
+    # All intervals hold together anyway; events of the union form do so for a price.
+    together = bounds if judged.asks else judged.blocking(paired_rows(judged, evidence, delta, declared, agents=agents))
+    return judged.certificate("paired", delta, bounds, together)
+
+
+def paired_rows(
+    judged: Judgement, evidence: Evidence, delta: float, declared: ActionSpaces | None = None, *, agents: int = 1
+) -> FloatArray:
+    """Return the bounds of all rows that the `paired` certificate is made of, for so many agents together.
+
+    The evidence may be another one than that of the judgement, if only it is about the same unknowns.
+    """
+    against = judged.against
     # Who is on the staff is fixed beforehand, so only what they may do is paid for.
     spaces = declared or against.spaces
     spaces = spaces if against.admissible is None else against.admissible.spaces(spaces)
-    movers, asked = judged.rows
-    has_union = not judged.asks and bool(spaces.contains(strategy.sets).all())
-    profiles = sum(space.log_size for space in spaces.spaces)
-    most = judged.steps.moves.sum(axis=1)[judged.mover_step]
+    has_union = not judged.asks and bool(spaces.contains(judged.strategy.sets).all())
 
     def uniform(source: Evidence, design: StepDesign) -> GainBound:
         return SmallerOf((source.range_bound(design), source.uniform_bound(design, delta / 2)))
@@ -263,22 +282,15 @@ def paired_against(
     def union(log_term: float) -> Callable[[Evidence, StepDesign], GainBound]:
         return lambda source, design: source.direction_bound(design, log_term)
 
-    def at(agents: int) -> FloatArray:
-        upper = judged.bound(uniform, evidence, movers)
-        for several in np.unique(most).tolist() if has_union else []:
+    found = judged.bound(uniform, evidence, np.concatenate(judged.rows))
+    if has_union:
+        profiles = sum(space.log_size for space in spaces.spaces)
+        most = judged.steps.moves.sum(axis=1)[judged.mover_step]
+        for several in np.unique(most).tolist():
             rows = np.flatnonzero(most == several)
             log_term = profiles + math.log(several * agents) + one_event(delta / 2)
-            upper[rows] = np.minimum(upper[rows], judged.bound(union(log_term), evidence, rows))
-        return judged.least(upper)
-
-    bounds = at(1)
-    if judged.asks and len(asked):
-        change = np.full(len(judged.steps), np.inf)
-        np.minimum.at(change, judged.asked_step, judged.bound(uniform, evidence, asked))
-        bounds = np.where(change < 0, -np.inf, bounds)
-        return judged.certificate("paired", delta, bounds, bounds)
-    together = at(max(1, int(against.own_spaces.counted.sum()))) if has_union else bounds
-    return judged.certificate("paired", delta, bounds, together)
+            found[rows] = np.minimum(found[rows], judged.bound(union(log_term), evidence, rows))
+    return found
 
 
 def fixed_against(
@@ -296,55 +308,55 @@ def fixed_against(
     which no utility decides): the mover whose bound, and the refuser whose change, is expected to be smallest.
     """
     judged = Judgement(strategy, against, evidence)
-
-    def made(log_term: float) -> Callable[[Evidence, StepDesign], GainBound]:
-        def bound(source: Evidence, design: StepDesign) -> GainBound:
-            if learning is None or form != "both":
-                return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
-            return SmallerOf((source.range_bound(design), source.learnt_bound(design, log_term, learning)))
-
-        return bound
-
-    bounds = _fixed_bounds(judged, evidence, made, delta, learning)
-    together = _fixed_bounds(judged, evidence, made, delta / max(1, int(against.own_spaces.counted.sum())), learning)
+    agents = max(1, int(against.own_spaces.counted.sum()))
+    bounds, together = (
+        judged.blocking(fixed_rows(judged, evidence, share, form))
+        if learning is None
+        else _learnt_bounds(judged, evidence, share, form, learning)
+        for share in (delta, delta / agents)
+    )
     return judged.certificate("holdout", delta, bounds, together)
 
 
-def _fixed_bounds(
-    judged: Judgement,
-    evidence: Evidence,
-    made: Callable[[float], Callable[[Evidence, StepDesign], GainBound]],
-    delta: float,
-    learning: Evidence | None,
-) -> FloatArray:
-    movers, asked = judged.rows
-    bounds = np.full(len(judged.steps), -np.inf)
-    if not len(judged.steps):
-        return bounds
-    if learning is not None:
-        expected, log_term = evidence.preview(learning), one_event(delta / (2 if judged.asks else 1))
+def fixed_rows(judged: Judgement, evidence: Evidence, delta: float, form: Form = "both") -> FloatArray:
+    """Return the bounds of all rows for a profile that was fixed beforehand: each step pays for all rows that it has.
 
-        def ahead(source: Evidence, design: StepDesign) -> GainBound:
-            return source.expected_bound(design, log_term)
-
-        chosen = judged.least_mover(judged.bound(ahead, expected, movers))
-        bounds = judged.bound(made(log_term), evidence, chosen)
-        if len(asked):
-            steps, refusers = judged.refusers(judged.bound(ahead, expected, asked))
-            refused = judged.bound(made(log_term), evidence, refusers) < 0
-            bounds[steps[refused]] = -np.inf
-        return bounds
-    events = judged.steps.moves.sum(axis=1) + np.bincount(judged.asked_step, minlength=len(judged.steps))
+    The evidence may be another one than that of the judgement, if only it is about the same unknowns.
+    """
+    step_of = np.concatenate([judged.mover_step, judged.asked_step])
+    events = np.bincount(step_of, minlength=len(judged.steps))[step_of]
+    found = np.empty(len(step_of))
     for many in np.unique(events).tolist():
-        bound = made(one_event(delta / many))
-        here = events == many
-        rows = np.flatnonzero(here[judged.mover_step])
-        upper = np.full(len(judged.steps), np.inf)
-        np.minimum.at(upper, judged.mover_step[rows], judged.bound(bound, evidence, rows))
-        ask = np.flatnonzero(here[judged.asked_step])
-        change = np.full(len(judged.steps), np.inf)
-        np.minimum.at(change, judged.asked_step[ask], judged.bound(bound, evidence, asked[ask]))
-        bounds[here] = np.where(change < 0, -np.inf, upper)[here]
+        log_term, rows = one_event(delta / many), np.flatnonzero(events == many)
+
+        def made(source: Evidence, design: StepDesign, log_term: float = log_term) -> GainBound:
+            return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
+
+        found[rows] = judged.bound(made, evidence, rows)
+    return found
+
+
+def _learnt_bounds(judged: Judgement, evidence: Evidence, delta: float, form: Form, learning: Evidence) -> FloatArray:
+    """Return the bound of each step where the learning part says which mover and which refuser count."""
+    movers, asked = judged.rows
+    if not len(judged.steps):
+        return np.full(0, -np.inf)
+    expected, log_term = evidence.preview(learning), one_event(delta / (2 if judged.asks else 1))
+
+    def ahead(source: Evidence, design: StepDesign) -> GainBound:
+        return source.expected_bound(design, log_term)
+
+    def made(source: Evidence, design: StepDesign) -> GainBound:
+        if form != "both":
+            return SmallerOf((source.range_bound(design), source.direction_bound(design, log_term, form)))
+        return SmallerOf((source.range_bound(design), source.learnt_bound(design, log_term, learning)))
+
+    chosen = judged.least_mover(judged.bound(ahead, expected, movers))
+    bounds = judged.bound(made, evidence, chosen)
+    if len(asked):
+        steps, refusers = judged.refusers(judged.bound(ahead, expected, asked))
+        refused = judged.bound(made, evidence, refusers) < 0
+        bounds[steps[refused]] = -np.inf
     return bounds
 
 

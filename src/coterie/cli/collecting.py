@@ -7,8 +7,7 @@ from coterie.cli.output import aligned, short, wrapped
 from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.collect import Collection
-    from coterie.statistics.setting import Setting
+    from coterie.collect import Aim, Collection
 
 LISTED = 10
 """How many pairs are listed; `--json` has all."""
@@ -23,44 +22,70 @@ TOGETHER = (
 )
 
 
-def collecting(plan: "Collection", setting: "Setting") -> Iterator[str]:
-    """Yield what to collect, and what it is expected to certify."""
-    independent = ", as if pairs of a sample were independent" if setting.noise == "samples" else ""
-    yield f"What to collect next ({counted(plan.samples, 'more sample')}{independent})"
+def collecting(aim: "Aim") -> Iterator[str]:
+    """Yield what to collect and what that is expected to buy, or what would help instead."""
+    if aim.plan is not None:
+        yield from _plan(aim, aim.plan)
+    if aim.would_help:
+        yield from ("", "What would help instead")
+        for one in aim.would_help:
+            yield from wrapped(one, "  - ", "    ")
+
+
+def _plan(aim: "Aim", plan: "Collection") -> Iterator[str]:
+    independent = ", as if pairs of a sample were independent" if aim.setting.noise == "samples" else ""
+    yield from ("", f"What to collect next ({counted(plan.samples, 'more sample')}{independent})")
+    for text in (aim.buys(), aim.newcomers()):
+        yield from wrapped(text)
     low, high = plan.likely
     rows = [
         ("certificate now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
         ("expected by this plan", f"{plan.predicted:.3g}", f"(likely {low:.3g} to {high:.3g})"),
-        ("expected at random", f"{plan.random:.3g}", "(everybody uniform over her actions)"),
+        *([] if plan.today is None else [("expected if all stay", f"{plan.today:.3g}", "(as they are today)")]),
+        ("expected at random", f"{plan.random:.3g}",
+         "(assignments that are allowed)" if aim.has_rules else "(everybody uniform over her actions)"),
         ("no plan below about", f"{plan.least:.3g}", ""),
-    ]
+    ]  # fmt: skip
     yield from aligned(rows, left=(0, 2))
     if not plan.needs:
         yield "  nobody has a choice: there is nothing to learn"
         return
+    yield from _pairs(plan, is_planned=bool(aim.is_worthwhile))
+    if aim.is_worthwhile:
+        yield from _who(plan)
+        if not plan.fresh and not aim.setting.adaptive:
+            yield from ("", *wrapped(TOGETHER))
+
+
+def _pairs(plan: "Collection", *, is_planned: bool) -> Iterator[str]:
+    """Yield the pairs that tell most."""
     yield from ("", "Pairs that tell most")
     sized = plan.needs[0].size is not None
-    pairs = [("pair", "", "coalition", *(["size"] if sized else []), "seen", "planned", "worth of one more")]
-    pairs += [
-        (short(need.agent), short(need.partner), short(need.coalition), *([str(need.size)] if sized else []),
+    rows = [("pair", "", "coalition", "size", "seen", "planned", "worth of one more")]
+    rows += [
+        (short(need.agent), short(need.partner), short(need.coalition), str(need.size),
          "-" if need.seen is None else f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
         for need in plan.needs[:LISTED]
     ]  # fmt: skip
-    yield from aligned(pairs, left=(0, 1, 2))
+    kept = [place for place in range(7) if (place != 3 or sized) and (place != 5 or is_planned)]
+    yield from aligned([[row[place] for place in kept] for row in rows], left=(0, 1, 2))
     if len(plan.needs) > LISTED:
         yield f"  and {len(plan.needs) - LISTED:,} more (see --json)"
     shares = ", ".join(f"{short(name)} {share:.0%}" for name, share in plan.coalitions if share >= 0.005)
     yield from wrapped(f"By coalition: {shares}")
+
+
+def _who(plan: "Collection") -> Iterator[str]:
+    """Yield who should work where."""
     yield from ("", "Who should work where")
     for planned in plan.plan[:ASSIGNMENTS]:
         members = planned.strategy.members()
         teams = "; ".join(
             f"{short(name)}: {', '.join(short(agent) for agent in team)}" for name, team in members.items() if team
         )
-        yield from wrapped(f"{counted(planned.times, 'time')}: {teams}", "  - ", "    ")
+        moves = "" if planned.moves is None else f", {counted(planned.moves, 'person moves', 'people move')}"
+        yield from wrapped(f"{counted(planned.times, 'time')}{moves}: {teams}", "  - ", "    ")
     if len(plan.plan) > ASSIGNMENTS:
         rest = sum(planned.times for planned in plan.plan[ASSIGNMENTS:])
         others = counted(len(plan.plan) - ASSIGNMENTS, "more assignment")
         yield f"  and {others} for {counted(rest, 'sample')} (see --json)"
-    if not plan.fresh and not setting.adaptive:
-        yield from ("", *wrapped(TOGETHER))

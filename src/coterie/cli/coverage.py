@@ -1,7 +1,6 @@
 """`coterie coverage`: is the log enough, what is missing, and what to collect next."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,19 +12,16 @@ from coterie.cli.collecting import collecting
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
+from coterie.cli.team_options import JUDGED, PANEL, RULES, STAYING, about_teams
 from coterie.errors import InputError
-from coterie.game.actions import ActionSpaces
-from coterie.game.strategy import Strategy
 from coterie.log import Log
-from coterie.statistics import Statistics
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import counted, said
 
 if TYPE_CHECKING:
     from coterie.arrays import FloatArray
-    from coterie.collect import Collection
+    from coterie.collect import Aim
     from coterie.coverage import Coverage, Direction, PairWitness
-    from coterie.statistics.setting import Setting
 
 LISTED = 10
 """How many pairs and sizes are listed; `--json` has more."""
@@ -33,16 +29,23 @@ LISTED = 10
 NAMED = 3
 """How many pairs the verdict names."""
 
-MOST = 100_000
-"""Above so many more samples, a target is called out of reach."""
-
 APART = "-"
 
 
 @reads_log
+@about_teams(RULES, STAYING, JUDGED)
 def command(
     log: Log,
     *,
+    wishes: dict[str, Any],
+    change_at_most: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="In each planned sample at most so many people are elsewhere than today; needs --today.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None,
     strategy: Annotated[
         Path | None,
         typer.Option(help="A result file, its strategy part, or a CSV table agent,coalition; else all profiles."),
@@ -71,11 +74,12 @@ def command(
     ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
-    """Say whether a log is enough for an assignment, what is missing, and what to collect next."""
-    from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
-    from coterie.certificates.widened import widened
+    """Say whether a log is enough for an assignment, what is missing, and what to collect next.
+
+    What is planned keeps the rules; what it is expected to buy is said first, and if that is nothing, there is no plan.
+    """
+    from coterie.collect.aim import Situation, aim_in
     from coterie.coverage import coverage, scarcest, seen_in
-    from coterie.game.strategy import read_strategy
 
     if strategy is None and (collect is not None or target_gap is not None):
         wanted = f"{said('collect')} and {said('target_gap')} need {said('strategy')}"
@@ -83,30 +87,25 @@ def command(
     checks.probability(delta, said("delta"))
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
-    given = None if strategy is None else read_strategy(strategy, log.agents, log.coalitions)
-    checks.whole(min_samples, said("min_samples"), 0)
-    aims = given is not None and (collect is not None or target_gap is not None)
+    aims = strategy is not None and (collect is not None or target_gap is not None)
     # Nothing but certificates depends on the noise.
-    statistics = Statistics.for_coverage(log, sizes=sizes, noise=noise if aims else "pairs")
-    if aims and noise == "auto" and statistics.cannot_tell:
-        warn(
-            f"{TOO_FEW_TO_TELL}: what is certified and planned here takes them to be, while learn and certify do not, "
-            f"and certify less; say {said(noise='samples')} for what is certified without that"
-        )
-    declared = log.actions.leaving_out(statistics.seen_less(min_samples))
-    spaces, notes = (declared, []) if given is None else widened(declared, given)
-    for note in [*log.notes, *notes]:
-        warn(note)
-    seen = seen_in(statistics)
-    found = coverage(seen, given, spaces)
+    situation = Situation.of(
+        log, strategy, sizes=sizes, noise=noise if aims else "pairs", min_samples=min_samples,
+        change_at_most=change_at_most, **wishes,
+    )  # fmt: skip
     aim = None
-    if given is not None and aims:
-        aim = _aim(statistics, given, spaces, declared, collect, target_gap, delta=delta, fresh=fresh, seed=seed)
+    if aims:
+        aim = aim_in(situation, collect, target_gap, delta=delta, fresh=fresh, rng=np.random.default_rng(seed))
+    for note in situation.notes if aim is None else aim.warnings:
+        warn(note)
+    given, spaces = situation.strategy, situation.wishes.admissible.chosen_from(situation.spaces)
+    seen = seen_in(situation.statistics)
+    found = coverage(seen, given, spaces)
     if json:
         content: dict[str, Any] = {
             "format": "coterie.coverage/1",
-            "agents": list(log.agents),
-            "coalitions": list(log.coalitions),
+            "agents": list(seen.agents),
+            "coalitions": list(seen.coalitions),
             "verdict": verdict(found),
             "enough": found.is_enough,
             **found.to_json(),
@@ -114,88 +113,9 @@ def command(
         }
         show_json(content)
     else:
-        for line in _lines(log, found, scarcest(seen, given, spaces), aim):
+        for line in _lines(seen.agents, found, scarcest(seen, given, spaces), aim):
             results.print(line)
     return 3 if aim is not None and not aim.is_reached else 0
-
-
-@dataclass(frozen=True)
-class Aim:
-    """What is certified now, what is wanted, and how to get there."""
-
-    certificate: float
-    target: float | None
-    needed: int | None
-    """How many more samples are expected to reach the target; None where none or too many."""
-    plan: "Collection | None"
-    setting: "Setting"
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the log certifies the target already."""
-        return self.target is None or self.certificate <= self.target
-
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return {
-            "certificate": self.certificate,
-            "target_gap": self.target,
-            "target_reached": None if self.target is None else self.is_reached,
-            "samples_needed": self.needed,
-            "collect": None if self.plan is None else self.plan.to_json(),
-        }
-
-    def sentence(self) -> str:
-        """Return what the target takes."""
-        certified = f"the log certifies a gap of {self.certificate:.3g}"
-        if self.is_reached:
-            return f"Enough for a gap of {self.target:g}: {certified}."
-        if self.plan is None:
-            return f"Not enough for a gap of {self.target:g}: {certified}."
-        if self.needed is None:
-            return f"Not enough for a gap of {self.target:g}: {certified}, and no plan is expected to reach it."
-        return (
-            f"Not enough for a gap of {self.target:g}: {certified}; about {counted(self.needed, 'more sample')} of the "
-            "kind below are expected to reach it."
-        )
-
-
-def _aim(
-    statistics: Statistics,
-    strategy: Strategy,
-    spaces: ActionSpaces,
-    declared: ActionSpaces,
-    collect: int | None,
-    target: float | None,
-    *,
-    delta: float,
-    fresh: bool,
-    seed: int,
-) -> Aim:
-    """Work out the certificate, and a plan for what was asked: for so many samples, or for the target."""
-    from coterie.certificates import evidence_from, paired
-    from coterie.certificates.pair_evidence import PairEvidence
-    from coterie.certificates.total_evidence import TotalEvidence
-    from coterie.collect import noise_variance, plan_collection, plan_totals, samples_needed
-    from coterie.statistics.total_statistics import TotalStatistics
-
-    evidence, rng = evidence_from(statistics.whole), np.random.default_rng(seed)
-    certificate = paired(evidence, strategy, spaces, delta, declared=declared).gap
-    depends = isinstance(evidence, PairEvidence) and evidence.allows_dependence
-    if isinstance(evidence, PairEvidence) and depends:
-        warn("the pairs of a sample may depend on each other: that counts in what is certified, not in what is planned")
-        evidence = evidence.as_independent
-    options: Any = {"fresh": fresh, "declared": declared}
-    needed, plan = None, None
-    if isinstance(evidence, PairEvidence):
-        if target is not None and certificate > target and not depends:
-            needed, plan = samples_needed(evidence, strategy, spaces, delta, target, rng, most=MOST, **options)
-        if collect is not None:
-            plan = plan_collection(evidence, strategy, spaces, delta, collect, rng, **options)
-    elif collect is not None and isinstance(evidence, TotalEvidence) and isinstance(statistics.whole, TotalStatistics):
-        variance = noise_variance(statistics.whole)
-        plan = plan_totals(evidence, strategy, spaces, delta, collect, rng, variance=variance, **options)
-    return Aim(certificate, target, needed, plan, statistics.setting)
 
 
 def verdict(found: "Coverage") -> str:
@@ -223,15 +143,16 @@ def _hidden(direction: "Direction") -> str:
     return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to her move"
 
 
-def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | None) -> Iterator[str]:
+def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None", aim: "Aim | None") -> Iterator[str]:
+    if aim is not None and aim.violations:
+        yield from wrapped(f"The assignment breaks rules: {'; '.join(aim.violations)}.", "", "")
     yield from wrapped(verdict(found), "", "")
     if aim is not None and aim.target is not None:
         yield from wrapped(aim.sentence(), "", "")
-    if aim is not None and aim.plan is not None:
-        yield ""
-        yield from collecting(aim.plan, aim.setting)
+    if aim is not None:
+        yield from collecting(aim)
     yield ""
-    yield from _numbers(log, found)
+    yield from _numbers(len(agents), found)
     home = "some assignment" if found.profile == "all" else "the assignment itself"
     if found.uncovered_pairs:
         yield from ("", f"Never seen together ({counted(found.n_uncovered_pairs, 'pair')})")
@@ -266,11 +187,11 @@ def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | 
         yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
         rows = [(f"{term.weight:+.2f}", short(term.partner), "in", term.coalition) for term in direction.terms]
         yield from aligned(rows, left=(1, 2, 3))
-    if rarest is not None and len(log.agents) <= MAP_AGENTS:
+    if rarest is not None and len(agents) <= MAP_AGENTS:
         yield from ("", "How often two agents met, in the rarest coalition where a move can bring them together")
         apart = np.isinf(rarest)
         times = np.rint(np.where(apart, 0.0, rarest) * (found.samples or 1)).astype(np.int64)
-        yield from heat_map(log.agents, times, {APART: (apart, "no move brings them together")})
+        yield from heat_map(agents, times, {APART: (apart, "no move brings them together")})
 
 
 def _more(count: int) -> Iterator[str]:
@@ -282,8 +203,8 @@ def _move(agent: str, deviation: tuple[str, ...]) -> str:
     return f"{short(agent)} moving to {', '.join(short(name) for name in deviation) or 'nothing'}"
 
 
-def _numbers(log: Log, found: "Coverage") -> Iterator[str]:
-    yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(len(log.agents), 'agent')})"
+def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
+    yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'agent')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
     pair, size = found.tightest_pair, found.tightest_size
     rows.append(

@@ -53,6 +53,9 @@ TODAY: dict[str, Any] = {
     "max_moves": _option(int | None, metavar="N", help="At most so many people change something against today."),
 }
 
+STAYING: dict[str, Any] = {name: TODAY[name] for name in ("today", "keep_sizes")}
+"""The same without the limit on moves, which commands that plan samples call by another name."""
+
 BETWEEN: dict[str, Any] = {
     "keep_sizes": _option(bool, "--keep-sizes", help="It is a rule that every team keeps the size that it has before."),
     "max_moves": _option(int | None, metavar="N", help="It is a rule that at most so many people change something."),

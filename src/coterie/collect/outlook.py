@@ -6,6 +6,7 @@ data leave possible instead, which no choice can bias: means of pairs are drawn 
 (`coterie.estimate.posterior`), and the new values around these.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray
-from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound, LogTerm, worst_deviations
-from coterie.certificates.holdout import holdout_bound
+from coterie.certificates.against import Against
+from coterie.certificates.gains import GainBound, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.certificates.paired import paired_bound, union_terms
-from coterie.certificates.widths import one_event
+from coterie.collect.allowed import Allowed
+from coterie.collect.sought import Sought, SoughtAgainst
 from coterie.errors import InputError
 from coterie.estimate.design import StrategyDesign
 from coterie.estimate.intervals import Moments
@@ -44,6 +44,10 @@ class Outlook:
     """Whether the new samples alone certify (`holdout`), or all together (`paired`)."""
     declared: ActionSpaces | None = None
     """The action spaces before those of the strategy were added to them, where some were; see `paired`."""
+    against: Against | None = None
+    """What the profile is to be stable against, in these spaces; None for single deviations, totals and no rules."""
+    allowed: Allowed | None = None
+    """Which joint actions may be planned; None for all of the action spaces."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.evidence, PairEvidence) or not self.evidence.unknowns.averages_meetings:
@@ -70,11 +74,23 @@ class Outlook:
     @cached_property
     def matters(self) -> BoolArray:
         """Which unknowns enter some gain, in the shape of the counts."""
+        if self.steps is not None:
+            design, found = self.steps.design, np.zeros(self.base.shape, dtype=bool)
+            found[design.places] = True
+            return found
         there = np.asarray(self.strategy.marginals.T > 0)
         if len(self.moments.count) < len(there):
             there = np.asarray(there.any(axis=0, keepdims=True))
         partners = there[:, None, :] & ~np.eye(there.shape[1], dtype=bool)
         return np.asarray(np.broadcast_to(as_cells(partners, self.base), self.base.shape))
+
+    @cached_property
+    def newcomers(self) -> tuple[int, ...]:
+        """Who counts and was never observed with anybody."""
+        count = self.moments.count
+        seen = count.reshape(*count.shape[:3], -1).sum(axis=(0, 2, 3)) > 0
+        counted = (self.spaces if self.against is None else self.against.own_spaces).counted
+        return tuple(np.flatnonzero(~seen & counted).tolist())
 
     @cached_property
     def variance(self) -> FloatArray:
@@ -111,7 +127,14 @@ class Outlook:
         return self._sought.bound(evidence, design)
 
     @cached_property
-    def _sought(self) -> "Sought":
+    def steps(self) -> SoughtAgainst | None:
+        """The certificate against steps; None where single deviations are all that there is."""
+        if self.against is None or self.against.is_plain:
+            return None
+        return SoughtAgainst(self.strategy, self.against, self.evidence, self.delta, self.fresh, self.declared)
+
+    @cached_property
+    def _sought(self) -> Sought:
         return Sought.of(self.strategy, self.declared or self.spaces, self.delta, fresh=self.fresh)
 
     def now(self) -> float:
@@ -124,7 +147,9 @@ class Outlook:
         return np.sort([self._gap(self.with_counts(count, rng)) for _ in range(DRAWS)])
 
     def predicted_at_random(self, samples: int, rng: np.random.Generator) -> float:
-        """Return the mean of the same where everybody draws uniformly from her actions."""
+        """Return the mean of the same for random samples: everybody uniform, or assignments that are allowed."""
+        if self.allowed is not None:
+            return self.predicted_from(self.allowed.drawn, samples, rng)
         chance, found = self._chance, []
         n = chance.shape[1]
         upper = as_cells(np.triu(np.ones((1, n, n), dtype=bool), 1), chance)
@@ -133,38 +158,30 @@ class Outlook:
             found.append(self._gap(self.with_counts(self.base + met + np.swapaxes(met, 1, 2), rng)))
         return float(np.mean(found))
 
+    def predicted_from(self, profiles: Sequence[BoolArray], samples: int, rng: np.random.Generator) -> float:
+        """Return the mean of the same if these joint actions are played in turn."""
+        often = np.bincount(np.arange(samples) % len(profiles), minlength=len(profiles))
+        met = self.evidence.unknowns.observed(np.stack(profiles), often)
+        return float(self.predicted(self.base + met, rng).mean())
+
+    def limit(self, rng: np.random.Generator) -> float:
+        """Return the gap that is expected of the profile: what any number of samples would still leave."""
+        against = self.against or Against(self.spaces)
+        bounds, names = self.evidence.estimate.bounds, (self.strategy.agents, self.strategy.coalitions)
+        drawn = (np.clip(self.possible.draw(rng), bounds.low, bounds.high) for _ in range(DRAWS))
+        games = (self.evidence.unknowns.game(means, self.spaces, *names) for means in drawn)
+        return float(np.mean([against.gap(game, self.strategy) for game in games]))
+
     @cached_property
     def _chance(self) -> FloatArray:
         """The probability that uniformly random actions bring a pair together, in the shape of the counts."""
         return self.evidence.unknowns.chances(self.spaces.uniform_marginals())
 
     def _gap(self, evidence: PairEvidence) -> float:
+        if self.steps is not None:
+            return self.steps.gap(evidence)
         design = evidence.design(self.strategy)
         return max(0.0, worst_deviations(self.bound(evidence, design), self.spaces).largest)
-
-
-@dataclass(frozen=True, eq=False)
-class Sought:
-    """The certificate that is to be had: of new samples alone (`holdout`), or of all together (`paired`)."""
-
-    delta: float
-    fresh: bool
-    log_term: LogTerm | None
-    """What each deviation has of delta, worked out once: in the held-out certificate, or in the paired union."""
-
-    @classmethod
-    def of(cls, strategy: Strategy, spaces: ActionSpaces, delta: float, *, fresh: bool) -> "Sought":
-        """Return the certificate of a profile; `spaces` are those that were declared before the strategy was known."""
-        if fresh:
-            return cls(delta, fresh, one_event(delta))
-        return cls(delta, fresh, union_terms(strategy, spaces, delta))
-
-    def bound(self, evidence: Evidence, design: StrategyDesign) -> GainBound:
-        """Return the bounds that the certificate takes the largest of."""
-        if self.fresh:
-            assert self.log_term is not None
-            return holdout_bound(evidence, design, self.log_term)
-        return paired_bound(evidence, design, self.delta, self.log_term)
 
 
 def as_cells(values: NDArray[Any], like: FloatArray) -> NDArray[Any]:

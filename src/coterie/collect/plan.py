@@ -19,6 +19,10 @@ any weights w_d >= 0 that sum to 1 and any other plan with counts N' = N0 + A',
 and one sample adds at most U = 1/2 sum_i max over a_i of sum over l in a_i, j that can join l, of g_lij to
 sum_e g_e N'_e. Hence no plan of m samples gets below sum_d w_d h_d(N) + sum_e g_e (N - N0)_e - m U.
 
+Against other steps than single deviations, under rules or for averages, a certificate is a largest of smallest bounds,
+which is not convex; `Collection.least` is then the gap that is expected of the profile, below which no certificate is
+expected to get. Rules about what may be planned are in `coterie.collect.allowed`.
+
 A plan looks at utilities. So does whoever collects by it, and a certificate of the old and the new samples
 together then leans on an assumption that the plan breaks (that actions did not depend on utilities). The
 certificate of the new samples alone does not: `fresh=True` plans for that one.
@@ -31,7 +35,9 @@ from typing import Any
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
+from coterie.certificates.against import Against
 from coterie.certificates.pair_evidence import PairEvidence
+from coterie.collect.allowed import Allowed
 from coterie.collect.outlook import Outlook, as_cells
 from coterie.collect.worth import best_joint_action, most_per_sample, worth_of
 from coterie.game.actions import ActionSpaces
@@ -42,6 +48,10 @@ BLOCKS = 24
 
 MOST_SAMPLES = 1_000_000
 """Above so many samples, a target counts as out of reach."""
+
+
+NOTICED = 0.05
+"""A certificate that is smaller by this share is noticeably smaller."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,8 @@ class Planned:
 
     strategy: Strategy
     times: int
+    moves: int | None = None
+    """How many people are elsewhere than today; None where that is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +102,18 @@ class Collection:
     coalitions: tuple[tuple[str, float], ...]
     """Coalition -> its share of what all observations are worth, the largest first."""
     plan: tuple[Planned, ...]
+    limit: float
+    """What any number of samples would leave: the gap that is expected of the profile."""
+    today: float | None = None
+    """What as many samples of today's assignment are expected to certify; None where it may not be played."""
+    newcomers: tuple[str, ...] = ()
+    """Who was never observed with anybody."""
+    newcomers_share: float = 0.0
+    """The share of pairs with newcomers in what all observations are worth."""
+
+    def is_worthwhile(self, certificate: float) -> bool:
+        """Return whether the plan is expected to certify noticeably less than this."""
+        return self.predicted <= (1 - NOTICED) * certificate and certificate > 0
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -103,7 +127,11 @@ class Collection:
             "no_plan_below": self.least,
             "pairs": [vars(need) for need in self.needs],
             "coalitions": [{"coalition": name, "share": share} for name, share in self.coalitions],
-            "plan": [{"times": one.times, "actions": one.strategy.actions} for one in self.plan],
+            "expected_of_unlimited_data": self.limit,
+            "predicted_today": self.today,
+            "newcomers": list(self.newcomers),
+            "newcomers_share": self.newcomers_share,
+            "plan": [{"times": one.times, "moves": one.moves, "actions": one.strategy.actions} for one in self.plan],
         }
 
 
@@ -136,6 +164,8 @@ def plan_collection(
     *,
     fresh: bool = False,
     declared: ActionSpaces | None = None,
+    against: Against | None = None,
+    allowed: Allowed | None = None,
 ) -> Collection:
     """Plan `samples` joint actions that shrink the certificate of a fixed profile; see the module for how.
 
@@ -155,8 +185,12 @@ def plan_collection(
         Whether the new samples alone are to certify (`holdout`), or all together (`paired`).
     declared
         The action spaces before those of the strategy were added to them, where some were.
+    against
+        What the profile is to be stable against, in the same spaces; None for single deviations and totals.
+    allowed
+        Which joint actions may be planned; None for all of the action spaces.
     """
-    outlook = Outlook(evidence, strategy, spaces, delta, fresh, declared)
+    outlook = Outlook(evidence, strategy, spaces, delta, fresh, declared, against, allowed)
     return _collection(outlook, _played(outlook, samples, rng), rng)
 
 
@@ -171,18 +205,25 @@ def samples_needed(
     fresh: bool = False,
     most: int = MOST_SAMPLES,
     declared: ActionSpaces | None = None,
+    against: Against | None = None,
+    allowed: Allowed | None = None,
 ) -> tuple[int | None, Collection]:
     """Return how many planned samples are expected to certify `target`, and the plan; None if `most` are too few.
 
-    Within about a tenth: by doubling, then bisection.
+    Within about a tenth: by doubling, then bisection. Where unlimited data are not expected to reach it, the plan is
+    that of `most` samples.
     """
-    outlook = Outlook(evidence, strategy, spaces, delta, fresh, declared)
+    outlook = Outlook(evidence, strategy, spaces, delta, fresh, declared, against, allowed)
+    if _limit(outlook) > target:
+        return None, _collection(outlook, _played(outlook, most, rng), rng)
+    before: list[BoolArray] = []
 
     def attempt(samples: int) -> tuple[bool, _Played]:
-        played = _played(outlook, samples, rng)
+        played = _played(outlook, samples, rng, before[-BLOCKS:])
+        before.extend(played.actions)
         return float(outlook.predicted(played.count, rng).mean()) <= target, played
 
-    low, high = 0, 8
+    low, high = 0, min(8, most)
     reached, found = attempt(high)
     while not reached:
         if high >= most:
@@ -208,38 +249,77 @@ class _Played:
     count: FloatArray
 
 
-def _played(outlook: Outlook, samples: int, rng: np.random.Generator) -> _Played:
-    """Choose joint actions block by block."""
+def _played(outlook: Outlook, samples: int, rng: np.random.Generator, tried: Sequence[BoolArray] = ()) -> _Played:
+    """Choose joint actions block by block; those that were `tried` before may be where a search begins."""
     step = max(1, -(-samples // BLOCKS))
     found = _Played([], [], outlook.base)
     for start in range(0, samples, step):
         weights = worth_of(outlook, found.count)
-        action = best_joint_action(outlook, weights.pairs, rng, found.actions)
+        action = best_joint_action(outlook, weights.pairs, rng, found.actions, tried)
         often = min(step, samples - start)
         count = found.count + outlook.evidence.unknowns.observed(action[None], [often])
         found = _Played([*found.actions, action], [*found.times, often], count)
-    return found
+    return found if outlook.allowed is None else _best_of(outlook, found, samples)
+
+
+def _best_of(outlook: Outlook, found: _Played, samples: int) -> _Played:
+    """Return the plan, or the profile itself or today's again and again where that is expected to certify less.
+
+    Greedy steps are blind where bounds are as wide as the range, as with few data under tight rules.
+    """
+    allowed, observed = outlook.allowed, outlook.evidence.unknowns.observed
+    assert allowed is not None
+    rivals = [
+        _Played([profile], [samples], outlook.base + observed(profile[None], [samples]))
+        for profile in allowed.known(outlook.strategy)
+    ]
+    # The same possible outcomes for all.
+    return min([found, *rivals], key=lambda one: outlook.predicted(one.count, np.random.default_rng(0)).mean())
+
+
+def _limit(outlook: Outlook) -> float:
+    """Return what unlimited data would leave, from draws of its own: the plan is the same without it."""
+    return outlook.limit(np.random.default_rng(0))
 
 
 def _collection(outlook: Outlook, played: _Played, rng: np.random.Generator) -> Collection:
     """Say what a plan is good for."""
-    spaces, count, samples = outlook.spaces, played.count, sum(played.times)
+    allowed, count, samples = outlook.allowed, played.count, sum(played.times)
     first, last = worth_of(outlook, outlook.base), worth_of(outlook, count)
     outcomes = outlook.predicted(count, rng)
     likely = np.quantile(outcomes, (0.1, 0.9), method="weibull")  # another draw is in between 8 times of 10
-    spent = float((last.pairs * (count - outlook.base)).sum() / 2)
+    random, limit = outlook.predicted_at_random(samples, rng), _limit(outlook)
+    least = limit
+    if outlook.steps is None:
+        spent = float((last.pairs * (count - outlook.base)).sum() / 2)
+        most = most_per_sample(last.pairs, outlook.spaces if allowed is None else allowed.spaces)
+        least = last.value + spent - samples * most
+    today = None if allowed is None or allowed.today is None else allowed.today
+    newcomers = outlook.newcomers
     return Collection(
         samples,
         outlook.fresh,
         outlook.now(),
         float(outcomes.mean()),
         (float(likely[0]), float(likely[1])),
-        outlook.predicted_at_random(samples, rng),
-        float(np.clip(last.value + spent - samples * most_per_sample(last.pairs, spaces), 0.0, outcomes.mean())),
+        random,
+        float(np.clip(least, 0.0, outcomes.mean())),
         _needs(outlook, first.pairs, count),
         coalition_shares(first.pairs, outlook.strategy),
-        merged(outlook.strategy, played.actions, played.times),
+        merged(outlook.strategy, played.actions, played.times, allowed),
+        limit,
+        None if today is None else outlook.predicted_from([today], samples, rng),
+        tuple(outlook.strategy.agents[i] for i in newcomers),
+        newcomers_share(first.pairs, newcomers),
     )
+
+
+def newcomers_share(pairs: FloatArray, newcomers: Sequence[int]) -> float:
+    """Return the share of pairs with newcomers in what all pairs are worth."""
+    new = np.zeros(pairs.shape[1], dtype=bool)
+    new[list(newcomers)] = True
+    theirs = np.broadcast_to(as_cells((new[:, None] | new)[None], pairs), pairs.shape)
+    return float(pairs[theirs].sum() / max(float(pairs.sum()), 1e-300))
 
 
 def _needs(outlook: Outlook, pairs: FloatArray, count: FloatArray) -> tuple[Need, ...]:
@@ -266,7 +346,9 @@ def coalition_shares(pairs: FloatArray, strategy: Strategy) -> tuple[tuple[str, 
     return tuple((names[l], float(shares[l])) for l in np.argsort(-shares, kind="stable").tolist())
 
 
-def merged(strategy: Strategy, played: Sequence[BoolArray], times: Sequence[int]) -> tuple[Planned, ...]:
+def merged(
+    strategy: Strategy, played: Sequence[BoolArray], times: Sequence[int], allowed: Allowed | None = None
+) -> tuple[Planned, ...]:
     """Add up the times of equal joint actions; the most frequent first."""
     total: dict[bytes, int] = {}
     action_of: dict[bytes, BoolArray] = {}
@@ -275,4 +357,11 @@ def merged(strategy: Strategy, played: Sequence[BoolArray], times: Sequence[int]
         action_of[action.tobytes()] = action
     names = (strategy.agents, strategy.coalitions)
     ordered = sorted(total, key=lambda key: -total[key])
-    return tuple(Planned(Strategy.pure(action_of[key], *names), total[key]) for key in ordered)
+    return tuple(
+        Planned(
+            Strategy.pure(action_of[key], *names),
+            total[key],
+            None if allowed is None else allowed.moves(action_of[key]),
+        )
+        for key in ordered
+    )

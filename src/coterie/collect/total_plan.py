@@ -18,7 +18,7 @@ Predictions average over what the log leaves possible: each agent's unknowns are
 have the variance that the log shows (`noise_variance`), and new totals are drawn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,10 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.certificates.against import Against
 from coterie.certificates.gains import is_enumerated, worst_deviations
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.collect.outlook import DRAWS, Sought
-from coterie.collect.plan import Collection, Need, coalition_shares, merged
+from coterie.collect.allowed import Allowed
+from coterie.collect.outlook import DRAWS
+from coterie.collect.plan import Collection, Need, coalition_shares, merged, newcomers_share
+from coterie.collect.sought import Sought, SoughtAgainst
 from coterie.collect.worth import STARTS, close_deviations, most_per_sample
 from coterie.errors import InputError
 from coterie.estimate.design import directions
@@ -82,13 +85,15 @@ def plan_totals(
     fresh: bool = False,
     variance: float | None = None,
     declared: ActionSpaces | None = None,
+    against: Against | None = None,
+    allowed: Allowed | None = None,
 ) -> Collection:
     """Plan `samples` joint actions that shrink the certificate of a fixed profile from a bandit log.
 
     As `plan_collection`; agent by agent, sizes ignored. `variance` is that of one pair's utility (`noise_variance`);
     by default that of a uniform distribution over the range.
     """
-    outlook = _TotalOutlook(evidence, strategy, spaces, delta, fresh, variance, declared)
+    outlook = _TotalOutlook(evidence, strategy, spaces, delta, fresh, variance, declared, against, allowed)
     played: list[BoolArray] = []
     times: list[int] = []
     gram, step = outlook.base, max(1, -(-samples // BLOCKS))
@@ -96,12 +101,26 @@ def plan_totals(
         played.append(outlook.best_joint_action(outlook.worth(gram)[0], rng, played))
         times.append(min(step, samples - start))
         gram = outlook.after(np.stack(played), np.array(times))
+    if allowed is not None:  # as in `coterie.collect.plan`
+        plans = [(played, times), *(([profile], [samples]) for profile in allowed.known(strategy))]
+        played, times = min(
+            plans,
+            key=lambda one: outlook.predicted(np.stack(one[0]), np.array(one[1]), np.random.default_rng(0)).mean(),
+        )
+        gram = outlook.after(np.stack(played), np.array(times))
     first, (last, value) = outlook.worth(outlook.base)[0], outlook.worth(gram)
     added = [new - old for new, old in zip(gram, outlook.base, strict=True)]
     spent = sum(float(((row @ one) * row).sum()) for row, one in zip(last, added, strict=True))
     outcomes = outlook.predicted(np.stack(played), np.array(times), rng)
     likely = np.quantile(outcomes, (0.1, 0.9), method="weibull")
-    at_random = spaces.sample(rng, min(samples, RANDOM))
+    at_random = spaces.sample(rng, min(samples, RANDOM)) if allowed is None else np.stack(allowed.drawn)
+    limit = outlook.limit(np.random.default_rng(0))
+    least = limit
+    if outlook.steps is None:
+        most = most_per_sample(outlook.pairs(last), spaces if allowed is None else allowed.spaces)
+        least = value + spent - samples * most
+    today = None if allowed is None or allowed.today is None else allowed.today[None]
+    worth = outlook.pairs(first)
     return Collection(
         samples,
         fresh,
@@ -109,10 +128,14 @@ def plan_totals(
         float(outcomes.mean()),
         (float(likely[0]), float(likely[1])),
         float(outlook.predicted(at_random, np.full(len(at_random), samples / len(at_random)), rng).mean()),
-        float(np.clip(value + spent - samples * most_per_sample(outlook.pairs(last), spaces), 0.0, outcomes.mean())),
-        outlook.needs(outlook.pairs(first), np.stack(played), np.array(times)),
-        outlook.by_coalition(outlook.pairs(first)),
-        merged(strategy, played, times),
+        float(np.clip(least, 0.0, outcomes.mean())),
+        outlook.needs(worth, np.stack(played), np.array(times)),
+        outlook.by_coalition(worth),
+        merged(strategy, played, times, allowed),
+        limit,
+        None if today is None else float(outlook.predicted(today, np.array([samples]), rng).mean()),
+        tuple(strategy.agents[i] for i in outlook.newcomers),
+        newcomers_share(worth, outlook.newcomers),
     )
 
 
@@ -127,6 +150,8 @@ class _TotalOutlook:
     fresh: bool
     variance: float | None
     declared: ActionSpaces | None = None
+    against: Against | None = None
+    allowed: Allowed | None = None
 
     def __post_init__(self) -> None:
         if not self.evidence.unknowns.is_linear:
@@ -152,6 +177,19 @@ class _TotalOutlook:
     def _sought(self) -> Sought:
         return Sought.of(self.strategy, self.declared or self.spaces, self.delta, fresh=self.fresh)
 
+    @cached_property
+    def steps(self) -> SoughtAgainst | None:
+        """The certificate against steps; None where single deviations are all that there is."""
+        if self.against is None or self.against.is_plain:
+            return None
+        return SoughtAgainst(self.strategy, self.against, self.evidence, self.delta, self.fresh, self.declared)
+
+    @cached_property
+    def newcomers(self) -> tuple[int, ...]:
+        """Who counts and has no total with anybody."""
+        counted = (self.spaces if self.against is None else self.against.own_spaces).counted
+        return tuple(i for i in np.flatnonzero(counted).tolist() if not self.estimate.gram[i].any())
+
     def _features(self, joint_actions: BoolArray) -> list[FloatArray]:
         return [self.evidence.unknowns.features(joint_actions, i) for i in range(self.spaces.n_agents)]
 
@@ -168,6 +206,8 @@ class _TotalOutlook:
 
     def gap(self, evidence: TotalEvidence) -> float:
         """Return the certificate of some evidence."""
+        if self.steps is not None:
+            return self.steps.gap(evidence)
         design = evidence.design(self.strategy)
         bound = self._sought.bound(evidence, design)
         return max(0.0, worst_deviations(bound, self.spaces).largest)
@@ -202,9 +242,7 @@ class _TotalOutlook:
         noise, found = self._prior[2], []
         for _ in range(DRAWS):
             moments = []
-            for i, x in enumerate(features):
-                middle, lower = self._posterior[i]
-                theta = middle + np.linalg.solve(lower.T, rng.normal(size=len(middle)))
+            for i, (x, theta) in enumerate(zip(features, self._drawn(rng), strict=True)):
                 weight = times * weights_of(self.evidence, x)
                 new = x.T @ (weight * (x @ theta) + np.sqrt(noise * weight) * rng.normal(size=len(x)))
                 moments.append(new if self.fresh else self.estimate.moment[i] + new)
@@ -212,14 +250,33 @@ class _TotalOutlook:
             found.append(self.gap(replace(self.evidence, estimate=estimate, means=None)))
         return np.sort(found)
 
+    def limit(self, rng: np.random.Generator) -> float:
+        """Return the gap that is expected of the profile: what any number of samples would still leave."""
+        against, unknowns = self.against or Against(self.spaces), self.evidence.unknowns
+        bounds, names = self.estimate.bounds, (self.strategy.agents, self.strategy.coalitions)
+        found = []
+        for _ in range(DRAWS):
+            own = [bounds.middle + theta for theta in self._drawn(rng)]
+            values = np.clip(unknowns.values_of_totals(own), bounds.low, bounds.high)
+            found.append(against.gap(unknowns.game(values, self.spaces, *names), self.strategy))
+        return float(np.mean(found))
+
+    def _drawn(self, rng: np.random.Generator) -> Iterator[FloatArray]:
+        """Draw every agent's unknowns, from the middle of the range on."""
+        for middle, lower in self._posterior:
+            yield middle + np.linalg.solve(lower.T, rng.normal(size=len(middle)))
+
     def worth(self, gram: Grams) -> tuple[list[FloatArray], float]:
         """Return rows R_i with w |R_i x|^2 what a sample with features x is worth, and the soft maximum of bounds."""
         evidence = self.expected(gram)
-        design, estimate = evidence.design(self.strategy), evidence.estimate
+        estimate = evidence.estimate
         assert isinstance(estimate, AgentRidge)
+        rows = [np.zeros((0, len(one))) for one in gram]
+        if self.steps is not None:
+            return self._worth_against(self.steps, evidence, rows)
+        design = evidence.design(self.strategy)
         bound = self._sought.bound(evidence, design)
         listed, value = close_deviations(bound, evidence.rooms(design), self.strategy, self.spaces)
-        rows = [np.zeros((0, len(one))) for one in gram]
         most = max((float(widths.max()) for _, _, widths in listed), default=0.0)
         for i, x, widths in listed:
             kept = widths > FORGOTTEN * most
@@ -227,6 +284,24 @@ class _TotalOutlook:
             solved = estimate.factor(i).solve(c.T).T
             form = np.maximum((c * solved).sum(axis=1), 1e-300)
             rows[i] = np.sqrt(widths[kept] / (2 * form))[:, None] * solved
+        return rows, value
+
+    def _worth_against(
+        self, sought: SoughtAgainst, evidence: TotalEvidence, rows: list[FloatArray]
+    ) -> tuple[list[FloatArray], float]:
+        """Return the same for steps: each through the row that decides it."""
+        estimate, design = evidence.estimate, sought.design
+        assert isinstance(estimate, AgentRidge)
+        deciding, widths, value = sought.deciding(evidence)
+        kept = widths > FORGOTTEN * widths.max(initial=0.0)
+        deciding, widths = deciding[kept], widths[kept]
+        for i in np.unique(design.owners[deciding]).tolist():
+            own = design.owners[deciding] == i
+            gained, lost = np.stack([design.row_directions(row) for row in deciding[own].tolist()], axis=1)
+            c = gained - lost
+            solved = estimate.factor(i).solve(c.T).T
+            form = np.maximum((c * solved).sum(axis=1), 1e-300)
+            rows[i] = np.sqrt(widths[own] / (2 * form))[:, None] * solved
         return rows, value
 
     def worth_of_samples(self, rows: Sequence[FloatArray], joint_actions: BoolArray) -> FloatArray:
@@ -242,6 +317,8 @@ class _TotalOutlook:
         self, rows: Sequence[FloatArray], rng: np.random.Generator, played: Sequence[BoolArray]
     ) -> BoolArray:
         """Return a joint action that is worth much, by letting one agent after the other choose."""
+        if self.allowed is not None:
+            return self._best_allowed(self.allowed, rows, rng, played)
         starts = [*played[:-2:-1], *self.spaces.sample(rng, STARTS)]
         if self.strategy.is_pure and self.spaces.contains(self.strategy.sets).all():
             starts.append(self.strategy.sets)
@@ -262,6 +339,24 @@ class _TotalOutlook:
                     break
             if worth > best * (1 + 1e-6):
                 best, found = worth, joined
+        return np.asarray(found)
+
+    def _best_allowed(
+        self, allowed: Allowed, rows: Sequence[FloatArray], rng: np.random.Generator, played: Sequence[BoolArray]
+    ) -> BoolArray:
+        """Return the same among what is allowed: the best if pairs were seen one by one, and from there by steps."""
+        begin = [self.strategy.sets] if self.strategy.is_pure else []
+        starts = [*played[-1:], allowed.best(self.evidence.unknowns, self.pairs(rows), rng, (), begin)]
+        best, found = -1.0, starts[0]
+        for start in starts:
+            profile, worth = start, float(self.worth_of_samples(rows, start[None])[0])
+            while len(after := allowed.steps(profile).after(profile)):
+                values = self.worth_of_samples(rows, after)
+                if values.max() <= worth * (1 + 1e-9):
+                    break
+                profile, worth = after[values.argmax()], float(values.max())
+            if worth > best * (1 + 1e-6):
+                best, found = worth, profile
         return np.asarray(found)
 
     def pairs(self, rows: Sequence[FloatArray]) -> FloatArray:

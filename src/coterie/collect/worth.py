@@ -7,16 +7,15 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.gains import GainBound, is_enumerated
+from coterie.certificates.pair_evidence import PairEvidence
 from coterie.collect.outlook import Outlook
+from coterie.collect.sought import SoughtAgainst, soft_maximum
 from coterie.game.actions import ActionSpaces
 from coterie.game.steps import small_steps
 from coterie.game.strategy import Strategy
 
 STARTS = 4
 """How many searches for each of them."""
-
-SHARPNESS = 40.0
-"""How sharply the soft maximum prefers the largest bounds: e-fold for every 1/40 of the largest width."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +31,13 @@ class Worth:
 def worth_of(outlook: Outlook, count: FloatArray) -> Worth:
     """Return minus the gradient of the soft maximum of the bounds, agent by agent and deviation by deviation."""
     evidence = outlook.with_counts(count)
-    design, moments = evidence.design(outlook.strategy), evidence.estimate.moments
-    bound, rooms, spaces = outlook.bound(evidence, design), evidence.rooms(design), outlook.spaces
-    r = evidence.estimate.bounds.half_range
+    r, moments = evidence.estimate.bounds.half_range, evidence.estimate.moments
     variance = np.where(moments.count > 0, np.maximum(outlook.variance, 0.01 * r**2), r**2) * outlook.matters
     counted = np.maximum(count, 0.5)  # what was never seen is worth a lot, but not infinitely much
+    if outlook.steps is not None:
+        return _worth_against(outlook.steps, evidence, variance, counted)
+    design = evidence.design(outlook.strategy)
+    bound, rooms, spaces = outlook.bound(evidence, design), evidence.rooms(design), outlook.spaces
     square = design.quadratic(variance / counted)
     listed, value = close_deviations(bound, rooms, outlook.strategy, spaces)
     pairs = np.zeros_like(count)
@@ -46,6 +47,17 @@ def worth_of(outlook: Outlook, count: FloatArray) -> Worth:
         # Each room has coefficients for all tables; they meet in one unknown only where tables are shared.
         worth = np.tensordot(share, np.tensordot(x, design.coefficients(i), axes=1) ** 2, axes=1)
         pairs[:, i] += worth * variance[:, i] / counted[:, i] ** 2
+    return Worth(pairs + np.swapaxes(pairs, 1, 2), value)
+
+
+def _worth_against(sought: SoughtAgainst, evidence: PairEvidence, variance: FloatArray, counted: FloatArray) -> Worth:
+    """Return the same for steps: each through the row that decides it, whose coefficients are known one by one."""
+    rows, widths, value = sought.deciding(evidence)
+    share, design = np.zeros(len(sought.design.owners)), sought.design
+    form = design.quadratic(variance / counted).sum(axis=1)
+    share[rows] = widths / (2 * np.maximum(form[rows], 1e-300))
+    pairs, places = np.zeros_like(counted), design.places
+    np.add.at(pairs, places, share[design.row] * design.weight**2 * variance[places] / counted[places] ** 2)
     return Worth(pairs + np.swapaxes(pairs, 1, 2), value)
 
 
@@ -66,21 +78,26 @@ def close_deviations(
     if not found:
         return [], 0.0
     everything, widths = (np.concatenate([one[t] for one in found]) for t in (2, 3))
-    scale = max(float(widths[everything.argmax()]), 1e-9) / SHARPNESS
-    soft = np.exp((everything - everything.max()) / scale)
-    soft /= soft.sum()
+    soft = soft_maximum(everything, widths)
     shares = np.split(soft * np.maximum(widths, 0.0), np.cumsum([len(one[1]) for one in found])[:-1])
     return [(i, x, share) for (i, x, _, _), share in zip(found, shares, strict=True)], float(soft @ everything)
 
 
 def best_joint_action(
-    outlook: Outlook, pairs: FloatArray, rng: np.random.Generator, played: Sequence[BoolArray]
+    outlook: Outlook,
+    pairs: FloatArray,
+    rng: np.random.Generator,
+    played: Sequence[BoolArray],
+    tried: Sequence[BoolArray] = (),
 ) -> BoolArray:
     """Return a joint action with a large sum of weights, by letting one agent after the other choose.
 
     What an agent adds to the sum is a sum over the coalitions that she joins, so her best action is found exactly
-    and every step raises the sum.
+    and every step raises the sum. Where rules say what may be planned, see `coterie.collect.allowed`.
     """
+    if outlook.allowed is not None:
+        begin = [*tried, *([outlook.strategy.sets] if outlook.strategy.is_pure else [])]
+        return outlook.allowed.best(outlook.evidence.unknowns, pairs, rng, played, begin)
     spaces = outlook.spaces
     starts = list(played[:-4:-1])
     if outlook.strategy.is_pure and spaces.contains(outlook.strategy.sets).all():

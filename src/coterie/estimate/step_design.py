@@ -59,10 +59,15 @@ class StepDesign(Design):
         """Row and room of each coefficient in one number."""
         return np.asarray(2 * self.row + (self.weight < 0))
 
+    @property
+    def places(self) -> tuple[IntArray, ...]:
+        """Where each coefficient's unknown is in an array of values."""
+        table, partner, *size = self.cell
+        return table, self.owners[self.row], partner, *size
+
     def _of(self, values: FloatArray) -> FloatArray:
         """Return the value of each coefficient's unknown."""
-        table, partner, *size = self.cell
-        return np.asarray(values[(table, self.owners[self.row], partner, *size)])
+        return np.asarray(values[self.places])
 
     def _sums(self, terms: FloatArray) -> FloatArray:
         return np.bincount(self._place, terms, minlength=2 * len(self.owners)).reshape(-1, 2).astype(np.float64)

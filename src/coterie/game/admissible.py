@@ -17,9 +17,9 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
-from coterie.game.actions import ActionSpaces, ExplicitSets
+from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets
 from coterie.game.rules import EACH, Rules, TeamSize
-from coterie.game.steps import Stability, Steps, steps_from
+from coterie.game.steps import LISTED, Stability, Steps, steps_from
 from coterie.words import counted, in_order
 
 RENAMED = 6
@@ -249,6 +249,26 @@ class Admissible:
         left_out = dict.fromkeys([*spaces.left_out, *np.flatnonzero(~self.staff).tolist()])
         own = (space if here else nothing for space, here in zip(spaces.spaces, self.staff.tolist(), strict=True))
         return ActionSpaces(tuple(own), tuple(left_out))
+
+    def chosen_from(self, spaces: ActionSpaces) -> ActionSpaces:
+        """Return the same without sets that a rule about one person alone forbids; all, where it forbids all."""
+        own = self.spaces(spaces)
+        if not any(isinstance(rule, (PerPersonRule, PlaceRule)) for rule in self.rules):
+            return own
+        return ActionSpaces(tuple(self._chosen_by(i, space) for i, space in enumerate(own.spaces)), own.left_out)
+
+    def _chosen_by(self, agent: int, space: ActionSpace) -> ActionSpace:
+        if not self.staff[agent] or space.size > LISTED:
+            return space
+        sets = space.enumerate()
+        kept = np.ones(len(sets), dtype=bool)
+        for rule in self.rules:
+            match rule:
+                case PlaceRule() if rule.agent == agent:
+                    kept &= sets[:, rule.coalition] == rule.inside
+                case PerPersonRule() if rule.applies[agent]:
+                    kept &= _outside(sets.sum(axis=1), rule.least, rule.most) == 0
+        return space if kept.all() or not kept.any() else ExplicitSets(sets[kept])
 
     @property
     def moves_text(self) -> str:
