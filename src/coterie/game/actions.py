@@ -474,8 +474,51 @@ class ActionSpaces:
             digits = mixed_radix(np.arange(start, min(start + batch, total)), [len(sets) for sets in listed])
             yield np.stack([sets[digits[:, agent]] for agent, sets in enumerate(listed)], axis=1)
 
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether everybody is in any one coalition, or perhaps in none: joint actions are then partitions."""
+        return all(_is_single(space) for space, _ in self.groups)
+
+    @cached_property
+    def n_partitions(self) -> int:
+        """The number of joint actions up to the names of coalitions, where all `are_single`."""
+        k = self.n_coalitions
+        ways = [1] * (k + 1)  # to place the agents that are left, by how many coalitions have members
+        for space in reversed(self.spaces):
+            out = int(space.size > k)
+            ways = [(b + out) * ways[b] + (ways[b + 1] if b < k else 0) for b in range(k + 1)]
+        return ways[0]
+
+    def partitions(self, batch: int = 1 << 14) -> Iterator[BoolArray]:
+        """Yield all joint actions up to the names of coalitions, in blocks as `joint_actions`; all must be `are_single`.
+
+        Of those that differ in names alone, the one in which coalitions are numbered as agents come to them.
+        """
+        refuse_too_many(self.n_partitions, "partitions")
+        k = self.n_coalitions
+        places, used = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        for space in self.spaces:
+            first = k - space.size  # -1, for nowhere, where she may stay out
+            options = np.minimum(used + 1, k) - first
+            rows = np.repeat(np.arange(len(used)), options)
+            place = np.arange(len(rows)) - np.repeat(np.cumsum(options) - options, options) + first
+            places = np.column_stack([places[rows], place])
+            used = np.maximum(used[rows], place + 1)
+        for start in range(0, len(places), batch):
+            yield places[start : start + batch, :, None] == np.arange(k)
+
     def to_json(self, agents: Sequence[str], coalitions: Sequence[str]) -> Any:
         """Return `actions` as `log.json` has them: one description if shared, else agent -> description."""
         if self.is_shared:
             return self.spaces[0].to_json(coalitions)
         return {agent: space.to_json(coalitions) for agent, space in zip(agents, self.spaces, strict=True)}
+
+
+def _is_single(space: ActionSpace) -> bool:
+    """Return whether the sets of a space are all single coalitions, and perhaps the empty set."""
+    k = space.n_coalitions
+    if isinstance(space, UpTo):
+        return space.most == 1
+    return k <= space.size <= k + 1 and bool(
+        space.contains(np.concatenate([np.eye(k, dtype=bool), np.zeros((space.size - k, k), dtype=bool)])).all()
+    )

@@ -18,10 +18,12 @@ the other members, 0 alone. Other notions of stability than Nash's, and rules ab
 admissible steps in which nobody whose consent is needed loses anything.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
@@ -29,9 +31,11 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError, NoPotentialError
-from coterie.game.actions import ActionSpaces, action_of, any_subset, names_in
+from coterie.game.actions import MAX_ENUMERATED, ActionSpaces, action_of, any_subset, names_in, refuse_too_many
 from coterie.game.admissible import Admissible
+from coterie.game.alone import WithAlone
 from coterie.game.changes import changes_of_all, gains_of_movers
+from coterie.game.labels import aligned, named_means
 from coterie.game.means import pair_means
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability, Steps, consent_needed, needs_consent, steps_from
@@ -71,14 +75,16 @@ class Game:
     Parameters
     ----------
     means
-        Mean utility of agent i from agent j in coalition l: an array (k, n, n), or a list of k
-        sparse matrices (pairs not listed are 0). One matrix (n, n) serves all coalitions, which
-        are then interchangeable; `coalitions` says how many there are.
+        Mean utility of agent i from agent j in coalition l: an array (k, n, n), a list of k sparse
+        matrices (pairs not listed are 0), or a dictionary coalition -> matrix. One matrix (n, n)
+        serves all coalitions, which are then interchangeable; `coalitions` says how many there are.
+        Matrices may be data frames: their names are heeded, in whatever order they come.
     actions
         What agents may do: `ActionSpaces`, one `ActionSpace` for all, "one", "any", "up-to:3", a
         list of lists of coalition names, or an object agent -> any of these. Default: "any".
     size_scale, size_shift
-        Arrays (k, n + 1): the mean in a coalition of size s is scale[l, s] * means + shift[l, s].
+        The mean in a coalition of size s is scale[l, s] * means + shift[l, s]: arrays (k, n + 1), or (n + 1,)
+        where all coalitions have the same.
     size_table
         Instead of all three: every mean by size, shape (k, n, n, n + 1).
     symmetric
@@ -88,6 +94,9 @@ class Game:
         Names, or how many there are; "1", "2", ... by default.
     value
         "total": a coalition is worth the sum over its other members; "average": their average.
+    alone
+        What being alone in a coalition is worth, 0 by default: one number, one for each agent, or (k, n). Being in
+        no coalition at all is worth 0.
     """
 
     def __init__(
@@ -102,13 +111,17 @@ class Game:
         agents: checks.Names = None,
         coalitions: checks.Names = None,
         value: Value = "total",
+        alone: Any = None,
     ) -> None:
         if symmetric is not None:
             checks.boolean(symmetric, "symmetric")
+        means, agents, coalitions = named_means(means, agents, coalitions)
         named = None if coalitions is None else checks.names(coalitions, "coalitions")
         self.observed = self.utilities = _utilities(means, size_scale, size_shift, size_table, named)
         self.agents = checks.names(agents, "agents", self.utilities.n_agents)
         self.coalitions = checks.names(named, "coalitions", self.utilities.n_coalitions)
+        if alone is not None:
+            self.observed = self.utilities = self._with_alone(alone)
         if found := self.utilities.first_self_utility():
             l, i, own = found
             raise InputError(
@@ -133,6 +146,13 @@ class Game:
             )
         self.actions = actions
         self._take(value)
+
+    def _with_alone(self, alone: Any) -> WithAlone:
+        shape = (self.n_coalitions, self.n_agents)
+        array = checks.finite(aligned(alone, [("coalitions", self.coalitions), ("agents", self.agents)], "alone"), "alone")
+        if array.shape not in {(), shape[1:], shape}:
+            raise InputError(f"alone: expected a number, one for each agent, or shape {shape}, got shape {array.shape}")
+        return WithAlone(self.utilities, checks.frozen(np.broadcast_to(array, shape), "alone"))
 
     def _take(self, value: Value) -> None:
         """Let coalitions be worth totals or averages of the utilities that are observed."""
@@ -331,7 +351,8 @@ class Game:
             if part is None:
                 raise NoPotentialError(
                     f"no potential: in coalition {name} utilities depend on both the pair and the coalition's size; "
-                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts"
+                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts, and being "
+                    "alone is worth the same to all"
                 )
             total += part
         return total
@@ -349,34 +370,74 @@ class Game:
         return self.potential(strategy) if self.has_potential else float(self.values(strategy).sum())
 
     def stable_profiles(
-        self, stability: Stability = "nash", rules: Any = None, tolerance: float = STABLE_WITHIN
+        self,
+        stability: Stability = "nash",
+        rules: Any = None,
+        tolerance: float = STABLE_WITHIN,
+        *,
+        up_to_renaming: bool = False,
     ) -> list[Strategy]:
-        """Return every stable pure strategy that keeps the rules, by enumeration of all joint actions.
+        """Return every stable pure strategy that keeps the rules, by enumeration.
 
-        Where coalitions are interchangeable, profiles that differ only in their names are all listed.
-        Refuses with `TooLargeError` above `coterie.game.actions.MAX_ENUMERATED` joint actions.
+        Refuses with `TooLargeError` above `coterie.game.actions.MAX_ENUMERATED` joint actions, or partitions of the
+        agents where everybody is in one of several interchangeable coalitions.
+
+        Parameters
+        ----------
+        stability, rules
+            As for `gap`.
+        tolerance
+            Gains up to this much are no reason to move.
+        up_to_renaming
+            Where coalitions are interchangeable (and action spaces and rules do not tell them apart), profiles that
+            differ only in names of coalitions are all listed. With `up_to_renaming`, one of them is.
         """
         checks.one_of(stability, Stability, "stability")
         admissible = self._admissible(rules)
+        blocks, alike = self._profiles(admissible, up_to_renaming=up_to_renaming)
         if stability == "nash" and admissible.is_free:
-            found = self._nash_stable_profiles(tolerance)
+            found = self._nash_stable(blocks, tolerance)
         else:
-            found = self._stable_one_by_one(stability, admissible, tolerance)
+            found = self._stable_one_by_one(blocks, stability, admissible, tolerance)
+        if alike and not up_to_renaming:
+            found = _renamed(list(found))
+        return self._strategies(found)
+
+    def _strategies(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
         owner, probability = np.arange(self.n_agents), np.ones(self.n_agents)
         for shared in (owner, probability):  # by all profiles: there may be a million
             shared.setflags(write=False)
-        return [Strategy(self.agents, self.coalitions, owner, row, probability) for row in found]
+        return [Strategy(self.agents, self.coalitions, owner, row, probability) for row in profiles]
 
-    def _stable_one_by_one(self, stability: Stability, admissible: Admissible, tolerance: float) -> Iterator[BoolArray]:
-        for block in admissible.spaces(self.actions).joint_actions():
+    def _profiles(self, admissible: Admissible, *, up_to_renaming: bool) -> tuple[Iterator[BoolArray], bool]:
+        """Return blocks of all pure profiles, and whether of those that differ in names alone there is one each."""
+        spaces = admissible.spaces(self.actions)
+        alike = self._are_partitions(spaces) and admissible.names_no_coalition
+        if alike and (up_to_renaming or spaces.size > MAX_ENUMERATED):
+            return spaces.partitions(), True
+        if up_to_renaming and self.is_interchangeable and not alike:
+            raise InputError(
+                "up_to_renaming: profiles are listed up to the names of coalitions where everybody is in one of them, "
+                "whichever it is, and rules name none"
+            )
+        return spaces.joint_actions(), False
+
+    def _are_partitions(self, spaces: ActionSpaces) -> bool:
+        """Return whether a profile is a partition of the agents: interchangeable coalitions, one for everybody."""
+        return self.is_interchangeable and spaces.are_single
+
+    def _stable_one_by_one(
+        self, blocks: Iterable[BoolArray], stability: Stability, admissible: Admissible, tolerance: float
+    ) -> Iterator[BoolArray]:
+        for block in blocks:
             for profile in block:
                 if admissible.holds(profile):
                     gains = self.steps(profile, stability, admissible)[1]
                     if not (gains.min(axis=1, initial=np.inf) > tolerance).any():
                         yield profile
 
-    def _nash_stable_profiles(self, tolerance: float) -> Iterator[BoolArray]:
-        for block in self.actions.joint_actions():
+    def _nash_stable(self, blocks: Iterable[BoolArray], tolerance: float) -> Iterator[BoolArray]:
+        for block in blocks:
             rooms = self.utilities.pure_room_values(block)
             own = np.where(block, rooms, 0.0).sum(axis=2)
             stable = np.ones(len(block), dtype=bool)
@@ -405,4 +466,35 @@ def _utilities(
     pairs = pair_means(means, None if coalitions is None else len(coalitions))
     if size_scale is None and size_shift is None:
         return SizeFree(pairs)
-    return ScaledBySize.checked(pairs, size_scale, size_shift)
+    names = checks.names(coalitions, "coalitions", pairs.n_coalitions)
+    scale, shift = (_by_size(values, what, names, pairs.n_agents) for values, what in
+                    ((size_scale, "size_scale"), (size_shift, "size_shift")))  # fmt: skip
+    return ScaledBySize.checked(pairs, scale, shift)
+
+
+def _by_size(values: Any, what: str, coalitions: tuple[str, ...], n_agents: int) -> Any:
+    """Return numbers by coalition and size; a row of sizes alone is for all coalitions."""
+    if values is None:
+        return None
+    sizes = [str(size) for size in range(n_agents + 1)]
+    array = checks.finite(aligned(values, [("coalitions", coalitions), ("sizes", sizes)], what), what)
+    return np.tile(array, (len(coalitions), 1)) if array.ndim == 1 else array
+
+
+def _renamed(profiles: list[BoolArray]) -> list[BoolArray]:
+    """Return partitions under all names of coalitions; those without members are not told apart."""
+    used = [int(profile.any(axis=0).sum()) for profile in profiles]
+    k = profiles[0].shape[1] if profiles else 0
+    refuse_too_many(sum(math.perm(k, taken) for taken in used), "stable profiles (up_to_renaming=True lists one for each partition)")
+    return [
+        _placed(profile, list(places))
+        for profile, taken in zip(profiles, used, strict=True)
+        for places in permutations(range(k), taken)
+    ]
+
+
+def _placed(profile: BoolArray, places: list[int]) -> BoolArray:
+    """Return a profile whose first coalitions are called otherwise."""
+    found = np.zeros_like(profile)
+    found[:, places] = profile[:, : len(places)]
+    return found
