@@ -24,7 +24,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -35,12 +35,19 @@ from coterie.game.actions import MAX_ENUMERATED, ActionSpaces, action_of, any_su
 from coterie.game.admissible import Admissible
 from coterie.game.alone import WithAlone
 from coterie.game.changes import changes_of_all, gains_of_movers
+from coterie.game.core import Blocking, Groups, refuse_other_games, strongest, unblocked
 from coterie.game.labels import aligned, named_means
 from coterie.game.means import pair_means
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability, Steps, consent_needed, needs_consent, steps_from
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
+from coterie.game.welfare import Outcome, Prices
+
+if TYPE_CHECKING:
+    from coterie.game.dynamics import DynamicsResult
+    from coterie.game.normal_form import NormalForm
+    from coterie.solve.solution import Solution
 
 STABLE_WITHIN = 1e-9
 """Gains up to this much are rounding, not reasons to move."""
@@ -412,7 +419,7 @@ class Game:
     def _profiles(self, admissible: Admissible, *, up_to_renaming: bool) -> tuple[Iterator[BoolArray], bool]:
         """Return blocks of all pure profiles, and whether of those that differ in names alone there is one each."""
         spaces = admissible.spaces(self.actions)
-        alike = self._are_partitions(spaces) and admissible.names_no_coalition
+        alike = self._listed_alike(admissible, spaces)
         if alike and (up_to_renaming or spaces.size > MAX_ENUMERATED):
             return spaces.partitions(), True
         if up_to_renaming and self.is_interchangeable and not alike:
@@ -421,6 +428,10 @@ class Game:
                 "whichever it is, and rules name none"
             )
         return spaces.joint_actions(), False
+
+    def _listed_alike(self, admissible: Admissible, spaces: ActionSpaces) -> bool:
+        """Return whether profiles that differ in names of coalitions alone need to be looked at once only."""
+        return self._are_partitions(spaces) and admissible.names_no_coalition
 
     def _are_partitions(self, spaces: ActionSpaces) -> bool:
         """Return whether a profile is a partition of the agents: interchangeable coalitions, one for everybody."""
@@ -447,6 +458,160 @@ class Game:
                 unmoved = (best - own[:, agents] <= tolerance) | ~self.actions.counted[agents]
                 stable &= unmoved.all(axis=1)
             yield from block[stable]
+
+    # --- Everybody together ---------------------------------------------------------------------------
+
+    def welfare(self, strategy: StrategyLike) -> float:
+        """Return the sum of everybody's expected utility."""
+        return float(self.values(strategy).sum())
+
+    def best_welfare(self, rules: Any = None, *, time_limit: float | None = None) -> Outcome:
+        """Return the pure strategy with the largest sum of utilities that keeps the rules, with proof.
+
+        By looking at all profiles (up to names of coalitions, where these mean nothing), and where they are too many
+        by a program that chooses among all teams (`coterie.solve.columns`), which may take long; after `time_limit`
+        seconds it returns the best so far, with a bound. What is too large for both is refused with `TooLargeError`.
+        """
+        admissible = self._admissible(rules)
+        if self._n_profiles(admissible) <= MAX_ENUMERATED:
+            best, _ = self._by_welfare(admissible)
+            return best
+        from coterie.solve.known import largest_welfare
+
+        return largest_welfare(self, admissible, time_limit)
+
+    def prices(self, stability: Stability = "nash", rules: Any = None) -> Prices:
+        """Return what stability costs: the best welfare against that of the best and of the worst stable profile.
+
+        `anarchy` and `stability` of what is returned are the prices of anarchy and of stability. By enumeration, as
+        `stable_profiles`; rules restrict what is best as well as what is stable.
+        """
+        best, alike = self._by_welfare(self._admissible(rules))
+        stable = self.stable_profiles(stability, rules, up_to_renaming=alike)
+        outcomes = [Outcome(one, welfare, best.bound) for one in stable for welfare in [self.welfare(one)]]
+        ranked = sorted(outcomes, key=lambda one: -one.welfare)
+        return Prices(best, ranked[0] if ranked else None, ranked[-1] if ranked else None, len(ranked))
+
+    def _n_profiles(self, admissible: Admissible) -> int:
+        spaces = admissible.spaces(self.actions)
+        return spaces.n_partitions if self._listed_alike(admissible, spaces) else spaces.size
+
+    def _by_welfare(self, admissible: Admissible) -> tuple[Outcome, bool]:
+        """Return the best profile, and whether profiles were listed up to names of coalitions."""
+        alike = self._listed_alike(admissible, admissible.spaces(self.actions))
+        best: BoolArray | None = None
+        largest = -np.inf
+        for block in self._profiles(admissible, up_to_renaming=alike)[0]:
+            welfare = np.where(block, self.utilities.pure_room_values(block), 0.0).sum(axis=(1, 2))
+            for place in np.argsort(-welfare, kind="stable").tolist():
+                if welfare[place] <= largest:
+                    break
+                if admissible.is_free or admissible.holds(block[place]):
+                    best, largest = block[place], float(welfare[place])
+                    break
+        if best is None:
+            raise InputError("rules: no profile keeps them")
+        strategy = Strategy.pure(best, self.agents, self.coalitions)
+        welfare = self.welfare(strategy)
+        return Outcome(strategy, welfare, welfare), alike
+
+    # --- What comes of it -----------------------------------------------------------------------------
+
+    def dynamics(
+        self,
+        start: StrategyLike | None = None,
+        seed: checks.Seed = None,
+        *,
+        stability: Stability = "nash",
+        rules: Any = None,
+    ) -> "DynamicsResult":
+        """Let agents move to what is best for them until nobody gains, and return where that led, move by move.
+
+        Parameters
+        ----------
+        start
+            A pure strategy; by default one that `seed` draws.
+        seed
+            Draws the order in which agents move, once; without it they move in the order of the game, and the default
+            start is always the same.
+        stability, rules
+            Other steps than Nash's, and rules that they must keep, as for `gap`: then whoever gains most moves first,
+            and no order is drawn.
+        """
+        from coterie.game.dynamics import best_response_dynamics, step_dynamics
+
+        rng = None if seed is None else checks.generator(seed, "seed")
+        if start is None:
+            start = self.actions.sample(0 if rng is None else rng, 1)[0]
+        if checks.one_of(stability, Stability, "stability") == "nash" and self._admissible(rules).is_free:
+            return best_response_dynamics(self, start, rng)
+        return step_dynamics(self, start, stability, rules)
+
+    def equilibrium(self, seed: checks.Seed = 0, *, time_limit: float | None = None) -> "Solution":
+        """Return a Nash equilibrium, pure where one is found and else mixed, by the solver that suits the game.
+
+        `value` of what is returned is its gap, worked out anew; see `coterie.solve.known.equilibrium` for the solvers.
+        """
+        from coterie.solve.known import equilibrium
+
+        return equilibrium(self, seed, time_limit=time_limit)
+
+    # --- The core -------------------------------------------------------------------------------------
+
+    def blocking(
+        self, strategy: StrategyLike, *, weakly: bool = False, tolerance: float = STABLE_WITHIN
+    ) -> Blocking | None:
+        """Return a group that would rather be a coalition of its own, and what each member gains; None for none.
+
+        Of all such groups, the one whose least gain is largest. By looking at all groups, so for up to 20 agents.
+
+        Parameters
+        ----------
+        strategy
+            A pure strategy of a game in which everybody is in one of several interchangeable coalitions.
+        weakly
+            A group blocks if every member gains. With `weakly`, also if nobody in it loses and somebody gains; then the
+            group in which somebody gains most.
+        tolerance
+            Gains up to this much are rounding.
+        """
+        refuse_other_games(partitions=self._are_partitions(self.actions))
+        found = self.strategy(strategy)
+        if not found.is_pure or self.actions.outside(found.owner, found.sets):
+            raise InputError("the core is about pure strategies in which everybody plays one of her actions")
+        groups = Groups.of(self.utilities)
+        gains = groups.gains(found.sets, self.values(found))
+        best = strongest(gains, weakly=weakly, tolerance=tolerance)
+        if best is None:
+            return None
+        return Blocking({self.agents[i]: float(gains[best, i]) for i in np.flatnonzero(groups.members[best]).tolist()})
+
+    def is_core_stable(
+        self, strategy: StrategyLike, *, strict: bool = False, tolerance: float = STABLE_WITHIN
+    ) -> bool:
+        """Return whether no group blocks; in the strict core none does even weakly. See `blocking`."""
+        return self.blocking(strategy, weakly=strict, tolerance=tolerance) is None
+
+    def core(self, *, strict: bool = False, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
+        """Return every partition that no group blocks, one of those that differ in names of coalitions alone."""
+        refuse_other_games(partitions=self._are_partitions(self.actions))
+        found = unblocked(self.actions.partitions(), self.utilities, weakly=strict, tolerance=tolerance)
+        return self._strategies(found)
+
+    # --- Other programs -------------------------------------------------------------------------------
+
+    def to_normal_form(self) -> "NormalForm":
+        """Return the game as a table of payoffs, for QuantEcon, Gambit, nashpy or by hand."""
+        from coterie.game.normal_form import NormalForm
+
+        return NormalForm.of(self)
+
+    @staticmethod
+    def from_normal_form(payoffs: Any, agents: checks.Names = None) -> "Game":
+        """Return the game of coalitions that a table of payoffs is; see `coterie.game.normal_form`."""
+        from coterie.game.normal_form import from_normal_form
+
+        return from_normal_form(payoffs, agents)
 
     def __repr__(self) -> str:
         kind = "symmetric" if self.is_symmetric else "asymmetric"

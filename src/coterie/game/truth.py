@@ -2,7 +2,7 @@
 
 The mean utility of the pair i, j in coalition l of size s is
 `size_scale[l][s] * means[l][i][j] + size_shift[l][s]`; games whose means depend on the size in
-another way hold a `size_table[l][i][j][s]` instead.
+another way hold a `size_table[l][i][j][s]` instead. Where being alone is worth something, `alone[l][i]` says what.
 """
 
 import os
@@ -60,6 +60,8 @@ def _game(content: Any) -> Game:
         "agents": agents,
         "coalitions": coalitions,
     }
+    if "alone" in content:
+        described["alone"] = _numbers(content, "alone", (k, n))
     if "size_table" in content:
         if {"means", "size_scale", "size_shift"} & set(content):
             raise InputError("size_table: expected alone, without means, size_scale or size_shift")
