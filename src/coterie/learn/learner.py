@@ -12,6 +12,7 @@ from coterie import checks
 from coterie.certificates.certificate import Certificate
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
+from coterie.estimate.intervals import Moments
 from coterie.game.game import STABLE_WITHIN, Value
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
@@ -19,6 +20,7 @@ from coterie.learn.assemble import assembled
 from coterie.learn.auto import Method, Recommendation, recommend
 from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
+from coterie.learn.own import Own, Problem, Question, named
 from coterie.learn.result import Result, Search
 from coterie.learn.teams import TeamsRecommendation, recommend_teams
 from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
@@ -33,8 +35,11 @@ from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
-CHOICES = {"strategy": Kind, "certificate": Method, "solver": SolverName, "sizes": Sizes, "noise": NoiseChoice}
+CHOICES = {"strategy": Kind, "sizes": Sizes, "noise": NoiseChoice}
 """The parameters that are one of several words."""
+
+OR_OWN = {"certificate": Method, "solver": SolverName}
+"""Those that are one of several words, or a function."""
 
 LogLike = Log | Statistics | str | PathLike[str]
 """What stands for a log: itself, its statistics, or the folder or file that it is in."""
@@ -48,7 +53,9 @@ class StableLearner:
     strategy
         "pure" (everybody goes to fixed coalitions) or "mixed".
     certificate
-        "auto" (`holdout` or `paired`, whichever serves better), or one of "holdout", "paired", "paper".
+        "auto" (`holdout` or `paired`, whichever serves better), or one of "holdout", "paired", "paper"; or a function
+        that is given a `coterie.learn.own.Question` and returns a number that bounds the gap of its strategy, or a
+        `Certificate`. It must hold for all strategies together with probability 1 - delta; nothing can check that.
     delta
         The certificate holds with probability at least 1 - delta.
     sizes
@@ -58,7 +65,12 @@ class StableLearner:
         the samples that learn are enough to show dependence and do not, else "samples"; `result_.data.noise` says
         which. `partial_fit` and `merge` choose anew.
     solver
-        "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
+        "auto", "pure", "mixed", "exact", "polymatrix" or "paper"; or a function that is given a `coterie.learn.own.Problem`
+        and returns one strategy, or several to choose from. What it returns is certified as anything else is.
+    guess
+        A function that is given the counts, means and variances of all pairs (`coterie.estimate.intervals.Moments`) and
+        returns what every mean is taken to be; it decides what is looked for, never what is promised. None: what the
+        log leaves possible.
     target_gap
         A strategy whose certificate is at most this is preferred to any other; None for no such wish.
     min_samples
@@ -107,11 +119,12 @@ class StableLearner:
         self,
         *,
         strategy: Kind = "pure",
-        certificate: Method = "auto",
+        certificate: Method | Callable[[Question], Certificate | float] = "auto",
         delta: float = 0.01,
         sizes: Sizes = "ignore",
         noise: NoiseChoice = "auto",
-        solver: SolverName = "auto",
+        solver: SolverName | Callable[[Problem], Any] = "auto",
+        guess: Callable[[Moments], Any] | None = None,
         target_gap: float | None = None,
         min_samples: int = 0,
         rules: Any = None,
@@ -131,6 +144,7 @@ class StableLearner:
         self.sizes = sizes
         self.noise = noise
         self.solver = solver
+        self.guess = guess
         self.target_gap = target_gap
         self.min_samples = min_samples
         self.rules = rules
@@ -230,6 +244,16 @@ class StableLearner:
         """Return the seed, after a look at all parameters."""
         for name, choices in CHOICES.items():
             checks.one_of(getattr(self, name), choices, said(name))
+        for name, choices in OR_OWN.items():
+            if not callable(getattr(self, name)):
+                checks.one_of(getattr(self, name), choices, said(name))
+        if self.guess is not None and not callable(self.guess):
+            raise InputError(f"guess: expected a function, got {checks.shown(self.guess)}")
+        if self._own and self._classic:
+            raise InputError(
+                "own solvers, guesses and certificates are about pure strategies, without the paper's solver and "
+                "certificate; a mixed strategy of your own can be certified by coterie.certify"
+            )
         checks.probability(self.delta, said("delta"))
         if self.target_gap is not None:
             checks.number(self.target_gap, said("target_gap"), at_least=0)
@@ -249,7 +273,7 @@ class StableLearner:
 
     def _statistics(self, log: Any, seed: int, like: SampleExcess | None = None) -> Statistics:
         """Return the statistics of whatever was given, to be added to others whose samples decided on their noise."""
-        paper = "paper" in {self.certificate, self.solver}
+        paper = "paper" in (self.certificate, self.solver)
         options: Any = {"sizes": self.sizes, "seed": seed, "paper": paper}
         made = Statistics.for_learning(log, noise=self.noise, **options)
         decisive = made.clues.decisive
@@ -264,10 +288,16 @@ class StableLearner:
         return made
 
     @property
+    def _own(self) -> Own:
+        """The functions that this learner was given."""
+        solver, certificate = (one if callable(one) else None for one in (self.solver, self.certificate))
+        return Own(solver, self.guess, certificate)
+
+    @property
     def _classic(self) -> bool:
         """Whether strategies are looked for in the paper's game alone: mixed ones, and by its own scheme."""
         return (
-            self.strategy == "mixed" or self.solver in {"mixed", "polymatrix", "paper"} or self.certificate == "paper"
+            self.strategy == "mixed" or self.solver in ("mixed", "polymatrix", "paper") or self.certificate == "paper"
         )
 
     @property
@@ -297,18 +327,19 @@ class StableLearner:
     def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None) -> Self:
         control = Control(seed, self.time_limit, self.progress)
         wider, wishes = self._wishes(statistics)
+        own = self._own
         asked: Any = {
-            "certificate": self.certificate,
-            "solver": self.solver,
+            "certificate": self.certificate if own.certificate is None else "auto",
+            "solver": self.solver if own.solver is None else "auto",
             "target_gap": self.target_gap,
             "min_samples": self.min_samples,
             "again": again if wider is statistics else None,
         }
         found: Recommendation | TeamsRecommendation
-        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size):
+        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size and not own):
             found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)
         else:
-            found = recommend_teams(wider, self.delta, wishes, control, **asked)
+            found = recommend_teams(wider, self.delta, wishes, control, **asked, own=own)
         # The logs added so far, and their sum, which somebody may hand in as one log.
         self._seen = seen | {statistics.log_identity}
         self.statistics_ = statistics
@@ -327,9 +358,13 @@ class StableLearner:
             how.method, how.status, how.starts, how.sweeps, how.seconds, how.objective, how.value, how.bound, how.note,
             found.guess if isinstance(found, Recommendation) else "raw",
         )  # fmt: skip
-        asked = {name: value for name, value in self.get_params().items() if name not in _NOT_RECORDED}
+        asked = {
+            name: named(value) if callable(value) else value
+            for name, value in self.get_params().items()
+            if name not in _NOT_RECORDED
+        }
         against = None if teams is None else teams.against
-        notes = [*chosen_before(statistics, self.noise, paper="paper" in {self.certificate, self.solver})]
+        notes = [*chosen_before(statistics, self.noise, paper="paper" in (self.certificate, self.solver))]
         notes += () if teams is None else teams.notes
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings

@@ -17,11 +17,14 @@ from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import GapObjective
-from coterie.solve.polymatrix import MOST_ACTIONS, polymatrix
+from coterie.solve.polymatrix import polymatrix
 from coterie.solve.pure import pure
 from coterie.solve.search import ENUMERATED
 from coterie.solve.smooth import SmoothGap
 from coterie.solve.solution import Solution
+
+PIVOTED = 40
+"""Up to so many actions of all agents together, pivoting is quick."""
 
 
 def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None = None) -> Solution:
@@ -31,8 +34,10 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
 
     1. with a potential, best responses, which end in a pure equilibrium;
     2. else all pure profiles, where they are few, or a search among them;
-    3. without sizes, complementary pivoting (`coterie[equilibria]`), which ends in a mixed equilibrium;
-    4. the mixed strategy of smallest gap that a search finds. It need not be 0: look at `value`.
+    3. a search for the mixed strategy of smallest gap;
+    4. for few actions and without sizes, complementary pivoting (`coterie[equilibria]`), which ends in an equilibrium.
+
+    If none has, the smallest gap that was found: look at `value`.
 
     Parameters
     ----------
@@ -45,10 +50,10 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
     """
     control = Control(seed, time_limit)
     if game.has_potential:
-        found = best_pure_profile(game, control.rng)
+        rest = best_pure_profile(game, control.rng)
         return Solution(
-            found.strategy, game.gap(found.strategy), "best responses", "gap", "converged", found.starts, 0,
-            control.seconds, 0.0, (found.strategy,),
+            rest.strategy, game.gap(rest.strategy), "best responses", "gap", "converged", rest.starts, 0,
+            control.seconds, 0.0, (rest.strategy,),
         )  # fmt: skip
     objective, inner = GapObjective(game), control.nested(0.3)
     best = (
@@ -60,15 +65,13 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
     control.heed(inner)
     if best.value <= STABLE_WITHIN or control.ended:
         return best
-    actions = sum(space.size for space in game.actions.spaces)
-    pivots = not game.depends_on_size and actions <= MOST_ACTIONS and game.n_agents > 1
-    if pivots and find_spec("quantecon") is not None:
-        found_mixed = _judged(game, polymatrix(game, control))
-        if found_mixed.value <= STABLE_WITHIN:
-            return found_mixed
-    rest = control.nested()
-    found_mixed = _judged(game, mixed(SmoothGap(game), rest, begin=[best.strategy]))
-    return min(found_mixed, best, key=lambda one: one.value)
+    inner = control.nested()
+    found = [_judged(game, mixed(SmoothGap(game), inner, begin=[best.strategy])), best]
+    control.heed(inner)
+    pivots = not game.depends_on_size and sum(space.size for space in game.actions.spaces) <= PIVOTED
+    if found[0].value > STABLE_WITHIN and pivots and not control.ended and find_spec("quantecon") is not None:
+        found.append(_judged(game, polymatrix(game, control)))
+    return min(found, key=lambda one: one.value)
 
 
 def _judged(game: Game, found: Solution) -> Solution:
