@@ -9,15 +9,20 @@ from typing import Any, Self
 import numpy as np
 
 from coterie import checks
+from coterie.arrays import FloatArray
 from coterie.certificates.certificate import Certificate
+from coterie.certificates.from_statistics import evidence_from
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
 from coterie.estimate.intervals import Moments
-from coterie.game.game import STABLE_WITHIN, Value
+from coterie.game.game import STABLE_WITHIN, Game, Value
 from coterie.game.steps import Stability
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.learn.assemble import assembled
 from coterie.learn.auto import Method, Recommendation, recommend
+from coterie.learn.beliefs import Beliefs, beliefs_from
+from coterie.learn.compare import worth
+from coterie.learn.comparison import Worth
 from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.own import Own, Problem, Question, named
@@ -29,6 +34,7 @@ from coterie.log.log import Log, as_log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.fresh import share_samples
 from coterie.statistics.noise import chosen_noise
 from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -103,6 +109,8 @@ class StableLearner:
 
     Attributes
     ----------
+    game_
+        The game that the log suggests: the utilities that are expected.
     strategy_, certificate_, result_, statistics_, coverage_
         What `fit` found: the strategy, its certificate, everything that a result file holds, the sums
         that the log was reduced to, and how well the log covers what the certificate depends on (None where that
@@ -114,6 +122,7 @@ class StableLearner:
     certificate_: Certificate
     result_: Result
     coverage_: Coverage | None
+    _known: tuple[Statistics, Beliefs] | None = None
 
     def __init__(
         self,
@@ -239,6 +248,86 @@ class StableLearner:
     def explain(self, agent: str) -> Explanation:
         """Return why an agent is where she is."""
         return explain(self.result_, agent)
+
+    # --- What else the log says -----------------------------------------------------------------------
+
+    @property
+    def game_(self) -> Game:
+        """The game that the log suggests: the utilities that are expected, given everything so far, and the value."""
+        return self._beliefs.game(self.statistics_.setting.actions).valued(self.value)
+
+    @property
+    def _beliefs(self) -> Beliefs:
+        statistics = self.statistics_
+        if self._known is None or self._known[0] is not statistics:
+            evidence = evidence_from(statistics.whole)
+            own = self._own
+            symmetric = statistics.setting.symmetric
+            found = beliefs_from(evidence, symmetric=symmetric) if own.guess is None else own.beliefs(evidence)
+            self._known = (statistics, found)
+        return self._known[1]
+
+    def worth(self, strategy: StrategyLike | None = None) -> Worth:
+        """Return what a strategy is worth, by default the learnt one, whether anybody ever played it or not.
+
+        Its interval holds with probability 1 - delta, whichever strategy it is; see `coterie.learn.compare.worth`.
+        """
+        setting = self.statistics_.setting
+        return worth(
+            self.statistics_, self.strategy_ if strategy is None else strategy, delta=self.delta, sizes=setting.sizes,
+            noise=setting.noise, value=self.value,
+        )  # fmt: skip
+
+    def draws(
+        self, count: int = 200, strategy: StrategyLike | None = None, seed: checks.Seed = 0
+    ) -> dict[str, FloatArray]:
+        """Return draws of what is possible, given the log: the gap of a strategy, and what it is worth to each agent.
+
+        "gap" has shape (count,), "value" (count, agents). They say what is likely and promise nothing. ArviZ takes
+        them with one more axis for a single chain: `{name: drawn[None] for name, drawn in ...}`.
+
+        Parameters
+        ----------
+        count
+            How many draws.
+        strategy
+            A pure strategy, by default the learnt one. Gaps are those of the learner's notion of stability and rules.
+        seed
+            Where they come from.
+        """
+        rng, count = checks.generator(seed, "seed"), checks.whole(count, "count", 1)
+        wider, wishes = self._wishes(self.statistics_)
+        beliefs = self._beliefs
+        if wider is not self.statistics_ or beliefs.draw is None:
+            raise InputError("draws: nothing can be drawn for people without data, own guesses or very many unknowns")
+        against = wishes.against(wider.setting.actions.leaving_out(wider.seen_less(self.min_samples)))
+        found = self.strategy_ if strategy is None else as_strategy(strategy, wider.agents, wider.coalitions, "the log's")
+        games = [beliefs.game(against.own_spaces, values) for values in beliefs.draws(rng, count)]
+        return {
+            "gap": np.array([against.gap(game, found) for game in games]),
+            "value": np.stack([game.valued(self.value).values(found) for game in games]),
+        }
+
+    def score(self, log: LogLike, y: None = None) -> float:  # noqa: ARG002  (scikit-learn's signature)
+        """Return how good the learnt strategy is by another log: larger is better.
+
+        For the goals "value" and "fairness", what it is expected to be worth per person (or to the worst-off), given
+        that log alone; for "stability", minus the gap that it then has. The other log must be held out: no sample of it
+        may have been learnt from. `sklearn.model_selection.cross_val_score` divides a log by samples.
+        """
+        seed = self._checked_seed()
+        statistics = self._statistics(log, seed)
+        if share_samples(self.statistics_.clues.marks, statistics.clues.marks):
+            raise InputError("score: this log has samples that were learnt from; hold some out, see Log.split")
+        wider, wishes = self._wishes(statistics)
+        strategy = as_strategy(self.strategy_, wider.agents, wider.coalitions, "the other log's")
+        against = wishes.against(wider.setting.actions)
+        beliefs = beliefs_from(evidence_from(wider.whole), symmetric=wider.setting.symmetric)
+        game = beliefs.game(against.own_spaces)
+        if wishes.goal == "stability":
+            return -against.gap(game, strategy)
+        values = game.valued(self.value).values(strategy)[wishes.admissible.staff]
+        return float(values.min() if wishes.goal == "fairness" else values.mean())
 
     def _checked_seed(self) -> int:
         """Return the seed, after a look at all parameters."""
@@ -388,4 +477,4 @@ class StableLearner:
 _NOT_RECORDED = ("progress", "rules", "today")
 """Parameters that a result has elsewhere, or that are no plain values."""
 
-_FITTED = ("statistics", "strategy", "certificate", "result", "coverage")
+_FITTED = ("statistics", "strategy", "certificate", "result", "coverage", "game")
