@@ -58,8 +58,8 @@ def test_core_is_what_no_group_blocks(seed, divide, k):
             names = [[str(agent + 1) for agent in team] for team in partition]
             strategy = game.strategy({agent: [str(t + 1)] for t, team in enumerate(names) for agent in team})
             blocking = game.blocking(strategy, weakly=weakly)
-            assert (blocking is None) == (strategy.partition() in expected) == game.is_core_stable(
-                strategy, strict=weakly
+            assert (
+                (blocking is None) == (strategy.partition() in expected) == game.is_core_stable(strategy, strict=weakly)
             )
             if blocking is not None:
                 group = tuple(int(agent) - 1 for agent in blocking.members)
@@ -78,7 +78,7 @@ def test_appreciation_of_friends_has_a_strict_core():
     """Dimitrov, Borm, Hendrickx and Sung (2006): strongly connected components of friendship are in it."""
     friends = {"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a", "e"], "e": []}
     game = friends_and_enemies(friends)
-    components = game.strategy({**dict.fromkeys("abc", ["1"]), "d": ["2"], "e": ["3"]})
+    components = game.strategy({**dict.fromkeys("abc", ("1",)), "d": ["2"], "e": ["3"]})
     assert game.is_core_stable(components, strict=True)
     assert components.partition() in {profile.partition() for profile in game.core(strict=True)}
 
@@ -87,7 +87,7 @@ def test_aversion_to_enemies_has_a_core():
     """The same authors: start from a largest clique of mutual friends, go on without it."""
     friends = {"a": ["b", "c"], "b": ["a", "c"], "c": ["a", "b", "d"], "d": ["c", "e"], "e": ["d"]}
     game = friends_and_enemies(friends, attitude="aversion")
-    cliques = game.strategy({**dict.fromkeys("abc", ["1"]), **dict.fromkeys("de", ["2"])})
+    cliques = game.strategy({**dict.fromkeys("abc", ("1",)), **dict.fromkeys("de", ("2",))})
     assert game.is_core_stable(cliques)
 
 
@@ -101,7 +101,10 @@ def test_the_core_may_be_empty():
 
 @pytest.mark.parametrize(
     "game",
-    [Game(np.zeros((2, 3, 3)) + np.arange(2)[:, None, None] * (1 - np.eye(3)), "one"), Game(np.zeros((2, 3, 3)), "any")],
+    [
+        Game(np.zeros((2, 3, 3)) + np.arange(2)[:, None, None] * (1 - np.eye(3)), "one"),
+        Game(np.zeros((2, 3, 3)), "any"),
+    ],
 )
 def test_other_games_have_no_core(game):
     with pytest.raises(InputError, match="the core is about partitions"):

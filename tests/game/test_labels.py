@@ -64,7 +64,11 @@ def test_frames_without_names_are_arrays():
 @pytest.mark.parametrize(
     ("means", "options", "message"),
     [
-        (FRAME, {"agents": ["ada", "bob", "dan"]}, "means: the rows have the name 'cyd', which is not one of the agents"),
+        (
+            FRAME,
+            {"agents": ["ada", "bob", "dan"]},
+            "means: the rows have the name 'cyd', which is not one of the agents",
+        ),
         (FRAME.iloc[:2, :2], {"agents": AGENTS}, "means: the rows lack 'cyd'"),
         (FRAME.rename(columns={"cyd": "dan"}), {}, "means: the columns have the name 'dan'"),
         (FRAME.rename(columns={"cyd": "ada"}), {}, "means: the columns have the name 'ada' twice"),

@@ -15,7 +15,7 @@ TEAMS = {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]}
 
 @pytest.fixture(scope="module")
 def log():
-    return Simulation.from_game(GAME, 0.4, seed=1).log(400)
+    return Simulation.from_game(GAME, 0.4, seed=1).log(300)
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,8 @@ def test_any_strategy_has_a_worth(learner, log):
         assert found.everybody.low <= truth.sum() <= found.everybody.high
         for agent, own in zip(GAME.agents, truth, strict=True):
             assert found.people[agent].low <= own <= found.people[agent].high
-        compared = coterie.compare(log, profile, TEAMS, noise="pairs")
-        assert found.everybody.expected == pytest.approx(compared.before.value.expected)
+    compared = coterie.compare(log, TEAMS, TEAMS, noise="pairs")
+    assert learner.worth(TEAMS).everybody == compared.one.value
     assert learner.worth() == learner.worth(learner.strategy_)
     assert "expected" in str(worth(log, TEAMS, delta=0.1))
 
@@ -79,9 +79,9 @@ def test_better_strategies_score_better(log):
 def test_scikit_learn_divides_a_log_by_samples(log):
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
-    learner = StableLearner(noise="pairs")
-    scores = cross_val_score(learner, log, cv=KFold(3, shuffle=True, random_state=0))
-    assert scores.shape == (3,)
+    learner, some = StableLearner(noise="pairs"), log[:120]
+    scores = cross_val_score(learner, some, cv=KFold(2, shuffle=True, random_state=0))
+    assert scores.shape == (2,)
     assert scores.min() > 0.2
-    search = GridSearchCV(learner, {"goal": ["value", "fairness"]}, cv=2).fit(log)
+    search = GridSearchCV(learner, {"delta": [0.1]}, cv=2).fit(some)
     assert search.best_estimator_.strategy_.agents == GAME.agents

@@ -13,7 +13,7 @@ from coterie.simulate import Simulation
 MEANS = np.array([[0, 0.5, -0.5, 0.1], [0.5, 0, 0.2, -0.4], [-0.5, 0.2, 0, 0.6], [0.1, -0.4, 0.6, 0]])
 GAME = Game(MEANS, "one", agents=list("abcd"), coalitions=["x", "y"])
 TEAMS = {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]}
-ALL = dict.fromkeys("abcd", ["x"])
+ALL = dict.fromkeys("abcd", ("x",))
 
 
 @pytest.fixture(scope="module")

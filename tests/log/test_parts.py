@@ -29,7 +29,7 @@ def names(log):
 def test_parts_add_up(log):
     parts = log.split(3, seed=5)
     assert [len(part) for part in parts] == [8, 8, 8]
-    assert sorted(sum((names(part) for part in parts), []), key=int) == names(log)
+    assert sorted((name for part in parts for name in names(part)), key=int) == names(log)
     again = parts[0] + parts[1] + parts[2]
     assert again.shape == log.shape == (24,)
     assert whole(again) == whole(log)

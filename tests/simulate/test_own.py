@@ -18,8 +18,10 @@ class Together(Policy):
     shape = (3, 2)
 
     def sample(self, seed, count):
-        rooms = np.random.default_rng(seed).integers(2, size=count) if isinstance(seed, int) else seed.integers(
-            2, size=count
+        rooms = (
+            np.random.default_rng(seed).integers(2, size=count)
+            if isinstance(seed, int)
+            else seed.integers(2, size=count)
         )
         return np.repeat(np.eye(2, dtype=bool)[rooms][:, None], 3, axis=1)
 
@@ -38,7 +40,7 @@ class Coin(UtilityModel):
     def means(self):
         return self.probability
 
-    def utilities(self, noise, coalition, agent, partner, size):
+    def utilities(self, noise, coalition, agent, partner, size):  # noqa: ARG002
         return (noise < self.probability[coalition, agent, partner]).astype(float)
 
 
@@ -119,8 +121,8 @@ def test_models_keep_their_word(name):
     [
         ({"utility_range": (0.0, 0.5)}, r"go from 0 to 1, outside its range \[0, 0.5\]"),
         ({"means": np.zeros((2, 3, 3))}, "on average in 2000 draws, and its mean is said to be 0"),
-        ({"utilities": lambda self, noise, l, i, j, s: noise * (i < j)}, "it is symmetric, and yet"),
-        ({"utilities": lambda self, noise, l, i, j, s: noise[:1]}, "2000 finite utilities"),
+        ({"utilities": lambda *given: given[1] * (given[3] < given[4])}, "it is symmetric, and yet"),
+        ({"utilities": lambda *given: given[1][:1]}, "2000 finite utilities"),
     ],
 )
 def test_models_that_do_not_are_refused(change, message):

@@ -44,7 +44,7 @@ def test_matching_pennies():
 
 def test_where_a_search_fails_pivoting_finds_it(monkeypatch):
     game = Game.from_normal_form(PENNIES)
-    monkeypatch.setattr("coterie.solve.known.mixed", lambda *_, begin: pure(GapObjective(game)))
+    monkeypatch.setattr("coterie.solve.known.mixed", lambda *_, **__: pure(GapObjective(game)))
     found = equilibrium(game)
     assert found.method == "polymatrix"
     np.testing.assert_allclose(found.strategy.probability, 0.5)

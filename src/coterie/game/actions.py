@@ -490,7 +490,7 @@ class ActionSpaces:
         return ways[0]
 
     def partitions(self, batch: int = 1 << 14) -> Iterator[BoolArray]:
-        """Yield all joint actions up to the names of coalitions, in blocks as `joint_actions`; all must be `are_single`.
+        """Yield all joint actions up to the names of coalitions, in blocks, where all `are_single`.
 
         Of those that differ in names alone, the one in which coalitions are numbered as agents come to them.
         """

@@ -1,8 +1,8 @@
 """The core: groups that would rather be on their own, by looking at all of them.
 
 A group of agents *blocks* a partition if it could be a coalition of its own and every member would gain. It blocks
-*weakly* if none would lose and one would gain. A partition that no group blocks is in the core, one that no group blocks
-even weakly in the strict core (Bogomolnaia and Jackson, 2002). Everybody is in one of several interchangeable
+*weakly* if none would lose and one would gain. A partition that no group blocks is in the core, one that no group
+blocks even weakly in the strict core (Bogomolnaia and Jackson, 2002). Everybody is in one of several interchangeable
 coalitions, so a group is worth the same to its members wherever it meets; it needs a coalition with nobody else in it.
 """
 

@@ -156,7 +156,9 @@ class Game:
 
     def _with_alone(self, alone: Any) -> WithAlone:
         shape = (self.n_coalitions, self.n_agents)
-        array = checks.finite(aligned(alone, [("coalitions", self.coalitions), ("agents", self.agents)], "alone"), "alone")
+        array = checks.finite(
+            aligned(alone, [("coalitions", self.coalitions), ("agents", self.agents)], "alone"), "alone"
+        )
         if array.shape not in {(), shape[1:], shape}:
             raise InputError(f"alone: expected a number, one for each agent, or shape {shape}, got shape {array.shape}")
         return WithAlone(self.utilities, checks.frozen(np.broadcast_to(array, shape), "alone"))
@@ -406,9 +408,7 @@ class Game:
             found = self._nash_stable(blocks, tolerance)
         else:
             found = self._stable_one_by_one(blocks, stability, admissible, tolerance)
-        if alike and not up_to_renaming:
-            found = _renamed(list(found))
-        return self._strategies(found)
+        return self._strategies(_renamed(list(found)) if alike and not up_to_renaming else found)
 
     def _strategies(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
         owner, probability = np.arange(self.n_agents), np.ones(self.n_agents)
@@ -586,9 +586,7 @@ class Game:
             return None
         return Blocking({self.agents[i]: float(gains[best, i]) for i in np.flatnonzero(groups.members[best]).tolist()})
 
-    def is_core_stable(
-        self, strategy: StrategyLike, *, strict: bool = False, tolerance: float = STABLE_WITHIN
-    ) -> bool:
+    def is_core_stable(self, strategy: StrategyLike, *, strict: bool = False, tolerance: float = STABLE_WITHIN) -> bool:
         """Return whether no group blocks; in the strict core none does even weakly. See `blocking`."""
         return self.blocking(strategy, weakly=strict, tolerance=tolerance) is None
 
@@ -650,7 +648,9 @@ def _renamed(profiles: list[BoolArray]) -> list[BoolArray]:
     """Return partitions under all names of coalitions; those without members are not told apart."""
     used = [int(profile.any(axis=0).sum()) for profile in profiles]
     k = profiles[0].shape[1] if profiles else 0
-    refuse_too_many(sum(math.perm(k, taken) for taken in used), "stable profiles (up_to_renaming=True lists one for each partition)")
+    refuse_too_many(
+        sum(math.perm(k, taken) for taken in used), "stable profiles (up_to_renaming=True lists one for each partition)"
+    )
     return [
         _placed(profile, list(places))
         for profile, taken in zip(profiles, used, strict=True)

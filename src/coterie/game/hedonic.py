@@ -1,7 +1,8 @@
 """The classics of hedonic games: everybody is in one coalition and cares about who else is in it.
 
-A hedonic game is about partitions: there are as many coalitions as agents, they are interchangeable, everybody is in one
-of them, and being alone is worth 0. With v_ij what agent i has of agent j, C the coalition of agent i and s its size:
+A hedonic game is about partitions: there are as many coalitions as agents, they are interchangeable, everybody is in
+one of them, and being alone is worth 0. With v_ij what agent i has of agent j, C the coalition of agent i and s its
+size:
 
     additively separable         u_i = sum over j in C of v_ij
     fractional                   u_i = that divided by s
@@ -9,8 +10,8 @@ of them, and being alone is worth 0. With v_ij what agent i has of agent j, C th
     appreciation of friends      additively separable, a friend is worth n, anybody else -1
     aversion to enemies          additively separable, a friend is worth 1, anybody else -n
 
-Bogomolnaia and Jackson (2002); Aziz, Brandl, Brandt, Harrenstein, Olsen and Peters (2019); Olsen (2012); Dimitrov, Borm,
-Hendrickx and Sung (2006).
+Bogomolnaia and Jackson (2002); Aziz, Brandl, Brandt, Harrenstein, Olsen and Peters (2019); Olsen (2012); Dimitrov,
+Borm, Hendrickx and Sung (2006).
 """
 
 from collections.abc import Mapping

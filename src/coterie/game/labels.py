@@ -104,7 +104,9 @@ def named_means(means: Any, agents: checks.Names, coalitions: checks.Names) -> t
 def _by_coalition(means: Mapping[Any, Any], coalitions: checks.Names) -> tuple[list[Any], tuple[str, ...]]:
     by_name = {str(name): matrix for name, matrix in means.items()}
     order = checks.names(list(by_name) if coalitions is None else coalitions, "coalitions")
-    return [list(by_name.values())[place] for place in _order(list(by_name), order, "means: its keys", "coalitions")], order
+    return [
+        list(by_name.values())[place] for place in _order(list(by_name), order, "means: its keys", "coalitions")
+    ], order
 
 
 def _square(frame: Any, order: Sequence[str]) -> Any:

@@ -36,7 +36,9 @@ class NormalForm:
         """Return the table of a game; refuses with `TooLargeError` where there are too many joint actions."""
         refuse_too_many(game.actions.size, "joint actions")
         listed = tuple(space.enumerate() for space in game.actions.spaces)
-        blocks = (np.where(block, game.utilities.pure_room_values(block), 0.0) for block in game.actions.joint_actions())
+        blocks = (
+            np.where(block, game.utilities.pure_room_values(block), 0.0) for block in game.actions.joint_actions()
+        )
         values = np.concatenate([block.sum(axis=2) for block in blocks])
         shape = tuple(len(sets) for sets in listed)
         return cls(game.agents, game.coalitions, listed, tuple(own.reshape(shape) for own in values.T.copy()))
@@ -136,14 +138,12 @@ def from_normal_form(payoffs: Any, agents: checks.Names = None) -> Game:
             raise InputError(f"payoffs: expected {n} arrays with one axis for each agent, got shape {table.shape}")
     refuse_too_many(k * n * n, "utilities of pairs in coalitions, one for each joint action,")
     joint = mixed_radix(np.arange(k), list(shape))
-    spaces = ActionSpaces(
-        tuple(ExplicitSets(joint[:, i] == np.arange(shape[i])[:, None]) for i in range(n))
-    )
+    spaces = ActionSpaces(tuple(ExplicitSets(joint[:, i] == np.arange(shape[i])[:, None]) for i in range(n)))
     own = np.stack([table.ravel() for table in tables], axis=1) / (n - 1)  # (k, n)
     means = own[:, :, None] * ~np.eye(n, dtype=bool)
     names = [",".join(str(action + 1) for action in row) for row in joint.tolist()]
     only_all = np.concatenate([np.zeros(n), np.ones(1)])
-    sizes = {} if n == 2 else {"size_scale": only_all}
+    sizes: dict[str, Any] = {} if n == 2 else {"size_scale": only_all}
     return Game(means, spaces, symmetric=None, agents=agents, coalitions=names, **sizes)
 
 

@@ -39,12 +39,12 @@ class Prices:
 
     @property
     def anarchy(self) -> float:
-        """The best welfare over the worst stable one: infinite where that is not above 0, nan where nothing compares."""
+        """The best welfare over the worst stable one: infinite if that is not above 0, nan if nothing compares."""
         return _price(self.best, self.worst_stable)
 
     @property
     def stability(self) -> float:
-        """The best welfare over the best stable one: infinite where that is not above 0, nan where nothing compares."""
+        """The best welfare over the best stable one: infinite if that is not above 0, nan if nothing compares."""
         return _price(self.best, self.best_stable)
 
 

@@ -54,8 +54,8 @@ class Worth:
     def __str__(self) -> str:
         total = self.everybody
         return (
-            f"with probability {1 - self.delta:g}, it is worth between {total.low:.4g} and {total.high:.4g} to everybody "
-            f"together; {total.expected:.4g} is expected"
+            f"with probability {1 - self.delta:g}, it is worth between {total.low:.4g} and {total.high:.4g} to "
+            f"everybody together; {total.expected:.4g} is expected"
         )
 
 

@@ -71,8 +71,9 @@ class StableLearner:
         the samples that learn are enough to show dependence and do not, else "samples"; `result_.data.noise` says
         which. `partial_fit` and `merge` choose anew.
     solver
-        "auto", "pure", "mixed", "exact", "polymatrix" or "paper"; or a function that is given a `coterie.learn.own.Problem`
-        and returns one strategy, or several to choose from. What it returns is certified as anything else is.
+        "auto", "pure", "mixed", "exact", "polymatrix" or "paper"; or a function that is given a
+        `coterie.learn.own.Problem` and returns one strategy, or several to choose from. What it returns is certified as
+        anything else is.
     guess
         A function that is given the counts, means and variances of all pairs (`coterie.estimate.intervals.Moments`) and
         returns what every mean is taken to be; it decides what is looked for, never what is promised. None: what the
@@ -301,7 +302,9 @@ class StableLearner:
         if wider is not self.statistics_ or beliefs.draw is None:
             raise InputError("draws: nothing can be drawn for people without data, own guesses or very many unknowns")
         against = wishes.against(wider.setting.actions.leaving_out(wider.seen_less(self.min_samples)))
-        found = self.strategy_ if strategy is None else as_strategy(strategy, wider.agents, wider.coalitions, "the log's")
+        found = (
+            self.strategy_ if strategy is None else as_strategy(strategy, wider.agents, wider.coalitions, "the log's")
+        )
         games = [beliefs.game(against.own_spaces, values) for values in beliefs.draws(rng, count)]
         return {
             "gap": np.array([against.gap(game, found) for game in games]),
@@ -379,8 +382,11 @@ class StableLearner:
     @property
     def _own(self) -> Own:
         """The functions that this learner was given."""
-        solver, certificate = (one if callable(one) else None for one in (self.solver, self.certificate))
-        return Own(solver, self.guess, certificate)
+        return Own(
+            self.solver if callable(self.solver) else None,
+            self.guess,
+            self.certificate if callable(self.certificate) else None,
+        )
 
     @property
     def _classic(self) -> bool:

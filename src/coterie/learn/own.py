@@ -56,7 +56,7 @@ class Problem:
         return self.control.remaining
 
     def allows(self, strategy: StrategyLike) -> bool:
-        """Return whether a strategy may be recommended: everybody may do that, it keeps the rules and limits on sizes."""
+        """Return whether a strategy may be recommended: everybody may do that, and it keeps rules and sizes."""
         return self.task.allows(self.game.strategy(strategy).sets)
 
     def score(self, strategy: StrategyLike) -> float:
@@ -66,7 +66,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What an own certificate is asked: how far could anybody gain by leaving a strategy?"""
+    """What an own certificate is asked: how far anybody could gain by leaving a strategy."""
 
     statistics: PartStatistics
     """Sums of the whole log."""

@@ -225,7 +225,9 @@ class Log:
         if not isinstance(other, Log):
             return NotImplemented
         if self.tables != other.tables:
-            raise InputError(f"logs to add: one has {' and '.join(self.tables)}, the other {' and '.join(other.tables)}")
+            raise InputError(
+                f"logs to add: one has {' and '.join(self.tables)}, the other {' and '.join(other.tables)}"
+            )
         for name in ("utility_range", "neutral", "sigma", "symmetric", "symmetrize", "pool_coalitions", "totals",
                      "missing", "adaptive", "may_stay_out"):  # fmt: skip
             if self.options[name] != other.options[name]:
@@ -235,7 +237,7 @@ class Log:
         if any(shared):
             name = other.samples.names[shared.index(True)].as_py()
             raise InputError(f"logs to add: both have a sample {name!r}; samples must not count twice")
-        theirs = other._tables()  # noqa: SLF001  (of this class too)
+        theirs = other._tables()
         tables = {name: pa.concat_tables([table, theirs[name]]) for name, table in self._tables().items()}
         options = {**self.options, "agents": tuple(dict.fromkeys(self.agents + other.agents))}
         if self.pool_coalitions:

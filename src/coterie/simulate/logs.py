@@ -7,7 +7,7 @@ batch is vectorised. Totals are sums of the same draws that a semi-bandit log wo
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, Unpack, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
 from coterie.log import schema
 from coterie.log.log import Log
-from coterie.log.options import FrameOptions, fixed_range
+from coterie.log.options import fixed_range
 from coterie.log.queries import SLACK
 from coterie.simulate.models import (
     MIXED_EFFECTS_SETS,
@@ -243,7 +243,7 @@ class Simulation:
         """Return a batch as Arrow record batches: `memberships`, and `pairs` or `totals`."""
         return tables_of(batch, self.game.agents, self.game.coalitions, feedback)
 
-    def log(self, n_samples: int, feedback: Feedback = "semi-bandit", **options: Unpack[FrameOptions]) -> Log:
+    def log(self, n_samples: int, feedback: Feedback = "semi-bandit", **options: Any) -> Log:
         """Draw `n_samples` new samples and return them as a log in memory; options win over what is declared."""
         return log_of(self.batches(n_samples), self.description(feedback), feedback, **options)
 
@@ -309,9 +309,7 @@ class Simulation:
         return rows
 
 
-def log_of(
-    batches: Iterable[Batch], description: Mapping[str, Any], feedback: Feedback, **options: Unpack[FrameOptions]
-) -> Log:
+def log_of(batches: Iterable[Batch], description: Mapping[str, Any], feedback: Feedback, **options: Any) -> Log:
     """Return batches of samples, drawn here or made elsewhere, as a log in memory.
 
     Parameters

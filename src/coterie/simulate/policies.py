@@ -35,7 +35,9 @@ class Policy(ABC):
 
     def size_probabilities(self) -> FloatArray:
         """Return Pr[|C_l| = s], shape (k, n + 1); only coverage of the policy itself needs it."""
-        raise InputError(f"policy: {type(self).__name__} does not know how probable sizes are; a log of it can be asked")
+        raise InputError(
+            f"policy: {type(self).__name__} does not know how probable sizes are; a log of it can be asked"
+        )
 
     def meeting_probabilities(self) -> FloatArray:
         """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]. Only coverage needs it."""

@@ -56,11 +56,7 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
             control.seconds, 0.0, (rest.strategy,),
         )  # fmt: skip
     objective, inner = GapObjective(game), control.nested(0.3)
-    best = (
-        enumerate_profiles(objective, inner)
-        if game.actions.size <= ENUMERATED
-        else pure(objective, inner, kicks=2)
-    )
+    best = enumerate_profiles(objective, inner) if game.actions.size <= ENUMERATED else pure(objective, inner, kicks=2)
     best = _judged(game, best)
     control.heed(inner)
     if best.value <= STABLE_WITHIN or control.ended:
