@@ -108,6 +108,10 @@ def test_strategies_heed_names():
     assert Strategy.pure(frame).agents == tuple(AGENTS)
     assert Strategy.pure(frame).coalitions == ("red", "blue")
     assert Strategy.pure(frame.loc[OTHER]).members() == {"red": ["ada"], "blue": ["cyd", "bob"]}
+    assert Strategy.pure(frame, 3, 2) == Strategy.pure(frame)
+    assert Strategy.pure(frame.reset_index(drop=True), AGENTS) == Strategy.pure(frame)
+    with pytest.raises(InputError, match="one row per agent"):
+        Strategy.pure(frame["red"])
     with pytest.raises(InputError, match="strategy: the rows have the name 'dan'"):
         game.strategy(frame.rename(index={"cyd": "dan"}))
     with pytest.raises(InputError, match="memberships: the columns lack 'blue'"):

@@ -78,6 +78,11 @@ def test_an_own_certificate_is_the_promise(log):
     assert learner.certificate_.method == "doubled"
     assert learner.certificate_.gap == pytest.approx(2 * known.certificate.gap)
     assert learner.certificate_.delta == 0.1
+    assert set(learner.certificate_.per_agent.values()) == {learner.certificate_.gap}
+    witness = learner.certificate_.worst
+    assert witness.bound == pytest.approx(learner.certificate_.gap)
+    assert set(learner.certificate_.alternatives) == set("abcd")
+    assert "has no other choice" not in str(learner.explain("a"))
     assert learner.result_.certificates["own"] == learner.certificate_.gap
     assert learner.result_.certificates["holdout"] is None
     assert coterie.Result.from_json(learner.result_.to_json()).certificate.gap == learner.certificate_.gap

@@ -268,11 +268,7 @@ class Game:
 
     def _deviation(self, steps: Steps, gains: FloatArray, index: int) -> Deviation:
         least = int(gains[index].argmin())
-        movers = {
-            self.agents[i]: tuple(names_in(row, self.coalitions))
-            for i, row in zip(steps.movers[index].tolist(), steps.sets[index], strict=True)
-            if i >= 0
-        }
+        movers = steps.named(index, self.agents, self.coalitions)
         agent = self.agents[steps.movers[index, least]]
         return Deviation(agent, movers[agent], float(gains[index, least]), movers if len(movers) > 1 else {})
 

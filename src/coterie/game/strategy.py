@@ -52,14 +52,17 @@ class Strategy:
         agents, coalitions
             Names, or how many there are; by default those of the data frame, else "1", "2", ...
         """
-        if labels := labels_of(memberships):
+        labels = labels_of(memberships)
+        if labels is not None and len(labels) == 2:
             agents, coalitions = (
-                own if given is None else given for given, own in zip((agents, coalitions), labels, strict=False)
+                own if own is not None and (given is None or isinstance(given, int)) else given
+                for own, given in zip(labels, (agents, coalitions), strict=True)
             )
             axes = [("agents", agents), ("coalitions", coalitions)]
+            # A side without names needs no order.
             wanted = [
-                (kind, own or () if given is None or isinstance(given, int) else checks.names(given, kind))
-                for (kind, given), own in zip(axes, labels, strict=False)
+                (kind, () if own is None else checks.names(given, kind))
+                for own, (kind, given) in zip(labels, axes, strict=True)
             ]
             memberships = aligned(memberships, wanted, "memberships")
         sets = checks.booleans(memberships, "memberships")

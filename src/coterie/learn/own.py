@@ -20,11 +20,12 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray
 from coterie.certificates.against import Against
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.certificate import Certificate, Witness
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.errors import InputError
+from coterie.errors import InputError, TooLargeError
 from coterie.estimate.intervals import Moments
+from coterie.game.changes import gains_of_movers
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.beliefs import Beliefs
@@ -138,7 +139,37 @@ class Own:
         name = named(self.certificate)
         if found != np.inf:
             found = checks.number(found, f"certificate {name}", at_least=0)
-        return Certificate(name, question.delta, float(found), {}, None, assumes=(f"what {name} assumes",))
+        return _spelled_out(name, float(found), question)
+
+
+def _spelled_out(name: str, gap: float, question: Question) -> Certificate:
+    """Return the certificate that a number is: the same promise to everybody, with what looks best to each as witness.
+
+    For single people of very many sets that is the best of all by the oracle, and may be to stay.
+    """
+    against, strategy, game = question.against, question.strategy, question.game
+    try:
+        steps = against.steps(strategy.sets)
+        gains = gains_of_movers(game.utilities, strategy.sets, steps).min(axis=1, initial=np.inf)
+        best = {
+            agent: (steps.named(place, game.agents, game.coalitions), float(gains[place]))
+            for i, agent in enumerate(game.agents)
+            if len(own := np.flatnonzero((steps.movers == i).any(axis=1)))
+            for place in [int(own[gains[own].argmax()])]
+        }
+    except TooLargeError:
+        best = {one.agent: ({one.agent: one.action}, one.gain) for one in game.best_responses(strategy)}
+    witnesses = {
+        agent: Witness(agent, movers[agent], gain, gap - gain, movers=movers) for agent, (movers, gain) in best.items()
+    }
+    counted = [agent for agent, counts in zip(game.agents, against.own_spaces.counted, strict=True) if counts]
+    worst = max((witnesses[agent] for agent in counted if agent in witnesses), key=lambda one: one.estimated_gain,
+                default=None)  # fmt: skip
+    left_out = tuple(agent for agent in game.agents if agent not in counted)
+    return Certificate(
+        name, question.delta, gap, dict.fromkeys(counted, gap), worst, witnesses, (f"what {name} assumes",),
+        left_out=left_out,
+    )  # fmt: skip
 
 
 def _is_matrix(value: Any) -> bool:
