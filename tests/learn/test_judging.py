@@ -5,7 +5,7 @@ import pytest
 
 import coterie
 from coterie import Game, InputError, NotFittedError, StableLearner
-from coterie.learn.compare import worth
+from coterie.learn.worth import worth
 from coterie.simulate import Simulation
 
 MEANS = np.array([[0, 0.5, -0.5, 0.1], [0.5, 0, 0.2, -0.4], [-0.5, 0.2, 0, 0.6], [0.1, -0.4, 0.6, 0]])
@@ -42,6 +42,8 @@ def test_any_strategy_has_a_worth(learner, log):
     assert learner.worth(TEAMS).everybody == compared.one.value
     assert learner.worth() == learner.worth(learner.strategy_)
     assert "expected" in str(worth(log, TEAMS, delta=0.1))
+    with pytest.raises(InputError, match="this one is mixed"):
+        learner.worth(GAME.uniform())
 
 
 def test_draws_are_arrays(learner):

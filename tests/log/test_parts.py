@@ -8,6 +8,7 @@ import pytest
 
 import coterie
 from coterie import Game, InputError, Log, Statistics
+from coterie.log.parts import tables_of
 from coterie.simulate import Simulation, school_class
 
 GAME = Game([[0, 0.5, -0.25], [0.5, 0, 0.25], [-0.25, 0.25, 0]], "one", agents=["a", "b", "c"], coalitions=["x", "y"])
@@ -84,7 +85,7 @@ def test_averages_stay_averages():
     log = Log.from_frames(memberships=members, totals=totals, totals_are="average")
     part = log[:1]
     assert part.options["totals"] == "average"
-    assert part._tables()["totals"]["utility"].to_pylist() == [0.5] * 3
+    assert tables_of(part)["totals"]["utility"].to_pylist() == [0.5] * 3
 
 
 def test_refusals(log):

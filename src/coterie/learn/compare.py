@@ -38,7 +38,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, read_strategy_content
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import given_strategy, refuse_known
-from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, Worth, listed
+from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, listed
 from coterie.learn.options import DRAWS, RANGE
 from coterie.learn.result import Result
 from coterie.learn.warnings import cautions
@@ -131,42 +131,6 @@ def what_if(
         given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples, value=value,
         stability=stability, keep_sizes=keep_sizes, random_state=random_state,
     )  # fmt: skip
-
-
-def worth(
-    log: Any,
-    strategy: StrategyLike,
-    *,
-    delta: float = 0.01,
-    sizes: Sizes = "ignore",
-    noise: NoiseChoice = "auto",
-    value: Value = "total",
-) -> Worth:
-    """Return what a strategy is worth to everybody and to each person, whoever decided on it and whenever.
-
-    Its interval holds with probability 1 - delta for all pure strategies at once, so also for one that was chosen on
-    this very log. Nobody needs to have played it: what pairs got elsewhere tells what they would get.
-
-    Parameters
-    ----------
-    log
-        A `Log`, its `Statistics`, or the folder or file that it is in.
-    strategy
-        Who is where, pure.
-    delta, sizes, noise, value
-        As for `coterie.compare`.
-    """
-    given = _Given.of(log, None, sizes=sizes, noise=noise)
-    found = given.strategy(strategy, "strategy", fresh=False)
-    delta = checks.probability(delta, said("delta"))
-    statistics, wishes = wishes_about(given.statistics, value=value)
-    evidence = evidence_from(statistics.whole)
-    spaces = statistics.setting.actions
-    asked = _Asked(evidence, wishes, spaces.counted, (found.sets, found.sets))
-    promises = promises_for_all(delta, spaces, asked.profiles, asked.n_counted)
-    beliefs = beliefs_from(evidence, symmetric=statistics.setting.symmetric)
-    total, each = asked.amounts(asked.value_of(0), promises.values[0], beliefs)
-    return Worth(total, dict(zip(found.agents, each, strict=True)), delta)
 
 
 def _labels(labels: Any) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """What a comparison of two assignments says: for everybody together and for each person, and what of that is sure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,22 +41,6 @@ class Amount:
     def to_json(self) -> dict[str, float]:
         """Return its part of a file."""
         return {"low": self.low, "high": self.high, "expected": self.expected, "estimate": self.estimate}
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What one assignment is worth; all of it holds together with probability 1 - delta."""
-
-    everybody: Amount
-    people: Mapping[str, Amount]
-    delta: float
-
-    def __str__(self) -> str:
-        total = self.everybody
-        return (
-            f"with probability {1 - self.delta:g}, it is worth between {total.low:.4g} and {total.high:.4g} to "
-            f"everybody together; {total.expected:.4g} is expected"
-        )
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.learn.assemble import assembled
 from coterie.learn.auto import Method, Recommendation, recommend
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.compare import worth
-from coterie.learn.comparison import Worth
 from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.own import Own, Problem, Question, named
@@ -30,6 +28,7 @@ from coterie.learn.result import Result, Search
 from coterie.learn.teams import TeamsRecommendation, recommend_teams
 from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.learn.wishes import Goal, Wishes, wishes_about
+from coterie.learn.worth import Worth, worth
 from coterie.log.log import Log, as_log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
@@ -271,7 +270,7 @@ class StableLearner:
     def worth(self, strategy: StrategyLike | None = None) -> Worth:
         """Return what a strategy is worth, by default the learnt one, whether anybody ever played it or not.
 
-        Its interval holds with probability 1 - delta, whichever strategy it is; see `coterie.learn.compare.worth`.
+        Its interval holds with probability 1 - delta, whichever strategy it is; see `coterie.learn.worth.worth`.
         """
         setting = self.statistics_.setting
         return worth(

@@ -6,9 +6,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any, Unpack
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from coterie import checks
 from coterie.errors import InputError
@@ -182,22 +180,9 @@ class Log:
         Agents, coalitions and actions stay those of the whole log, so that what is learnt from parts is about the same
         game. Its tables are held in memory.
         """
-        if isinstance(chosen, tuple) and len(chosen) == 2 and chosen[1] is Ellipsis:
-            chosen = chosen[0]
-        try:
-            places = np.atleast_1d(np.arange(len(self.samples))[chosen])
-        except (IndexError, TypeError, ValueError):
-            raise InputError(
-                f"samples: expected places from 0 to {len(self.samples) - 1}, a mask or a slice, got "
-                f"{checks.shown(chosen)}"
-            ) from None
-        if not len(places):
-            raise InputError("samples: none was chosen; an empty log says nothing")
-        if len(np.unique(places)) != len(places):
-            raise InputError("samples: one was chosen twice; it must not count twice")
-        kept = self.samples.names.take(pa.array(places))
-        tables = {name: table.filter(pc.is_in(table["sample"], kept)) for name, table in self._tables().items()}
-        return _from_tables(tables, {**self.options, **self._game()}, self.notes)
+        from coterie.log.parts import some_samples
+
+        return some_samples(self, chosen)
 
     def split(self, parts: int | Sequence[float] = 2, seed: checks.Seed = 0) -> tuple["Log", ...]:
         """Return several logs that share no samples, drawn at random; they can be added again.
@@ -209,59 +194,21 @@ class Log:
         seed
             Which samples go where.
         """
-        if isinstance(parts, (int, np.integer)):
-            shares = np.full(checks.whole(parts, "parts", 1), 1 / int(parts))
-        else:
-            shares = checks.probabilities(parts, "parts")
-        order = checks.generator(seed, "seed").permutation(len(self.samples))
-        ends = np.round(np.cumsum(shares) * len(order)).astype(np.int64)[:-1]
-        groups = np.split(order, ends)
-        if any(not len(group) for group in groups):
-            raise InputError(f"parts: {len(self.samples)} samples are too few for {len(groups)} parts like these")
-        return tuple(self[np.sort(group)] for group in groups)
+        from coterie.log.parts import divided
+
+        return divided(self, parts, seed)
 
     def __add__(self, other: "Log") -> "Log":
         """Return one log with the samples of both, which must not share any and must be described alike."""
-        if not isinstance(other, Log):
-            return NotImplemented
-        if self.tables != other.tables:
-            raise InputError(
-                f"logs to add: one has {' and '.join(self.tables)}, the other {' and '.join(other.tables)}"
-            )
-        for name in ("utility_range", "neutral", "sigma", "symmetric", "symmetrize", "pool_coalitions", "totals",
-                     "missing", "adaptive", "may_stay_out"):  # fmt: skip
-            if self.options[name] != other.options[name]:
-                one, two = (checks.shown(log.options[name]) for log in (self, other))
-                raise InputError(f"logs to add: {name} is {one} in one and {two} in the other")
-        shared = pc.is_in(other.samples.names, self.samples.names).to_pylist()
-        if any(shared):
-            name = other.samples.names[shared.index(True)].as_py()
-            raise InputError(f"logs to add: both have a sample {name!r}; samples must not count twice")
-        theirs = other._tables()
-        tables = {name: pa.concat_tables([table, theirs[name]]) for name, table in self._tables().items()}
-        options = {**self.options, "agents": tuple(dict.fromkeys(self.agents + other.agents))}
-        if self.pool_coalitions:
-            options["coalitions"] = max(len(self.coalitions), len(other.coalitions))
-        else:
-            options["coalitions"] = tuple(dict.fromkeys(self.coalitions + other.coalitions))
-        return _from_tables(tables, options, tuple(dict.fromkeys(self.notes + other.notes)))
+        from coterie.log.parts import together
+
+        return together(self, other) if isinstance(other, Log) else NotImplemented
 
     def __reduce__(self) -> Any:
         """Return what makes the log again in another process: its tables, and what was said of them."""
-        return _from_tables, (self._tables(), dict(self.options), self.notes)
+        from coterie.log.parts import from_tables, tables_of
 
-    def _game(self) -> dict[str, Any]:
-        """Return the options that say who is there, where, and what they may do, as they are in this log."""
-        coalitions: Any = len(self.coalitions) if self.pool_coalitions else self.coalitions
-        return {"agents": self.agents, "coalitions": coalitions, "actions": self.action_sets, "may_stay_out": False}
-
-    def _tables(self) -> dict[str, pa.Table]:
-        """Return the tables as they were written, under our names of columns."""
-        views = {name: STATED if name == "totals" and self.options["totals"] != "sum" else name for name in self.tables}
-        return {
-            name: self.engine.table(queries.columns_of(self.engine.name(view), schema.TABLES[name]))
-            for name, view in views.items()
-        }
+        return from_tables, (tables_of(self), dict(self.options), self.notes)
 
     def __repr__(self) -> str:
         kind = "symmetric" if self.symmetric else "asymmetric"
@@ -289,18 +236,6 @@ def read_log(path: str | PathLike[str], **options: Unpack[LogOptions]) -> Log:
     engine = make_engine(call)
     sources, file = engine.find_log(str(path))
     return _open(sources, str(path), call, file, engine)
-
-
-def _from_tables(tables: Mapping[str, pa.Table], options: Options, notes: tuple[str, ...]) -> Log:
-    """Return the log of tables that were checked before."""
-    call: Any = {
-        name: value
-        for name, value in options.items()
-        if name not in {"columns", "since", "until", "engine", "totals", "feedback"} and value not in (None, (), {})
-    }
-    if "totals" in tables:
-        call["totals_are"] = options["totals"]
-    return replace(Log.from_frames(**tables, **call), notes=notes)
 
 
 def as_log(value: Any) -> Log:
