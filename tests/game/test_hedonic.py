@@ -76,7 +76,7 @@ def test_more_friends_always_win():
         (lambda: friends_and_enemies({"a": "b", "b": []}), "friends of a: expected a list of agents"),
         (lambda: friends_and_enemies({"a": ["c"], "b": []}), "unknown agent in friends of a 'c'"),
         (lambda: friends_and_enemies({"a": []}, ["a", "b"]), "'b' has no entry"),
-        (lambda: friends_and_enemies([[1, 0], [0, 0]]), "nobody is her own friend"),
+        (lambda: friends_and_enemies([[1, 0], [0, 0]]), "nobody is their own friend"),
         (lambda: friends_and_enemies([[0, 2], [0, 0]]), "friends: expected true or false"),
         (lambda: friends_and_enemies([[0, 1], [0, 0]], attitude="love"), "attitude: expected"),
     ],

@@ -117,5 +117,5 @@ def test_refusals():
     ]:
         with pytest.raises(InputError, match=message):
             three.strategy(choices)
-    with pytest.raises(InputError, match="not among her actions"):
+    with pytest.raises(InputError, match="not among their actions"):
         three.probabilities([[1, 1], [1, 0], [1, 0]])

@@ -498,7 +498,7 @@ class ActionSpaces:
         k = self.n_coalitions
         places, used = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
         for space in self.spaces:
-            first = k - space.size  # -1, for nowhere, where she may stay out
+            first = k - space.size  # -1, for nowhere, where staying out is allowed
             options = np.minimum(used + 1, k) - first
             rows = np.repeat(np.arange(len(used)), options)
             place = np.arange(len(rows)) - np.repeat(np.cumsum(options) - options, options) + first

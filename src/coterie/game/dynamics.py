@@ -5,7 +5,7 @@ games with a potential every move raises it, so this ends in a Nash stable profi
 may run in a circle, which is noticed: the order of the agents stays, so a profile that returns proves it.
 
 `best_response_dynamics` follows one profile and remembers the best that it saw; `step_dynamics` does so under
-another notion of stability or under rules, where whoever gains most has her way; `settle` leads many profiles at once,
+another notion of stability or under rules, where whoever gains most goes first; `settle` leads many profiles at once,
 as a search needs them.
 """
 
@@ -112,7 +112,7 @@ def best_response_dynamics(
     game
         The known utilities.
     start
-        A pure strategy in which everybody plays one of her actions.
+        A pure strategy in which everybody plays one of their actions.
     seed
         Draws the order of the agents, once; by default they move in the order of the game.
     max_sweeps
@@ -149,21 +149,21 @@ def _checked_start(game: Game, start: StrategyLike) -> Strategy:
     if not found.is_pure:
         raise InputError("best-response dynamics starts from a pure strategy, this one is mixed")
     if outside := game.actions.outside(found.owner, found.sets):
-        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among her actions")
+        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among their actions")
     return found
 
 
 def step_dynamics(
     game: Game, start: StrategyLike, stability: Stability, rules: Any = None, *, max_steps: int = 10_000
 ) -> DynamicsResult:
-    """Let whoever gains most have her way, from a pure profile, until no step is left that nobody refuses.
+    """Let whoever gains most go first, from a pure profile, until no step is left that nobody refuses.
 
     Parameters
     ----------
     game
         The known utilities.
     start
-        A pure strategy in which everybody plays one of her actions.
+        A pure strategy in which everybody plays one of their actions.
     stability, rules
         Which steps there are, as for `Game.gap`.
     max_steps

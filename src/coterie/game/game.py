@@ -574,7 +574,7 @@ class Game:
         refuse_other_games(partitions=self._are_partitions(self.actions))
         found = self.strategy(strategy)
         if not found.is_pure or self.actions.outside(found.owner, found.sets):
-            raise InputError("the core is about pure strategies in which everybody plays one of her actions")
+            raise InputError("the core is about pure strategies in which everybody plays one of their actions")
         groups = Groups.of(self.utilities)
         gains = groups.gains(found.sets, self.values(found))
         best = strongest(gains, weakly=weakly, tolerance=tolerance)

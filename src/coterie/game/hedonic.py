@@ -53,8 +53,8 @@ def fractional(values: Any, agents: checks.Names = None, *, divided_by: DividedB
     values, agents
         As for `additively_separable`.
     divided_by
-        "size": the sum is divided by the size of the coalition, as if everybody valued herself at 0. "others": by the
-        number of the others, which is called the modified fractional game.
+        "size": the sum is divided by the size of the coalition, as if everybody valued themselves at 0. "others": by
+        the number of the others, which is called the modified fractional game.
     """
     if checks.one_of(divided_by, DividedBy, "divided_by") == "others":
         return _hedonic(values, agents, value="average")
@@ -63,12 +63,12 @@ def fractional(values: Any, agents: checks.Names = None, *, divided_by: DividedB
 
 
 def friends_and_enemies(friends: Any, agents: checks.Names = None, *, attitude: Attitude = "appreciation") -> Game:
-    """Return the game in which everybody has friends, and all others are her enemies.
+    """Return the game in which everybody has friends, and all others are enemies.
 
     Parameters
     ----------
     friends
-        A matrix (n, n) of 0 and 1, or a data frame of them: 1 where j is a friend of i; or a dictionary agent -> her
+        A matrix (n, n) of 0 and 1, or a data frame of them: 1 where j is a friend of i; or a dictionary agent -> their
         friends, in which everybody has an entry. Friendship need not be mutual.
     agents
         Names; by default those that `friends` has, else "1", "2", ...
@@ -94,7 +94,7 @@ def friends_and_enemies(friends: Any, agents: checks.Names = None, *, attitude: 
         matrix = checks.booleans(array, "friends")
     n = _side(matrix)
     if matrix.diagonal().any():
-        raise InputError("friends: nobody is her own friend; the diagonal must be 0")
+        raise InputError("friends: nobody is their own friend; the diagonal must be 0")
     liked, other = (n, -1) if attitude == "appreciation" else (1, -n)
     return _hedonic(np.where(matrix, liked, other) * ~np.eye(n, dtype=bool), agents)
 

@@ -50,7 +50,7 @@ class NormalForm:
 
     @property
     def action_names(self) -> tuple[tuple[str, ...], ...]:
-        """The actions of each agent in words: her coalitions, or "nothing"."""
+        """The actions of each agent in words: their coalitions, or "nothing"."""
         return tuple(
             tuple(" + ".join(names_in(row, self.coalitions)) or "nothing" for row in sets) for sets in self.actions
         )
@@ -84,7 +84,7 @@ class NormalForm:
         for i, row, share in zip(strategy.owner.tolist(), strategy.sets, strategy.probability, strict=True):
             place = places[i].get(row.tobytes())
             if place is None:
-                raise InputError(f"strategy: {self.agents[i]} plays a set that is not among her actions")
+                raise InputError(f"strategy: {self.agents[i]} plays a set that is not among their actions")
             found[i][place] += share
         return found
 
@@ -121,7 +121,7 @@ def from_normal_form(payoffs: Any, agents: checks.Names = None) -> Game:
     Parameters
     ----------
     payoffs
-        For each agent an array (m_1, ..., m_n) of what she gets, or a game of `quantecon` or `nashpy`, or a
+        For each agent an array (m_1, ..., m_n) of what they get, or a game of `quantecon` or `nashpy`, or a
         `NormalForm`. (A `pygambit.Game` gives such arrays by its `to_arrays`.)
     agents
         Names, "1", "2", ... by default.
