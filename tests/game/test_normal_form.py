@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 import oracles
 from coterie import CoterieError, Game, InputError, TooLargeError
-from coterie.game.normal_form import NormalForm
+from coterie.game.normal_form import NormalForm, _label
 from random_games import drawn_games
 
 
@@ -88,6 +88,36 @@ def test_gambit_gets_names_and_payoffs():
     again = Game.from_normal_form(other).to_normal_form()
     np.testing.assert_allclose(again.payoffs, game.to_normal_form().payoffs)
     assert len(gambit.nash.enumpure_solve(other).equilibria) == len(game.stable_profiles())
+
+
+class Label:
+    """A thing of Gambit, whose label must be printable ASCII with single spaces, and unlike that of its siblings."""
+
+    def __init__(self, siblings, place):
+        self.siblings, self._label = siblings, str(place)
+
+    @property
+    def label(self):
+        return self._label
+
+    @label.setter
+    def label(self, value):
+        fine = value.isascii() and value.isprintable() and value == " ".join(value.split()) and value
+        if not fine or any(one.label == value for one in self.siblings if one is not self):
+            raise ValueError(value)
+        self._label = value
+
+
+def test_labels_are_what_gambit_can_hold():
+    for names, expected in [
+        (("2", "1", "3"), ["2", "1", "3"]),
+        (("Zoë", "a  b ", "nothing"), ["Zo\\xeb", "a b", "nothing"]),
+        (("a b", "a  b"), ["a b (1)", "a b (2)"]),
+    ]:
+        things = []
+        things += [Label(things, place) for place in range(1, len(names) + 1)]
+        _label(things, names)
+        assert [thing.label for thing in things] == expected
 
 
 def test_missing_programs_are_named(monkeypatch):

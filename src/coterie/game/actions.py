@@ -55,7 +55,11 @@ def action_of(chosen: Iterable[Any], coalitions: Sequence[str], where: str) -> B
 
 
 class ActionSpace(ABC):
-    """The sets of coalitions that one agent may choose from."""
+    """The sets of coalitions that one agent may choose from.
+
+    An own space has `n_coalitions`, `size`, `best_responses` and `sample`. What is in it follows from its best
+    responses; `_all` is needed where actions are to be listed, and closed forms of the marginals where they cannot be.
+    """
 
     n_coalitions: int
 
@@ -83,25 +87,30 @@ class ActionSpace(ABC):
         The m values and the m actions as rows of booleans. Ties go to the action listed first.
         """
 
-    @abstractmethod
     def contains(self, actions: BoolArray) -> BoolArray:
         """Return for each row of `actions` whether it belongs to the space."""
+        wanted = np.asarray(actions, dtype=bool)
+        if not len(wanted):
+            return np.zeros(0, dtype=bool)
+        # With 1 on a set and -1 elsewhere, nothing but the set itself is worth as much as it has members.
+        return np.asarray((self.best_responses(np.where(wanted, 1.0, -1.0))[1] == wanted).all(axis=1))
 
     @abstractmethod
     def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` actions uniformly, shape (count, k)."""
 
-    @abstractmethod
     def uniform_marginals(self) -> FloatArray:
-        """Return Pr[l in a] for a uniform action a, in closed form."""
+        """Return Pr[l in a] for a uniform action a."""
+        return np.asarray(self.enumerate().mean(axis=0))
 
-    @abstractmethod
     def uniform_joint_marginals(self) -> FloatArray:
-        """Return Pr[l and l' both in a] for a uniform action a, in closed form, shape (k, k)."""
+        """Return Pr[l and l' both in a] for a uniform action a, shape (k, k)."""
+        listed = self.enumerate().astype(np.float64)
+        return np.asarray(listed.T @ listed / len(listed))
 
-    @abstractmethod
     def _all(self) -> BoolArray:
         """Return every action; the caller has checked that there are not too many."""
+        raise InputError(f"{said('actions')}: {type(self).__name__} cannot list its actions; a method _all would")
 
     def enumerate(self) -> BoolArray:
         """Return all actions as rows of booleans; refuses above `MAX_ENUMERATED`."""
@@ -109,18 +118,18 @@ class ActionSpace(ABC):
         return self._all()
 
     @property
-    @abstractmethod
     def can_join(self) -> BoolArray:
         """Which coalitions occur in some action."""
+        return np.asarray(self.best_responses(np.eye(self.n_coalitions))[0] > 0.5)
 
     @property
-    @abstractmethod
     def can_avoid(self) -> BoolArray:
         """Which coalitions are left out by some action."""
+        return np.asarray(self.best_responses(-np.eye(self.n_coalitions))[0] > -0.5)
 
-    @abstractmethod
     def to_json(self, coalitions: Sequence[str]) -> str | list[list[str]]:
         """Return the form that `log.json` and `truth.json` hold; `parse` reads it."""
+        return [names_in(row, coalitions) for row in self.enumerate()]
 
 
 @dataclass(frozen=True, eq=False)

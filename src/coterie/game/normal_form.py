@@ -99,13 +99,13 @@ class NormalForm:
         )  # fmt: skip
 
     def to_gambit(self) -> Any:
-        """Return a `pygambit.Game`, with the names of agents and actions."""
+        """Return a `pygambit.Game`, with the names of agents and actions as far as it can hold them."""
         gambit = _imported("pygambit", "pygambit")
         game = gambit.Game.from_arrays(*self.payoffs, title="coterie")
-        for player, agent, names in zip(game.players, self.agents, self.action_names, strict=True):
-            player.label = agent
-            for strategy, name in zip(player.strategies, names, strict=True):
-                strategy.label = name
+        players = list(game.players)
+        _label(players, self.agents)
+        for player, names in zip(players, self.action_names, strict=True):
+            _label(list(player.strategies), names)
         return game
 
     def to_nashpy(self) -> Any:
@@ -164,6 +164,15 @@ def _tables(payoffs: Any) -> list[FloatArray]:
     if not found:
         raise InputError("payoffs: expected an array for each agent")
     return found
+
+
+def _label(things: Sequence[Any], names: Sequence[str]) -> None:
+    """Name players or strategies of Gambit: in printable ASCII, and never two alike, not even for a moment."""
+    plain = [" ".join(name.encode("ascii", "backslashreplace").decode().split()) or "?" for name in names]
+    told = [name if plain.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(plain, start=1)]
+    for final in (False, True):
+        for place, (thing, name) in enumerate(zip(things, told, strict=True), start=1):
+            thing.label = name if final else f"coterie {place} of {len(told)}"
 
 
 def _imported(module: str, package: str) -> Any:
