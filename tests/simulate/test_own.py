@@ -111,6 +111,12 @@ def test_an_own_model_is_simulated():
     assert again.action_description == "any"
 
 
+def test_rare_events_are_no_false_alarm():
+    rare = Coin(np.full((2, 3, 3), 2e-4) * ~np.eye(3, dtype=bool))
+    for seed in range(5):
+        check_model(rare, seed)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_models_keep_their_word(name):
     check_model(utility_model(name, 3, 5, 0), draws=200)

@@ -4,11 +4,12 @@ import numpy as np
 
 from coterie import checks
 from coterie.errors import InputError
+from coterie.estimate.confidence import empirical_bernstein, hoeffding
 from coterie.simulate.models import UtilityModel
 from coterie.words import interval
 
-DEVIATIONS = 6.0
-"""A mean that is so many standard errors from what was declared is not chance."""
+FALSE_ALARM = 1e-4
+"""A model that keeps its word is refused with at most this probability."""
 
 MOST_CELLS = 2_000
 """At most so many pairs, coalitions and sizes are looked at, drawn at random."""
@@ -18,8 +19,9 @@ def check_model(model: UtilityModel, seed: checks.Seed = 0, draws: int = 2_000) 
     """Refuse a model that breaks what it declares, naming where.
 
     Utilities must lie in its range (without a sigma), be the same for both of a pair where it is symmetric, and be its
-    exact means on average. Means are tested: one that is off by less than `DEVIATIONS` standard errors of `draws` draws
-    goes unnoticed, and a model that keeps its word is refused less than once in 10,000 times.
+    exact means on average. Means are tested: an average of `draws` draws must be within its confidence width (Maurer
+    and Pontil's; with a sigma, Hoeffding's), all of them together with probability 1 - `FALSE_ALARM`. What is off by
+    less goes unnoticed.
 
     Parameters
     ----------
@@ -58,8 +60,12 @@ def check_model(model: UtilityModel, seed: checks.Seed = 0, draws: int = 2_000) 
             if not np.allclose(mirrored, drawn):
                 raise InputError(f"{name}: it is symmetric, and yet {where} get different utilities from the same draw")
         mean = float(model.mean_utilities(*(row[:1] for row in rows))[0])
-        error = max(float(drawn.std()), 1e-3 * slack) / np.sqrt(draws)
-        if abs(drawn.mean() - mean) > DEVIATIONS * error + slack:
+        if model.sigma is None:
+            spread = np.asarray(drawn.var(ddof=1))
+            width = empirical_bernstein(np.asarray(draws), spread, (high - low) / 2, len(cells), FALSE_ALARM)
+        else:
+            width = hoeffding(np.asarray(draws), model.sigma, len(cells), FALSE_ALARM)
+        if abs(drawn.mean() - mean) > float(width) + slack:
             raise InputError(
                 f"{name}: the utilities of {where} are {drawn.mean():.4g} on average in {draws} draws, and its mean is "
                 f"said to be {mean:.4g}"
