@@ -33,6 +33,10 @@ ROOMS = [
 """From left to right, as data flow; a room imports from itself, from the left of it, and from the tools."""
 
 
+DOORS = {("game/game.py", "coterie.solve.known"), ("game/game.py", "coterie.solve.solution")}
+"""The one way out to the right: methods of a game that a solver answers, for those who have nothing but a game."""
+
+
 def imported_modules(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -67,6 +71,8 @@ def test_data_flow_one_way(path):
         assert module != "coterie", f"{room}: import from the module that defines the name"
         other = module.split(".")[1] if module.startswith("coterie.") else None
         if other is None or other in TOOLS or module == "coterie.__version__":
+            continue
+        if (path.relative_to(SOURCE).as_posix(), module) in DOORS:
             continue
         assert other in ROOMS, f"{module} is a name of the package; import it from the module that defines it"
         assert ROOMS.index(other) <= ROOMS.index(room), f"{room} must not import {other}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from coterie.errors import CoterieError, InputError, NoPotentialError, NotFittedError, TooLargeError
 from coterie.game.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
 from coterie.game.game import Deviation, Game
+from coterie.game.hedonic import additively_separable, fractional, friends_and_enemies
 from coterie.game.rules import Rules
 from coterie.game.strategy import Strategy, read_strategy
 
@@ -47,12 +48,15 @@ __all__ = [
     "TooLargeError",
     "TotalStatistics",
     "UpTo",
+    "additively_separable",
     "any_subset",
     "certify",
     "compare",
     "exactly_one",
     "explain",
     "explicit",
+    "fractional",
+    "friends_and_enemies",
     "read_log",
     "read_strategy",
     "what_if",

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, InputError, TooLargeError, UpTo, any_subset, exactly_one, explicit
-from coterie.game.actions import MAX_ENUMERATED, ExplicitSets, parse
+from coterie.game.actions import MAX_ENUMERATED, ActionSpace, ExplicitSets, parse
 from random_games import random_space
 
 seeds = st.integers(0, 2**32 - 1)
@@ -171,3 +171,50 @@ def test_who_plays_outside_her_actions():
     sets = np.array([[1, 0], [1, 1], [0, 0], [1, 1], [0, 1]], dtype=bool)
     assert spaces.outside(owner, sets) == [1, 2]
     assert spaces.outside(owner[:2], sets[:2]) == []
+
+
+class AtLeast(ActionSpace):
+    """Every set of at least so many coalitions: only what an own space must have."""
+
+    def __init__(self, n_coalitions, least):
+        self.n_coalitions, self.least = n_coalitions, least
+
+    @property
+    def size(self):
+        return sum(math.comb(self.n_coalitions, s) for s in range(self.least, self.n_coalitions + 1))
+
+    def best_responses(self, weights):
+        chosen = weights > 0
+        np.put_along_axis(chosen, np.argsort(-weights, axis=1, kind="stable")[:, : self.least], True, axis=1)
+        return np.where(chosen, weights, 0.0).sum(axis=1), chosen
+
+    def sample(self, seed, count):
+        return self.best_responses(np.random.default_rng(seed).normal(size=(count, self.n_coalitions)))[1]
+
+
+class Listed(AtLeast):
+    def _all(self):
+        every = UpTo(self.n_coalitions, self.n_coalitions, may_stay_out=True).enumerate()
+        return every[every.sum(axis=1) >= self.least]
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("least", [0, 1, 2])
+def test_an_own_space_needs_little(k, least):
+    if least > k:
+        return
+    own, listed = AtLeast(k, least), Listed(k, least)
+    every = UpTo(k, k, may_stay_out=True).enumerate()
+    same = ExplicitSets(every[every.sum(axis=1) >= least])
+    assert own.size == same.size
+    np.testing.assert_array_equal(own.contains(every), same.contains(every))
+    assert own.contains(every[:0]).shape == (0,)
+    np.testing.assert_array_equal(own.can_join, same.can_join)
+    np.testing.assert_array_equal(own.can_avoid, same.can_avoid)
+    np.testing.assert_allclose(listed.uniform_marginals(), same.uniform_marginals())
+    np.testing.assert_allclose(listed.uniform_joint_marginals(), same.uniform_joint_marginals())
+    names = [str(l) for l in range(k)]
+    assert sorted(listed.to_json(names)) == sorted(same.to_json(names))
+    assert own.contains(own.sample(0, 5)).all()
+    with pytest.raises(InputError, match="AtLeast cannot list its actions"):
+        own.enumerate()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie import Game, InputError
+from coterie import Game, InputError, Rules
 from coterie.game.dynamics import FIRST_SWEEPS, best_pure_profile, best_response_dynamics, settle
 
 
@@ -107,7 +107,7 @@ def test_mixed_starts_are_refused():
 
 def test_starts_outside_the_action_space_are_refused():
     game = Game([[[0, 1], [1, 0]]] * 2, "one", agents=["ada", "bob"])
-    with pytest.raises(InputError, match="start: bob plays a set that is not among her actions"):
+    with pytest.raises(InputError, match="start: bob plays a set that is not among their actions"):
         best_response_dynamics(game, game.strategy([[1, 0], [1, 1]]))
 
 
@@ -169,3 +169,49 @@ def test_what_is_checked_between_sweeps_may_end_all_runs():
 
     with pytest.raises(TimeoutError):
         settle(game, game.actions.sample(np.random.default_rng(0), 4), np.random.default_rng(0), check)
+
+
+@given(seed=st.integers(0, 10_000), kind=st.sampled_from(["size-free", "scaled", "asymmetric", "sparse", "table"]))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_the_trajectory_leads_to_the_end(seed, kind):
+    game = random_game(seed, kind)
+    start = start_of(game, seed)
+    found = game.dynamics(start, seed)
+    profiles = list(found.profiles())
+    assert profiles[0] == found.start == start
+    assert len(profiles) == found.moves + 1
+    for before, after, move in zip(profiles, profiles[1:], found.trajectory, strict=False):
+        own = [game.values(profile)[game.agents.index(move.agent)] for profile in (before, after)]
+        assert own[1] - own[0] == pytest.approx(move.gain, abs=1e-9)
+        assert move.gain > 0
+        assert game.best_response(before, move.agent).gain == pytest.approx(move.gain, abs=1e-9)
+    if found.status == "converged":
+        assert profiles[-1] == found.strategy
+    assert found.strategy in profiles
+
+
+@pytest.mark.parametrize("stability", ["individual", "contractual", "contractual-individual", "swap"])
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_under_other_notions(stability, seed):
+    game = random_game(seed, "asymmetric")
+    found = game.dynamics(seed=seed, stability=stability)
+    profiles = list(found.profiles())
+    for before, move in zip(profiles, found.trajectory, strict=False):
+        assert game.gap(before, stability) == pytest.approx(move.gain)
+    if found.status == "converged":
+        assert game.is_stable(profiles[-1], stability)
+    assert "moves, gap" in repr(found)
+
+
+def test_rules_are_kept_on_the_way():
+    game = Game(np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), "one", coalitions=3)
+    found = game.dynamics(np.eye(3), rules=Rules(team_size="0:2"))
+    assert found.status == "converged"
+    assert max(len(team) for team in found.strategy.partition()) == 2
+    assert len(game.dynamics(np.eye(3)).strategy.partition()) == 1
+
+
+def test_without_a_start_one_is_drawn():
+    game = random_game(1, "size-free")
+    assert game.dynamics().start == game.dynamics().start
+    assert {game.dynamics(seed=seed).start for seed in range(20)} != {game.dynamics().start}

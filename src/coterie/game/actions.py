@@ -55,7 +55,11 @@ def action_of(chosen: Iterable[Any], coalitions: Sequence[str], where: str) -> B
 
 
 class ActionSpace(ABC):
-    """The sets of coalitions that one agent may choose from."""
+    """The sets of coalitions that one agent may choose from.
+
+    An own space has `n_coalitions`, `size`, `best_responses` and `sample`. What is in it follows from its best
+    responses; `_all` is needed where actions are to be listed, and closed forms of the marginals where they cannot be.
+    """
 
     n_coalitions: int
 
@@ -83,25 +87,30 @@ class ActionSpace(ABC):
         The m values and the m actions as rows of booleans. Ties go to the action listed first.
         """
 
-    @abstractmethod
     def contains(self, actions: BoolArray) -> BoolArray:
         """Return for each row of `actions` whether it belongs to the space."""
+        wanted = np.asarray(actions, dtype=bool)
+        if not len(wanted):
+            return np.zeros(0, dtype=bool)
+        # With 1 on a set and -1 elsewhere, nothing but the set itself is worth as much as it has members.
+        return np.asarray((self.best_responses(np.where(wanted, 1.0, -1.0))[1] == wanted).all(axis=1))
 
     @abstractmethod
     def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` actions uniformly, shape (count, k)."""
 
-    @abstractmethod
     def uniform_marginals(self) -> FloatArray:
-        """Return Pr[l in a] for a uniform action a, in closed form."""
+        """Return Pr[l in a] for a uniform action a."""
+        return np.asarray(self.enumerate().mean(axis=0))
 
-    @abstractmethod
     def uniform_joint_marginals(self) -> FloatArray:
-        """Return Pr[l and l' both in a] for a uniform action a, in closed form, shape (k, k)."""
+        """Return Pr[l and l' both in a] for a uniform action a, shape (k, k)."""
+        listed = self.enumerate().astype(np.float64)
+        return np.asarray(listed.T @ listed / len(listed))
 
-    @abstractmethod
     def _all(self) -> BoolArray:
         """Return every action; the caller has checked that there are not too many."""
+        raise InputError(f"{said('actions')}: {type(self).__name__} cannot list its actions; a method _all would")
 
     def enumerate(self) -> BoolArray:
         """Return all actions as rows of booleans; refuses above `MAX_ENUMERATED`."""
@@ -109,18 +118,18 @@ class ActionSpace(ABC):
         return self._all()
 
     @property
-    @abstractmethod
     def can_join(self) -> BoolArray:
         """Which coalitions occur in some action."""
+        return np.asarray(self.best_responses(np.eye(self.n_coalitions))[0] > 0.5)
 
     @property
-    @abstractmethod
     def can_avoid(self) -> BoolArray:
         """Which coalitions are left out by some action."""
+        return np.asarray(self.best_responses(-np.eye(self.n_coalitions))[0] > -0.5)
 
-    @abstractmethod
     def to_json(self, coalitions: Sequence[str]) -> str | list[list[str]]:
         """Return the form that `log.json` and `truth.json` hold; `parse` reads it."""
+        return [names_in(row, coalitions) for row in self.enumerate()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,8 +483,51 @@ class ActionSpaces:
             digits = mixed_radix(np.arange(start, min(start + batch, total)), [len(sets) for sets in listed])
             yield np.stack([sets[digits[:, agent]] for agent, sets in enumerate(listed)], axis=1)
 
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether everybody is in any one coalition, or perhaps in none: joint actions are then partitions."""
+        return all(_is_single(space) for space, _ in self.groups)
+
+    @cached_property
+    def n_partitions(self) -> int:
+        """The number of joint actions up to the names of coalitions, where all `are_single`."""
+        k = self.n_coalitions
+        ways = [1] * (k + 1)  # to place the agents that are left, by how many coalitions have members
+        for space in reversed(self.spaces):
+            out = int(space.size > k)
+            ways = [(b + out) * ways[b] + (ways[b + 1] if b < k else 0) for b in range(k + 1)]
+        return ways[0]
+
+    def partitions(self, batch: int = 1 << 14) -> Iterator[BoolArray]:
+        """Yield all joint actions up to the names of coalitions, in blocks, where all `are_single`.
+
+        Of those that differ in names alone, the one in which coalitions are numbered as agents come to them.
+        """
+        refuse_too_many(self.n_partitions, "partitions")
+        k = self.n_coalitions
+        places, used = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        for space in self.spaces:
+            first = k - space.size  # -1, for nowhere, where staying out is allowed
+            options = np.minimum(used + 1, k) - first
+            rows = np.repeat(np.arange(len(used)), options)
+            place = np.arange(len(rows)) - np.repeat(np.cumsum(options) - options, options) + first
+            places = np.column_stack([places[rows], place])
+            used = np.maximum(used[rows], place + 1)
+        for start in range(0, len(places), batch):
+            yield places[start : start + batch, :, None] == np.arange(k)
+
     def to_json(self, agents: Sequence[str], coalitions: Sequence[str]) -> Any:
         """Return `actions` as `log.json` has them: one description if shared, else agent -> description."""
         if self.is_shared:
             return self.spaces[0].to_json(coalitions)
         return {agent: space.to_json(coalitions) for agent, space in zip(agents, self.spaces, strict=True)}
+
+
+def _is_single(space: ActionSpace) -> bool:
+    """Return whether the sets of a space are all single coalitions, and perhaps the empty set."""
+    k = space.n_coalitions
+    if isinstance(space, UpTo):
+        return space.most == 1
+    return k <= space.size <= k + 1 and bool(
+        space.contains(np.concatenate([np.eye(k, dtype=bool), np.zeros((space.size - k, k), dtype=bool)])).all()
+    )

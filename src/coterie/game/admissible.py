@@ -241,6 +241,20 @@ class Admissible:
         """Whether there are no rules at all."""
         return not self.rules and self.max_moves is None
 
+    @cached_property
+    def names_no_coalition(self) -> bool:
+        """Whether all coalitions have the same rules, so that renaming them breaks none."""
+        everywhere: dict[object, set[int]] = {}
+        for rule in self.rules:
+            if isinstance(rule, PlaceRule) or (isinstance(rule, PairRule) and rule.coalition is not None):
+                return False
+            if isinstance(rule, SizeRule):
+                everywhere.setdefault((rule.size, rule.free), set()).add(rule.coalition)
+            if isinstance(rule, QuotaRule):
+                same = (rule.labelled.tobytes(), rule.least, rule.most, rule.or_empty)
+                everywhere.setdefault(same, set()).add(rule.coalition)
+        return self.max_moves is None and all(len(rooms) == len(self.largest) for rooms in everywhere.values())
+
     def spaces(self, spaces: ActionSpaces) -> ActionSpaces:
         """Return action spaces in which whoever is not to be assigned has no choice and does not count."""
         if self.staff.all():

@@ -4,20 +4,23 @@ Agents move one after the other, each to a best response to the others, until no
 games with a potential every move raises it, so this ends in a Nash stable profile; in others it
 may run in a circle, which is noticed: the order of the agents stays, so a profile that returns proves it.
 
-`best_response_dynamics` follows one profile and remembers the best that it saw; `settle` leads many
-profiles at once, as a search needs them.
+`best_response_dynamics` follows one profile and remembers the best that it saw; `step_dynamics` does so under
+another notion of stability or under rules, where whoever gains most goes first; `settle` leads many profiles at once,
+as a search needs them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
-from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.actions import names_in
+from coterie.game.game import STABLE_WITHIN, Deviation, Game
+from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.utilities import ProfileRooms, Rooms
 
@@ -29,15 +32,35 @@ FIRST_SWEEPS = 30
 
 @dataclass(frozen=True)
 class DynamicsResult:
-    """Where best-response dynamics ended: the profile with the smallest gap that it saw."""
+    """Where best-response dynamics ended, and how it came there."""
 
     strategy: Strategy
+    """The profile with the smallest gap that it saw: where it came to rest, if it did."""
     gap: float
     status: Status
     """"converged": nobody gains; "cycled": it came back to an earlier profile; "limit": out of sweeps."""
 
     sweeps: int
-    moves: int
+    start: Strategy
+    trajectory: tuple[Deviation, ...]
+    """Every move, in order: who, where to, and what was gained."""
+
+    @property
+    def moves(self) -> int:
+        """The number of moves."""
+        return len(self.trajectory)
+
+    def profiles(self) -> Iterator[Strategy]:
+        """Yield the start, and the profile after each move."""
+        current = self.start
+        yield current
+        for move in self.trajectory:
+            for agent, action in (move.movers or {move.agent: move.action}).items():
+                current = current.replace(agent, action)
+            yield current
+
+    def __repr__(self) -> str:
+        return f"DynamicsResult({self.status} after {self.moves} moves, gap {self.gap:.4g})"
 
 
 @dataclass(frozen=True)
@@ -51,15 +74,22 @@ class PureSearch:
     starts: int
 
 
-def _sweep(game: Game, rooms: Rooms, order: IntArray) -> IntArray:
-    """Let every agent in turn move to a best response; return how many moved in each profile."""
+def _sweep(game: Game, rooms: Rooms, order: IntArray, trajectory: list[Deviation] | None = None) -> IntArray:
+    """Let every agent in turn move to a best response; return how many moved in each profile.
+
+    The moves of the first profile are added to the trajectory, where there is one.
+    """
     moves = np.zeros(len(rooms.profiles), dtype=np.int64)
     for agent in order.tolist():
         values = rooms.of(agent)
         best, actions = game.actions.spaces[agent].best_responses(values)
-        moving = best - (values * rooms.profiles[:, agent]).sum(axis=1) > STABLE_WITHIN
+        gains = best - (values * rooms.profiles[:, agent]).sum(axis=1)
+        moving = gains > STABLE_WITHIN
         rooms.move(agent, moving, actions)
         moves += moving
+        if trajectory is not None and moving[0]:
+            where = tuple(names_in(actions[0], game.coalitions))
+            trajectory.append(Deviation(game.agents[agent], where, float(gains[0])))
     return moves
 
 
@@ -82,25 +112,21 @@ def best_response_dynamics(
     game
         The known utilities.
     start
-        A pure strategy in which everybody plays one of her actions.
+        A pure strategy in which everybody plays one of their actions.
     seed
         Draws the order of the agents, once; by default they move in the order of the game.
     max_sweeps
         After so many rounds over all agents it gives up.
     """
-    start = game.strategy(start)
-    if not start.is_pure:
-        raise InputError("best-response dynamics starts from a pure strategy, this one is mixed")
-    if outside := game.actions.outside(start.owner, start.sets):
-        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among her actions")
+    start = _checked_start(game, start)
     order = np.arange(game.n_agents) if seed is None else checks.generator(seed, "seed").permutation(game.n_agents)
     rooms = game.utilities.rooms(start.sets)
-    best, smallest, moves = start.sets, np.inf, 0
+    best, smallest, trajectory = start.sets, np.inf, list[Deviation]()
     status: Status = "limit"
     seen: set[bytes] = set()
     for sweep in range(checks.whole(max_sweeps, "max_sweeps", 0) + 1):
         gap = _gap(game, rooms)
-        if moves and gap <= 1000 * STABLE_WITHIN:  # close enough for rounding to matter
+        if trajectory and gap <= 1000 * STABLE_WITHIN:  # close enough for rounding to matter
             rooms.refresh()
             gap = _gap(game, rooms)
         if gap < smallest:
@@ -113,8 +139,58 @@ def best_response_dynamics(
         if status != "limit" or sweep == max_sweeps:
             break
         seen.add(key)
-        moves += int(_sweep(game, rooms, order)[0])
-    return DynamicsResult(Strategy.pure(best, game.agents, game.coalitions), smallest, status, sweep, moves)
+        _sweep(game, rooms, order, trajectory)
+    found = Strategy.pure(best, game.agents, game.coalitions)
+    return DynamicsResult(found, smallest, status, sweep, start, tuple(trajectory))
+
+
+def _checked_start(game: Game, start: StrategyLike) -> Strategy:
+    found = game.strategy(start)
+    if not found.is_pure:
+        raise InputError("best-response dynamics starts from a pure strategy, this one is mixed")
+    if outside := game.actions.outside(found.owner, found.sets):
+        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among their actions")
+    return found
+
+
+def step_dynamics(
+    game: Game, start: StrategyLike, stability: Stability, rules: Any = None, *, max_steps: int = 10_000
+) -> DynamicsResult:
+    """Let whoever gains most go first, from a pure profile, until no step is left that nobody refuses.
+
+    Parameters
+    ----------
+    game
+        The known utilities.
+    start
+        A pure strategy in which everybody plays one of their actions.
+    stability, rules
+        Which steps there are, as for `Game.gap`.
+    max_steps
+        After so many steps it gives up.
+    """
+    start = current = _checked_start(game, start)
+    best, smallest, trajectory = start, np.inf, list[Deviation]()
+    status: Status = "limit"
+    seen: set[bytes] = set()
+    for step in range(checks.whole(max_steps, "max_steps", 0) + 1):
+        worst = game.worst(current, stability, rules)
+        gap = 0.0 if worst is None else max(worst.gain, 0.0)
+        if gap < smallest:
+            best, smallest = current, gap
+        key = _key(current.sets)
+        if gap <= STABLE_WITHIN:
+            status = "converged"
+        elif key in seen:
+            status = "cycled"
+        if status != "limit" or step == max_steps:
+            break
+        seen.add(key)
+        assert worst is not None
+        trajectory.append(worst)
+        for agent, action in (worst.movers or {worst.agent: worst.action}).items():
+            current = current.replace(agent, action)
+    return DynamicsResult(best, smallest, status, step, start, tuple(trajectory))
 
 
 def _gap(game: Game, rooms: ProfileRooms) -> float:

@@ -18,25 +18,36 @@ the other members, 0 alone. Other notions of stability than Nash's, and rules ab
 admissible steps in which nobody whose consent is needed loses anything.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError, NoPotentialError
-from coterie.game.actions import ActionSpaces, action_of, any_subset, names_in
+from coterie.game.actions import MAX_ENUMERATED, ActionSpaces, action_of, any_subset, names_in, refuse_too_many
 from coterie.game.admissible import Admissible
+from coterie.game.alone import WithAlone
 from coterie.game.changes import changes_of_all, gains_of_movers
+from coterie.game.core import Blocking, Groups, refuse_other_games, strongest, unblocked
+from coterie.game.labels import aligned, named_means
 from coterie.game.means import pair_means
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability, Steps, consent_needed, needs_consent
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
+from coterie.game.welfare import Outcome, Prices
+
+if TYPE_CHECKING:
+    from coterie.game.dynamics import DynamicsResult
+    from coterie.game.normal_form import NormalForm
+    from coterie.solve.solution import Solution
 
 STABLE_WITHIN = 1e-9
 """Gains up to this much are rounding, not reasons to move."""
@@ -71,14 +82,16 @@ class Game:
     Parameters
     ----------
     means
-        Mean utility of agent i from agent j in coalition l: an array (k, n, n), or a list of k
-        sparse matrices (pairs not listed are 0). One matrix (n, n) serves all coalitions, which
-        are then interchangeable; `coalitions` says how many there are.
+        Mean utility of agent i from agent j in coalition l: an array (k, n, n), a list of k sparse
+        matrices (pairs not listed are 0), or a dictionary coalition -> matrix. One matrix (n, n)
+        serves all coalitions, which are then interchangeable; `coalitions` says how many there are.
+        Matrices may be data frames: their names are heeded, in whatever order they come.
     actions
         What agents may do: `ActionSpaces`, one `ActionSpace` for all, "one", "any", "up-to:3", a
         list of lists of coalition names, or an object agent -> any of these. Default: "any".
     size_scale, size_shift
-        Arrays (k, n + 1): the mean in a coalition of size s is scale[l, s] * means + shift[l, s].
+        The mean in a coalition of size s is scale[l, s] * means + shift[l, s]: arrays (k, n + 1), or (n + 1,)
+        where all coalitions have the same.
     size_table
         Instead of all three: every mean by size, shape (k, n, n, n + 1).
     symmetric
@@ -88,6 +101,9 @@ class Game:
         Names, or how many there are; "1", "2", ... by default.
     value
         "total": a coalition is worth the sum over its other members; "average": their average.
+    alone
+        What being alone in a coalition is worth, 0 by default: one number, one for each agent, or (k, n). Being in
+        no coalition at all is worth 0.
     """
 
     def __init__(
@@ -102,13 +118,17 @@ class Game:
         agents: checks.Names = None,
         coalitions: checks.Names = None,
         value: Value = "total",
+        alone: Any = None,
     ) -> None:
         if symmetric is not None:
             checks.boolean(symmetric, "symmetric")
+        means, agents, coalitions = named_means(means, agents, coalitions)
         named = None if coalitions is None else checks.names(coalitions, "coalitions")
         self.observed = self.utilities = _utilities(means, size_scale, size_shift, size_table, named)
         self.agents = checks.names(agents, "agents", self.utilities.n_agents)
         self.coalitions = checks.names(named, "coalitions", self.utilities.n_coalitions)
+        if alone is not None:
+            self.observed = self.utilities = self._with_alone(alone)
         if found := self.utilities.first_self_utility():
             l, i, own = found
             raise InputError(
@@ -133,6 +153,15 @@ class Game:
             )
         self.actions = actions
         self._take(value)
+
+    def _with_alone(self, alone: Any) -> WithAlone:
+        shape = (self.n_coalitions, self.n_agents)
+        array = checks.finite(
+            aligned(alone, [("coalitions", self.coalitions), ("agents", self.agents)], "alone"), "alone"
+        )
+        if array.shape not in {(), shape[1:], shape}:
+            raise InputError(f"alone: expected a number, one for each agent, or shape {shape}, got shape {array.shape}")
+        return WithAlone(self.utilities, checks.frozen(np.broadcast_to(array, shape), "alone"))
 
     def _take(self, value: Value) -> None:
         """Let coalitions be worth totals or averages of the utilities that are observed."""
@@ -239,11 +268,7 @@ class Game:
 
     def _deviation(self, steps: Steps, gains: FloatArray, index: int) -> Deviation:
         least = int(gains[index].argmin())
-        movers = {
-            self.agents[i]: tuple(names_in(row, self.coalitions))
-            for i, row in zip(steps.movers[index].tolist(), steps.sets[index], strict=True)
-            if i >= 0
-        }
+        movers = steps.named(index, self.agents, self.coalitions)
         agent = self.agents[steps.movers[index, least]]
         return Deviation(agent, movers[agent], float(gains[index, least]), movers if len(movers) > 1 else {})
 
@@ -336,7 +361,8 @@ class Game:
             if part is None:
                 raise NoPotentialError(
                     f"no potential: in coalition {name} utilities depend on both the pair and the coalition's size; "
-                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts"
+                    "one exists if they are size-free, the same for all pairs, or a sum of two such parts, and being "
+                    "alone is worth the same to all"
                 )
             total += part
         return total
@@ -354,34 +380,76 @@ class Game:
         return self.potential(strategy) if self.has_potential else float(self.values(strategy).sum())
 
     def stable_profiles(
-        self, stability: Stability = "nash", rules: Any = None, tolerance: float = STABLE_WITHIN
+        self,
+        stability: Stability = "nash",
+        rules: Any = None,
+        tolerance: float = STABLE_WITHIN,
+        *,
+        up_to_renaming: bool = False,
     ) -> list[Strategy]:
-        """Return every stable pure strategy that keeps the rules, by enumeration of all joint actions.
+        """Return every stable pure strategy that keeps the rules, by enumeration.
 
-        Where coalitions are interchangeable, profiles that differ only in their names are all listed.
-        Refuses with `TooLargeError` above `coterie.game.actions.MAX_ENUMERATED` joint actions.
+        Refuses with `TooLargeError` above `coterie.game.actions.MAX_ENUMERATED` joint actions, or partitions of the
+        agents where everybody is in one of several interchangeable coalitions.
+
+        Parameters
+        ----------
+        stability, rules
+            As for `gap`.
+        tolerance
+            Gains up to this much are no reason to move.
+        up_to_renaming
+            Where coalitions are interchangeable (and action spaces and rules do not tell them apart), profiles that
+            differ only in names of coalitions are all listed. With `up_to_renaming`, one of them is.
         """
         checks.one_of(stability, Stability, "stability")
         admissible = self._admissible(rules)
+        blocks, alike = self._profiles(admissible, up_to_renaming=up_to_renaming)
         if stability == "nash" and admissible.is_free:
-            found = self._nash_stable_profiles(tolerance)
+            found = self._nash_stable(blocks, tolerance)
         else:
-            found = self._stable_one_by_one(stability, admissible, tolerance)
+            found = self._stable_one_by_one(blocks, stability, admissible, tolerance)
+        return self._strategies(_renamed(list(found)) if alike and not up_to_renaming else found)
+
+    def _strategies(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
         owner, probability = np.arange(self.n_agents), np.ones(self.n_agents)
         for shared in (owner, probability):  # by all profiles: there may be a million
             shared.setflags(write=False)
-        return [Strategy(self.agents, self.coalitions, owner, row, probability) for row in found]
+        return [Strategy(self.agents, self.coalitions, owner, row, probability) for row in profiles]
 
-    def _stable_one_by_one(self, stability: Stability, admissible: Admissible, tolerance: float) -> Iterator[BoolArray]:
-        for block in admissible.spaces(self.actions).joint_actions():
+    def _profiles(self, admissible: Admissible, *, up_to_renaming: bool) -> tuple[Iterator[BoolArray], bool]:
+        """Return blocks of all pure profiles, and whether of those that differ in names alone there is one each."""
+        spaces = admissible.spaces(self.actions)
+        alike = self._listed_alike(admissible, spaces)
+        if alike and (up_to_renaming or spaces.size > MAX_ENUMERATED):
+            return spaces.partitions(), True
+        if up_to_renaming and self.is_interchangeable and not alike:
+            raise InputError(
+                "up_to_renaming: profiles are listed up to the names of coalitions where everybody is in one of them, "
+                "whichever it is, and rules name none"
+            )
+        return spaces.joint_actions(), False
+
+    def _listed_alike(self, admissible: Admissible, spaces: ActionSpaces) -> bool:
+        """Return whether profiles that differ in names of coalitions alone need to be looked at once only."""
+        return self._are_partitions(spaces) and admissible.names_no_coalition
+
+    def _are_partitions(self, spaces: ActionSpaces) -> bool:
+        """Return whether a profile is a partition of the agents: interchangeable coalitions, one for everybody."""
+        return self.is_interchangeable and spaces.are_single
+
+    def _stable_one_by_one(
+        self, blocks: Iterable[BoolArray], stability: Stability, admissible: Admissible, tolerance: float
+    ) -> Iterator[BoolArray]:
+        for block in blocks:
             for profile in block:
                 if admissible.holds(profile):
                     gains = self.steps(profile, stability, admissible)[1]
                     if not (gains.min(axis=1, initial=np.inf) > tolerance).any():
                         yield profile
 
-    def _nash_stable_profiles(self, tolerance: float) -> Iterator[BoolArray]:
-        for block in self.actions.joint_actions():
+    def _nash_stable(self, blocks: Iterable[BoolArray], tolerance: float) -> Iterator[BoolArray]:
+        for block in blocks:
             rooms = self.utilities.pure_room_values(block)
             own = np.where(block, rooms, 0.0).sum(axis=2)
             stable = np.ones(len(block), dtype=bool)
@@ -391,6 +459,158 @@ class Game:
                 unmoved = (best - own[:, agents] <= tolerance) | ~self.actions.counted[agents]
                 stable &= unmoved.all(axis=1)
             yield from block[stable]
+
+    # --- Everybody together ---------------------------------------------------------------------------
+
+    def welfare(self, strategy: StrategyLike) -> float:
+        """Return the sum of everybody's expected utility."""
+        return float(self.values(strategy).sum())
+
+    def best_welfare(self, rules: Any = None, *, time_limit: float | None = None) -> Outcome:
+        """Return the pure strategy with the largest sum of utilities that keeps the rules, with proof.
+
+        By looking at all profiles (up to names of coalitions, where these mean nothing), and where they are too many
+        by a program that chooses among all teams (`coterie.solve.columns`), which may take long; after `time_limit`
+        seconds it returns the best so far, with a bound. What is too large for both is refused with `TooLargeError`.
+        """
+        admissible = self._admissible(rules)
+        if self._n_profiles(admissible) <= MAX_ENUMERATED:
+            best, _ = self._by_welfare(admissible)
+            return best
+        from coterie.solve.known import largest_welfare
+
+        return largest_welfare(self, admissible, time_limit)
+
+    def prices(self, stability: Stability = "nash", rules: Any = None) -> Prices:
+        """Return what stability costs: the best welfare against that of the best and of the worst stable profile.
+
+        `anarchy` and `stability` of what is returned are the prices of anarchy and of stability. By enumeration, as
+        `stable_profiles`; rules restrict what is best as well as what is stable.
+        """
+        best, alike = self._by_welfare(self._admissible(rules))
+        stable = self.stable_profiles(stability, rules, up_to_renaming=alike)
+        outcomes = [Outcome(one, welfare, best.bound) for one in stable for welfare in [self.welfare(one)]]
+        ranked = sorted(outcomes, key=lambda one: -one.welfare)
+        return Prices(best, ranked[0] if ranked else None, ranked[-1] if ranked else None, len(ranked))
+
+    def _n_profiles(self, admissible: Admissible) -> int:
+        spaces = admissible.spaces(self.actions)
+        return spaces.n_partitions if self._listed_alike(admissible, spaces) else spaces.size
+
+    def _by_welfare(self, admissible: Admissible) -> tuple[Outcome, bool]:
+        """Return the best profile, and whether profiles were listed up to names of coalitions."""
+        alike = self._listed_alike(admissible, admissible.spaces(self.actions))
+        best: BoolArray | None = None
+        largest = -np.inf
+        for block in self._profiles(admissible, up_to_renaming=alike)[0]:
+            welfare = np.where(block, self.utilities.pure_room_values(block), 0.0).sum(axis=(1, 2))
+            for place in np.argsort(-welfare, kind="stable").tolist():
+                if welfare[place] <= largest:
+                    break
+                if admissible.is_free or admissible.holds(block[place]):
+                    best, largest = block[place], float(welfare[place])
+                    break
+        if best is None:
+            raise InputError("rules: no profile keeps them")
+        strategy = Strategy.pure(best, self.agents, self.coalitions)
+        welfare = self.welfare(strategy)
+        return Outcome(strategy, welfare, welfare), alike
+
+    # --- What comes of it -----------------------------------------------------------------------------
+
+    def dynamics(
+        self,
+        start: StrategyLike | None = None,
+        seed: checks.Seed = None,
+        *,
+        stability: Stability = "nash",
+        rules: Any = None,
+    ) -> "DynamicsResult":
+        """Let agents move to what is best for them until nobody gains, and return where that led, move by move.
+
+        Parameters
+        ----------
+        start
+            A pure strategy; by default one that `seed` draws.
+        seed
+            Draws the order in which agents move, once; without it they move in the order of the game, and the default
+            start is always the same.
+        stability, rules
+            Other steps than Nash's, and rules that they must keep, as for `gap`: then whoever gains most moves first,
+            and no order is drawn.
+        """
+        from coterie.game.dynamics import best_response_dynamics, step_dynamics
+
+        rng = None if seed is None else checks.generator(seed, "seed")
+        if start is None:
+            start = self.actions.sample(0 if rng is None else rng, 1)[0]
+        if checks.one_of(stability, Stability, "stability") == "nash" and self._admissible(rules).is_free:
+            return best_response_dynamics(self, start, rng)
+        return step_dynamics(self, start, stability, rules)
+
+    def equilibrium(self, seed: checks.Seed = 0, *, time_limit: float | None = None) -> "Solution":
+        """Return a Nash equilibrium, pure where one is found and else mixed, by the solver that suits the game.
+
+        `value` of what is returned is its gap, worked out anew; see `coterie.solve.known.equilibrium` for the solvers.
+        """
+        from coterie.solve.known import equilibrium
+
+        return equilibrium(self, seed, time_limit=time_limit)
+
+    # --- The core -------------------------------------------------------------------------------------
+
+    def blocking(
+        self, strategy: StrategyLike, *, weakly: bool = False, tolerance: float = STABLE_WITHIN
+    ) -> Blocking | None:
+        """Return a group that would rather be a coalition of its own, and what each member gains; None for none.
+
+        Of all such groups, the one whose least gain is largest. By looking at all groups, so for up to 20 agents.
+
+        Parameters
+        ----------
+        strategy
+            A pure strategy of a game in which everybody is in one of several interchangeable coalitions.
+        weakly
+            A group blocks if every member gains. With `weakly`, also if nobody in it loses and somebody gains; then the
+            group in which somebody gains most.
+        tolerance
+            Gains up to this much are rounding.
+        """
+        refuse_other_games(partitions=self._are_partitions(self.actions))
+        found = self.strategy(strategy)
+        if not found.is_pure or self.actions.outside(found.owner, found.sets):
+            raise InputError("the core is about pure strategies in which everybody plays one of their actions")
+        groups = Groups.of(self.utilities)
+        gains = groups.gains(found.sets, self.values(found))
+        best = strongest(gains, weakly=weakly, tolerance=tolerance)
+        if best is None:
+            return None
+        return Blocking({self.agents[i]: float(gains[best, i]) for i in np.flatnonzero(groups.members[best]).tolist()})
+
+    def is_core_stable(self, strategy: StrategyLike, *, strict: bool = False, tolerance: float = STABLE_WITHIN) -> bool:
+        """Return whether no group blocks; in the strict core none does even weakly. See `blocking`."""
+        return self.blocking(strategy, weakly=strict, tolerance=tolerance) is None
+
+    def core(self, *, strict: bool = False, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
+        """Return every partition that no group blocks, one of those that differ in names of coalitions alone."""
+        refuse_other_games(partitions=self._are_partitions(self.actions))
+        found = unblocked(self.actions.partitions(), self.utilities, weakly=strict, tolerance=tolerance)
+        return self._strategies(found)
+
+    # --- Other programs -------------------------------------------------------------------------------
+
+    def to_normal_form(self) -> "NormalForm":
+        """Return the game as a table of payoffs, for QuantEcon, Gambit, nashpy or by hand."""
+        from coterie.game.normal_form import NormalForm
+
+        return NormalForm.of(self)
+
+    @staticmethod
+    def from_normal_form(payoffs: Any, agents: checks.Names = None) -> "Game":
+        """Return the game of coalitions that a table of payoffs is; see `coterie.game.normal_form`."""
+        from coterie.game.normal_form import from_normal_form
+
+        return from_normal_form(payoffs, agents)
 
     def __repr__(self) -> str:
         kind = "symmetric" if self.is_symmetric else "asymmetric"
@@ -410,4 +630,37 @@ def _utilities(
     pairs = pair_means(means, None if coalitions is None else len(coalitions))
     if size_scale is None and size_shift is None:
         return SizeFree(pairs)
-    return ScaledBySize.checked(pairs, size_scale, size_shift)
+    names = checks.names(coalitions, "coalitions", pairs.n_coalitions)
+    scale, shift = (_by_size(values, what, names, pairs.n_agents) for values, what in
+                    ((size_scale, "size_scale"), (size_shift, "size_shift")))  # fmt: skip
+    return ScaledBySize.checked(pairs, scale, shift)
+
+
+def _by_size(values: Any, what: str, coalitions: tuple[str, ...], n_agents: int) -> Any:
+    """Return numbers by coalition and size; a row of sizes alone is for all coalitions."""
+    if values is None:
+        return None
+    sizes = [str(size) for size in range(n_agents + 1)]
+    array = checks.finite(aligned(values, [("coalitions", coalitions), ("sizes", sizes)], what), what)
+    return np.tile(array, (len(coalitions), 1)) if array.ndim == 1 else array
+
+
+def _renamed(profiles: list[BoolArray]) -> list[BoolArray]:
+    """Return partitions under all names of coalitions; those without members are not told apart."""
+    used = [int(profile.any(axis=0).sum()) for profile in profiles]
+    k = profiles[0].shape[1] if profiles else 0
+    refuse_too_many(
+        sum(math.perm(k, taken) for taken in used), "stable profiles (up_to_renaming=True lists one for each partition)"
+    )
+    return [
+        _placed(profile, list(places))
+        for profile, taken in zip(profiles, used, strict=True)
+        for places in permutations(range(k), taken)
+    ]
+
+
+def _placed(profile: BoolArray, places: list[int]) -> BoolArray:
+    """Return a profile whose first coalitions are called otherwise."""
+    found = np.zeros_like(profile)
+    found[:, places] = profile[:, : len(places)]
+    return found

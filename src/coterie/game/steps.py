@@ -27,7 +27,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import TooLargeError
-from coterie.game.actions import ActionSpace, ActionSpaces
+from coterie.game.actions import ActionSpace, ActionSpaces, names_in
 
 Stability = Literal["nash", "individual", "contractual", "contractual-individual", "swap"]
 
@@ -69,6 +69,14 @@ class Steps:
         rows, places = np.nonzero(self.moves)
         found[rows, self.movers[rows, places]] = self.sets[rows, places]
         return found
+
+    def named(self, index: int, agents: Sequence[str], coalitions: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return who moves in one step, and where to, by name."""
+        return {
+            agents[i]: tuple(names_in(row, coalitions))
+            for i, row in zip(self.movers[index].tolist(), self.sets[index], strict=True)
+            if i != NOBODY
+        }
 
     @classmethod
     def none(cls, n_coalitions: int) -> "Steps":

@@ -20,6 +20,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.files import naming, parse_csv, parse_json, read_text
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
+from coterie.game.labels import aligned, labels_of
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 """How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
@@ -29,7 +30,7 @@ SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 class Strategy:
     """A joint strategy over named agents and coalitions.
 
-    Build one with `pure`, `mixed`, `uniform` or `from_json`. Row t says that agent `owner[t]`
+    Build one with `pure`, `from_members`, `mixed`, `uniform` or `from_json`. Row t says that agent `owner[t]`
     plays the set `sets[t]` with probability `probability[t]`; rows are ordered by agent. Two strategies
     are equal if they have the same agents and coalitions and the same distributions, whatever the order of rows.
     """
@@ -47,10 +48,23 @@ class Strategy:
         Parameters
         ----------
         memberships
-            An (n, k) matrix of booleans, or of 0 and 1.
+            An (n, k) matrix of booleans, or of 0 and 1; of a data frame the names are heeded.
         agents, coalitions
-            Names, or how many there are; "1", "2", ... by default.
+            Names, or how many there are; by default those of the data frame, else "1", "2", ...
         """
+        labels = labels_of(memberships)
+        if labels is not None and len(labels) == 2:
+            agents, coalitions = (
+                own if own is not None and (given is None or isinstance(given, int)) else given
+                for own, given in zip(labels, (agents, coalitions), strict=True)
+            )
+            axes = [("agents", agents), ("coalitions", coalitions)]
+            # A side without names needs no order.
+            wanted = [
+                (kind, () if own is None else checks.names(given, kind))
+                for own, (kind, given) in zip(labels, axes, strict=True)
+            ]
+            memberships = aligned(memberships, wanted, "memberships")
         sets = checks.booleans(memberships, "memberships")
         if sets.ndim != 2:
             raise InputError(f"memberships: expected one row per agent, got shape {sets.shape}")
@@ -62,6 +76,49 @@ class Strategy:
             sets,
             np.ones(n),
         )
+
+    @classmethod
+    def from_members(
+        cls,
+        members: Mapping[str, Iterable[str]] | Iterable[Iterable[str]],
+        agents: checks.Names = None,
+        coalitions: checks.Names = None,
+    ) -> Self:
+        """Return the strategy in which coalitions have these members.
+
+        Parameters
+        ----------
+        members
+            Coalition -> its members; or the groups alone, which are then the first coalitions. Agents who are in none
+            join nothing, and coalitions that are not listed have no members.
+        agents, coalitions
+            Names, or how many there are; by default those that `members` has, in its order.
+        """
+        if isinstance(members, (str, bytes)) or not isinstance(members, Iterable):
+            raise InputError(f"members: expected coalition -> list of agents, got {checks.shown(members)}")
+        groups = list(members.values()) if isinstance(members, Mapping) else list(members)
+        for group in groups:
+            if isinstance(group, (str, bytes, Mapping)) or not isinstance(group, Iterable):
+                raise InputError(f"members: expected a list of agents, got {checks.shown(group)}")
+        listed = [list(group) for group in groups]
+        if agents is None:
+            agents = list(dict.fromkeys(str(agent) for group in listed for agent in group))
+        names = checks.names(agents, "agents")
+        if not names:
+            raise InputError("members: there are no agents")
+        if isinstance(members, Mapping):
+            rooms = checks.names(list(members) if coalitions is None else coalitions, "coalitions")
+            places = [checks.index_of(name, rooms, "coalition in members") for name in members]
+        else:
+            rooms = checks.names(len(listed) if coalitions is None else coalitions, "coalitions")
+            places = list(range(len(listed)))
+            if len(listed) > len(rooms):
+                raise InputError(f"members: there are {len(listed)} groups and only {len(rooms)} coalitions")
+        sets = np.zeros((len(names), len(rooms)), dtype=bool)
+        for place, group in zip(places, listed, strict=True):
+            for agent in group:
+                sets[checks.index_of(agent, names, "agent in members"), place] = True
+        return cls.pure(sets, names, rooms)
 
     @classmethod
     def mixed(
@@ -160,6 +217,15 @@ class Strategy:
         if not self.is_pure:
             raise InputError("a mixed strategy has no fixed members; see marginals")
         return {name: names_in(self.sets[:, l], self.agents) for l, name in enumerate(self.coalitions)}
+
+    def partition(self) -> tuple[tuple[str, ...], ...]:
+        """Return the members of all coalitions that have any, whatever their names: equal where teams are the same.
+
+        They come in the order of their first members; somebody who joins nothing is in none.
+        """
+        groups = {tuple(names) for names in self.members().values() if names}
+        place = {agent: index for index, agent in enumerate(self.agents)}
+        return tuple(sorted(groups, key=lambda group: [place[agent] for agent in group]))
 
     @property
     def actions(self) -> dict[str, Any]:
@@ -298,7 +364,9 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
         is_content = any(isinstance(value.get(key), Mapping) and key not in agents for key in ("strategy", "actions"))
         return Strategy.from_json(value if is_content else {"actions": value}, agents, coalitions)
     try:
-        matrix = np.asarray(value)
+        matrix = np.asarray(aligned(value, [("agents", agents), ("coalitions", coalitions)], "strategy"))
+    except InputError:
+        raise
     except ValueError:  # rows of different lengths
         matrix = np.asarray(None)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":

@@ -3,7 +3,8 @@
 The mean utility of the pair i, j in coalition l of size s is
 `size_scale[l][s] * means[l][i][j] + size_shift[l][s]`; games whose means depend on the size in
 another way hold a `size_table[l][i][j][s]` instead. `value` is "average" where coalitions are worth
-that of these utilities, and is left out where they are worth the total.
+that of these utilities, and is left out where they are worth the total. Where being alone is worth something,
+`alone[l][i]` says what.
 """
 
 import os
@@ -63,6 +64,8 @@ def _game(content: Any) -> Game:
         "coalitions": coalitions,
         "value": checks.one_of(content.get("value", "total"), Value, "value"),
     }
+    if "alone" in content:
+        described["alone"] = _numbers(content, "alone", (k, n))
     if "size_table" in content:
         if {"means", "size_scale", "size_shift"} & set(content):
             raise InputError("size_table: expected alone, without means, size_scale or size_shift")

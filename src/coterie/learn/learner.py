@@ -9,32 +9,42 @@ from typing import Any, Self
 import numpy as np
 
 from coterie import checks
+from coterie.arrays import FloatArray
 from coterie.certificates.certificate import Certificate
+from coterie.certificates.from_statistics import evidence_from
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
-from coterie.game.game import STABLE_WITHIN, Value
+from coterie.estimate.intervals import Moments
+from coterie.game.game import STABLE_WITHIN, Game, Value
 from coterie.game.steps import Stability
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, StrategyLike, as_strategy
 from coterie.learn.assemble import assembled
 from coterie.learn.auto import Method, Recommendation, recommend
+from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
+from coterie.learn.own import Own, Problem, Question, named
 from coterie.learn.result import Result, Search
 from coterie.learn.teams import TeamsRecommendation, recommend_teams
 from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.learn.wishes import Goal, Wishes, wishes_about
+from coterie.learn.worth import Worth, worth
 from coterie.log.log import Log, as_log
 from coterie.solve.control import Control, Progress
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.dependence import SampleExcess
+from coterie.statistics.fresh import share_samples
 from coterie.statistics.noise import chosen_noise
 from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
 
-CHOICES = {"strategy": Kind, "certificate": Method, "solver": SolverName, "sizes": Sizes, "noise": NoiseChoice}
+CHOICES = {"strategy": Kind, "sizes": Sizes, "noise": NoiseChoice}
 """The parameters that are one of several words."""
+
+OR_OWN = {"certificate": Method, "solver": SolverName}
+"""Those that are one of several words, or a function."""
 
 LogLike = Log | Statistics | str | PathLike[str]
 """What stands for a log: itself, its statistics, or the folder or file that it is in."""
@@ -48,7 +58,9 @@ class StableLearner:
     strategy
         "pure" (everybody goes to fixed coalitions) or "mixed".
     certificate
-        "auto" (`holdout` or `paired`, whichever serves better), or one of "holdout", "paired", "paper".
+        "auto" (`holdout` or `paired`, whichever serves better), or one of "holdout", "paired", "paper"; or a function
+        that is given a `coterie.learn.own.Question` and returns a number that bounds the gap of its strategy, or a
+        `Certificate`. It must hold for all strategies together with probability 1 - delta; nothing can check that.
     delta
         The certificate holds with probability at least 1 - delta.
     sizes
@@ -58,7 +70,13 @@ class StableLearner:
         the samples that learn are enough to show dependence and do not, else "samples"; `result_.data.noise` says
         which. `partial_fit` and `merge` choose anew.
     solver
-        "auto", "pure", "mixed", "exact", "polymatrix" or "paper".
+        "auto", "pure", "mixed", "exact", "polymatrix" or "paper"; or a function that is given a
+        `coterie.learn.own.Problem` and returns one strategy, or several to choose from. What it returns is certified as
+        anything else is.
+    guess
+        A function that is given the counts, means and variances of all pairs (`coterie.estimate.intervals.Moments`) and
+        returns what every mean is taken to be; it decides what is looked for, never what is promised. None: what the
+        log leaves possible.
     target_gap
         A strategy whose certificate is at most this is preferred to any other; None for no such wish.
     min_samples
@@ -91,6 +109,8 @@ class StableLearner:
 
     Attributes
     ----------
+    game_
+        The game that the log suggests: the utilities that are expected.
     strategy_, certificate_, result_, statistics_, coverage_
         What `fit` found: the strategy, its certificate, everything that a result file holds, the sums
         that the log was reduced to, and how well the log covers what the certificate depends on (None where that
@@ -102,16 +122,18 @@ class StableLearner:
     certificate_: Certificate
     result_: Result
     coverage_: Coverage | None
+    _known: tuple[Statistics, Beliefs] | None = None
 
     def __init__(
         self,
         *,
         strategy: Kind = "pure",
-        certificate: Method = "auto",
+        certificate: Method | Callable[[Question], Certificate | float] = "auto",
         delta: float = 0.01,
         sizes: Sizes = "ignore",
         noise: NoiseChoice = "auto",
-        solver: SolverName = "auto",
+        solver: SolverName | Callable[[Problem], Any] = "auto",
+        guess: Callable[[Moments], Any] | None = None,
         target_gap: float | None = None,
         min_samples: int = 0,
         rules: Any = None,
@@ -131,6 +153,7 @@ class StableLearner:
         self.sizes = sizes
         self.noise = noise
         self.solver = solver
+        self.guess = guess
         self.target_gap = target_gap
         self.min_samples = min_samples
         self.rules = rules
@@ -226,10 +249,102 @@ class StableLearner:
         """Return why an agent is where she is."""
         return explain(self.result_, agent)
 
+    # --- What else the log says -----------------------------------------------------------------------
+
+    @property
+    def game_(self) -> Game:
+        """The game that the log suggests: the utilities that are expected, given everything so far, and the value."""
+        return self._beliefs.game(self.statistics_.setting.actions).valued(self.value)
+
+    @property
+    def _beliefs(self) -> Beliefs:
+        statistics = self.statistics_
+        if self._known is None or self._known[0] is not statistics:
+            evidence = evidence_from(statistics.whole)
+            own = self._own
+            symmetric = statistics.setting.symmetric
+            found = beliefs_from(evidence, symmetric=symmetric) if own.guess is None else own.beliefs(evidence)
+            self._known = (statistics, found)
+        return self._known[1]
+
+    def worth(self, strategy: StrategyLike | None = None) -> Worth:
+        """Return what a strategy is worth, by default the learnt one, whether anybody ever played it or not.
+
+        Its interval holds with probability 1 - delta, whichever strategy it is; see `coterie.learn.worth.worth`.
+        """
+        setting = self.statistics_.setting
+        return worth(
+            self.statistics_, self.strategy_ if strategy is None else strategy, delta=self.delta, sizes=setting.sizes,
+            noise=setting.noise, value=self.value,
+        )  # fmt: skip
+
+    def draws(
+        self, count: int = 200, strategy: StrategyLike | None = None, seed: checks.Seed = 0
+    ) -> dict[str, FloatArray]:
+        """Return draws of what is possible, given the log: the gap of a strategy, and what it is worth to each agent.
+
+        "gap" has shape (count,), "value" (count, agents). They say what is likely and promise nothing. ArviZ takes
+        them with one more axis for a single chain: `{name: drawn[None] for name, drawn in ...}`.
+
+        Parameters
+        ----------
+        count
+            How many draws.
+        strategy
+            A pure strategy, by default the learnt one. Gaps are those of the learner's notion of stability and rules.
+        seed
+            Where they come from.
+        """
+        rng, count = checks.generator(seed, "seed"), checks.whole(count, "count", 1)
+        wider, wishes = self._wishes(self.statistics_)
+        beliefs = self._beliefs
+        if wider is not self.statistics_ or beliefs.draw is None:
+            raise InputError("draws: nothing can be drawn for people without data, own guesses or very many unknowns")
+        against = wishes.against(wider.setting.actions.leaving_out(wider.seen_less(self.min_samples)))
+        found = (
+            self.strategy_ if strategy is None else as_strategy(strategy, wider.agents, wider.coalitions, "the log's")
+        )
+        games = [beliefs.game(against.own_spaces, values) for values in beliefs.draws(rng, count)]
+        return {
+            "gap": np.array([against.gap(game, found) for game in games]),
+            "value": np.stack([game.valued(self.value).values(found) for game in games]),
+        }
+
+    def score(self, log: LogLike, y: None = None) -> float:  # noqa: ARG002  (scikit-learn's signature)
+        """Return how good the learnt strategy is by another log: larger is better.
+
+        For the goals "value" and "fairness", what it is expected to be worth per person (or to the worst-off), given
+        that log alone; for "stability", minus the gap that it then has. The other log must be held out: no sample of it
+        may have been learnt from. `sklearn.model_selection.cross_val_score` divides a log by samples.
+        """
+        seed = self._checked_seed()
+        statistics = self._statistics(log, seed)
+        if share_samples(self.statistics_.clues.marks, statistics.clues.marks):
+            raise InputError("score: this log has samples that were learnt from; hold some out, see Log.split")
+        wider, wishes = self._wishes(statistics)
+        strategy = as_strategy(self.strategy_, wider.agents, wider.coalitions, "the other log's")
+        against = wishes.against(wider.setting.actions)
+        beliefs = beliefs_from(evidence_from(wider.whole), symmetric=wider.setting.symmetric)
+        game = beliefs.game(against.own_spaces)
+        if wishes.goal == "stability":
+            return -against.gap(game, strategy)
+        values = game.valued(self.value).values(strategy)[wishes.admissible.staff]
+        return float(values.min() if wishes.goal == "fairness" else values.mean())
+
     def _checked_seed(self) -> int:
         """Return the seed, after a look at all parameters."""
         for name, choices in CHOICES.items():
             checks.one_of(getattr(self, name), choices, said(name))
+        for name, choices in OR_OWN.items():
+            if not callable(getattr(self, name)):
+                checks.one_of(getattr(self, name), choices, said(name))
+        if self.guess is not None and not callable(self.guess):
+            raise InputError(f"guess: expected a function, got {checks.shown(self.guess)}")
+        if self._own and self._classic:
+            raise InputError(
+                "own solvers, guesses and certificates are about pure strategies, without the paper's solver and "
+                "certificate; a mixed strategy of your own can be certified by coterie.certify"
+            )
         checks.probability(self.delta, said("delta"))
         if self.target_gap is not None:
             checks.number(self.target_gap, said("target_gap"), at_least=0)
@@ -249,7 +364,7 @@ class StableLearner:
 
     def _statistics(self, log: Any, seed: int, like: SampleExcess | None = None) -> Statistics:
         """Return the statistics of whatever was given, to be added to others whose samples decided on their noise."""
-        paper = "paper" in {self.certificate, self.solver}
+        paper = "paper" in (self.certificate, self.solver)
         options: Any = {"sizes": self.sizes, "seed": seed, "paper": paper}
         made = Statistics.for_learning(log, noise=self.noise, **options)
         decisive = made.clues.decisive
@@ -264,10 +379,19 @@ class StableLearner:
         return made
 
     @property
+    def _own(self) -> Own:
+        """The functions that this learner was given."""
+        return Own(
+            self.solver if callable(self.solver) else None,
+            self.guess,
+            self.certificate if callable(self.certificate) else None,
+        )
+
+    @property
     def _classic(self) -> bool:
         """Whether strategies are looked for in the paper's game alone: mixed ones, and by its own scheme."""
         return (
-            self.strategy == "mixed" or self.solver in {"mixed", "polymatrix", "paper"} or self.certificate == "paper"
+            self.strategy == "mixed" or self.solver in ("mixed", "polymatrix", "paper") or self.certificate == "paper"
         )
 
     @property
@@ -297,18 +421,19 @@ class StableLearner:
     def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None) -> Self:
         control = Control(seed, self.time_limit, self.progress)
         wider, wishes = self._wishes(statistics)
+        own = self._own
         asked: Any = {
-            "certificate": self.certificate,
-            "solver": self.solver,
+            "certificate": self.certificate if own.certificate is None else "auto",
+            "solver": self.solver if own.solver is None else "auto",
             "target_gap": self.target_gap,
             "min_samples": self.min_samples,
             "again": again if wider is statistics else None,
         }
         found: Recommendation | TeamsRecommendation
-        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size):
+        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size and not own):
             found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)
         else:
-            found = recommend_teams(wider, self.delta, wishes, control, **asked)
+            found = recommend_teams(wider, self.delta, wishes, control, **asked, own=own)
         # The logs added so far, and their sum, which somebody may hand in as one log.
         self._seen = seen | {statistics.log_identity}
         self.statistics_ = statistics
@@ -327,9 +452,13 @@ class StableLearner:
             how.method, how.status, how.starts, how.sweeps, how.seconds, how.objective, how.value, how.bound, how.note,
             found.guess if isinstance(found, Recommendation) else "raw",
         )  # fmt: skip
-        asked = {name: value for name, value in self.get_params().items() if name not in _NOT_RECORDED}
+        asked = {
+            name: named(value) if callable(value) else value
+            for name, value in self.get_params().items()
+            if name not in _NOT_RECORDED
+        }
         against = None if teams is None else teams.against
-        notes = [*chosen_before(statistics, self.noise, paper="paper" in {self.certificate, self.solver})]
+        notes = [*chosen_before(statistics, self.noise, paper="paper" in (self.certificate, self.solver))]
         notes += () if teams is None else teams.notes
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
@@ -353,4 +482,4 @@ class StableLearner:
 _NOT_RECORDED = ("progress", "rules", "today")
 """Parameters that a result has elsewhere, or that are no plain values."""
 
-_FITTED = ("statistics", "strategy", "certificate", "result", "coverage")
+_FITTED = ("statistics", "strategy", "certificate", "result", "coverage", "game")

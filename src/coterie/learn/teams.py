@@ -33,6 +33,7 @@ from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
+from coterie.learn.own import Own, Question, named
 from coterie.learn.result import Today
 from coterie.learn.sensitivity import notes_on_values
 from coterie.learn.wishes import Wishes
@@ -79,6 +80,7 @@ def recommend_teams(
     target_gap: float | None = None,
     min_samples: int = 0,
     again: SecondPass | None = None,
+    own: Own | None = None,
 ) -> TeamsRecommendation:
     """Return the best assignment that was found, by the goal that is wished for.
 
@@ -94,7 +96,10 @@ def recommend_teams(
         Seed, time limit, progress, interruption.
     certificate, solver, form, target_gap, min_samples, again
         As for `coterie.learn.auto.recommend`; solvers are "auto", "pure" and "exact".
+    own
+        Functions in place of the search, the guess and the certificates.
     """
+    own = own or Own()
     if certificate == "paper":
         raise InputError(
             f"the paper's certificate is about totals, nash and no rules: {said(goal='stability', any_size=True)}"
@@ -106,8 +111,9 @@ def recommend_teams(
     setting = statistics.setting
     if setting.noise == "samples" and setting.feedback == "semi-bandit" and form == "both":
         form = "hoeffding"
-    task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples, again)
+    task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples, again, own)
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
+    holds_out = holds_out and own.certificate is None
     shared = certificate == "auto" and holds_out
     held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta) if holds_out else []
     on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
@@ -143,9 +149,11 @@ class _Teams:
         form: Form,
         min_samples: int,
         again: SecondPass | None,
+        own: Own,
     ) -> None:
         self.statistics, self.delta, self.wishes, self.control = statistics, delta, wishes, control
         self.setting, self.solver, self.form, self.again = statistics.setting, solver, form, again
+        self.own = own
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
         self.starts, self.sweeps = 0, 0
@@ -165,6 +173,8 @@ class _Teams:
         return self._beliefs(self.whole)
 
     def _beliefs(self, evidence: Evidence) -> Beliefs:
+        if self.own.guess is not None:
+            return self.own.beliefs(evidence)
         inner, found = self.control.nested(), Beliefs(evidence, evidence.values, None)
         with inner.running():
             found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
@@ -180,12 +190,12 @@ class _Teams:
         """Return the profiles of largest expected value, and those that come to rest."""
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
-        found = best_teams(task, control, begin=begin)
+        found = best_teams(task, control, begin=begin) if self.own.solver is None else self.own.found(task, control)
         if self.solver == "exact" and not found.is_optimal:
             found = _with_proof(task, found, control)
         calm: list[BoolArray] = []
         with control.running():
-            for profile in found.profiles[:LED]:
+            for profile in found.profiles[:LED] if self.own.solver is None else ():
                 rest = settled(task, profile, self.wishes.stability, control.check)
                 calm += [] if rest is None else [rest]
         self.control.heed(control)
@@ -237,7 +247,11 @@ class _Teams:
         now = self.wishes.today
         if now is not None and self._task(self.beliefs).allows(now.sets):
             profiles.append(now.sets)
-        return [self._candidate(one, self._paired(one, delta)) for one in self._named(profiles)]
+        certified = self._paired if self.own.certificate is None else self._by_own
+        return [self._candidate(one, certified(one, delta)) for one in self._named(profiles)]
+
+    def _by_own(self, strategy: Strategy, delta: float) -> Certificate:
+        return self.own.certified(Question(self.statistics.whole, self.whole, strategy, self.against, delta))
 
     def _paired(self, strategy: Strategy, delta: float) -> Certificate:
         if self.against.is_plain:
@@ -274,7 +288,7 @@ class _Teams:
         solution = Solution(
             pick.strategy,
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
-            "exact" if self.solver == "exact" else "teams",
+            "exact" if self.solver == "exact" else "teams" if self.own.solver is None else named(self.own.solver),
             "expected value per person" if self.wishes.goal != "fairness" else "expected value of the worst-off",
             self.ended or ("optimal" if self._is_proven(pick.strategy) else "converged"),
             self.starts,
@@ -317,10 +331,12 @@ class _Teams:
         held = None
         if self.sealed is not None and strategy in self.held_strategies:
             held = self.sealed.again(self.delta)[self.held_strategies.index(strategy)].gap
+        mine = {} if self.own.certificate is None else {"own": self._by_own(strategy, self.delta).gap}
         return {
             "paper": None if by_paper is None else by_paper.gap,
             "paired": self._paired(strategy, self.delta).gap,
             "holdout": held,
+            **mine,
         }
 
     def _likely(self, pick: Candidate) -> float | None:

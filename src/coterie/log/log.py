@@ -164,6 +164,52 @@ class Log:
         """The names of the samples, in their order."""
         return samples_of(self.engine, self.tables)
 
+    # --- Parts, and logs together ---------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of samples, as arrays have it: scikit-learn divides a log by samples as it divides arrays."""
+        return (self.n_samples,)
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def __getitem__(self, chosen: Any) -> "Log":
+        """Return the log of some samples, by their places in the order of `samples`: numbers, a mask, or a slice.
+
+        Agents, coalitions and actions stay those of the whole log, so that what is learnt from parts is about the same
+        game. Its tables are held in memory.
+        """
+        from coterie.log.parts import some_samples
+
+        return some_samples(self, chosen)
+
+    def split(self, parts: int | Sequence[float] = 2, seed: checks.Seed = 0) -> tuple["Log", ...]:
+        """Return several logs that share no samples, drawn at random; they can be added again.
+
+        Parameters
+        ----------
+        parts
+            How many of equal size, or the share of the samples in each: (0.8, 0.2).
+        seed
+            Which samples go where.
+        """
+        from coterie.log.parts import divided
+
+        return divided(self, parts, seed)
+
+    def __add__(self, other: "Log") -> "Log":
+        """Return one log with the samples of both, which must not share any and must be described alike."""
+        from coterie.log.parts import together
+
+        return together(self, other) if isinstance(other, Log) else NotImplemented
+
+    def __reduce__(self) -> Any:
+        """Return what makes the log again in another process: its tables, and what was said of them."""
+        from coterie.log.parts import from_tables, tables_of
+
+        return from_tables, (tables_of(self), dict(self.options), self.notes)
+
     def __repr__(self) -> str:
         kind = "symmetric" if self.symmetric else "asymmetric"
         people = f"{counted(len(self.agents), 'agent')} ({_some(self.agents)})"

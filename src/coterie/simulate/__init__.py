@@ -1,8 +1,9 @@
 """Simulated logs with known truth: utility models, exploration policies, whole logs, firms and school classes."""
 
+from coterie.simulate.checking import check_model
 from coterie.simulate.effects import Effects
 from coterie.simulate.firm import FirmPlan, rated_firm
-from coterie.simulate.logs import FEEDBACKS, Feedback, Simulation, draw_sets, numbered
+from coterie.simulate.logs import FEEDBACKS, Feedback, Simulation, draw_sets, log_of, numbered
 from coterie.simulate.models import MODELS, NOISES, UtilityModel, utility_model
 from coterie.simulate.policies import AROUND_PROFILE, POLICIES, Policy, exploration_policy
 from coterie.simulate.records import Records
@@ -24,8 +25,10 @@ __all__ = [
     "Records",
     "Simulation",
     "UtilityModel",
+    "check_model",
     "draw_sets",
     "exploration_policy",
+    "log_of",
     "numbered",
     "rated_firm",
     "school_class",

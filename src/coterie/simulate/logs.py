@@ -4,7 +4,7 @@ Samples are drawn in batches, so that memory does not grow with the log, and eve
 batch is vectorised. Totals are sums of the same draws that a semi-bandit log would show.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -22,9 +22,20 @@ from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.truth import write_truth
 from coterie.game.utilities import FromMeans
 from coterie.log import schema
+from coterie.log.log import Log
 from coterie.log.options import fixed_range
 from coterie.log.queries import SLACK
-from coterie.simulate.models import MIXED_EFFECTS_SETS, NOISES, ModelName, Noise, UtilityModel, utility_model
+from coterie.simulate.models import (
+    MIXED_EFFECTS_SETS,
+    NOISES,
+    AroundGame,
+    ModelName,
+    Noise,
+    NoiseDraw,
+    UtilityModel,
+    around_game,
+    utility_model,
+)
 from coterie.simulate.policies import Policy, PolicyName, exploration_policy
 from coterie.simulate.writing import FORMATS, TableFormat, names_column, table_writer
 from coterie.statistics.in_memory import Batch, refuse_outside
@@ -97,7 +108,8 @@ class Simulation:
         model, game = self.model, self.game
         shape = (game.n_agents, game.n_coalitions)
         is_models = (model.n_agents, model.n_coalitions) == shape and model.symmetric == game.is_symmetric
-        if not is_models or not _same_means(model, game):
+        known = isinstance(model, AroundGame) and model.truth is game
+        if not is_models or not (known or _same_means(model, game)):
             raise InputError("simulation: the game is not the model's; take model.game(...)")
         if self.policy.shape != shape:
             raise InputError(
@@ -176,6 +188,45 @@ class Simulation:
         explores = exploration_policy(policy, spaces, profile)
         return cls(utilities, explores, game, rng, noise, provenance)
 
+    @classmethod
+    def from_game(
+        cls,
+        game: Game,
+        noise: float | NoiseDraw = 0.5,
+        policy: Policy | PolicyName = "random",
+        seed: checks.Seed = 0,
+        *,
+        profile: StrategyLike | None = None,
+        utility_range: tuple[float, float] | None = None,
+        sigma: float | None = None,
+        shared: Noise = "pairs",
+    ) -> Self:
+        """Return the simulation of logs of a known game.
+
+        Parameters
+        ----------
+        game
+            The truth.
+        noise
+            What is added to the mean utility of a pair: a number h, for noise that is uniform between -h and h, or a
+            function of a generator and a shape that draws noise of mean 0.
+        policy
+            A `Policy`, or the name of one in `coterie.simulate.POLICIES`.
+        seed
+            Draws the samples.
+        profile
+            What policies in `coterie.simulate.AROUND_PROFILE` explore around.
+        utility_range, sigma
+            What bounds noise that a function draws; one of them is needed then.
+        shared
+            What shares a draw, one of `coterie.simulate.NOISES`.
+        """
+        model = around_game(game, noise, utility_range, sigma)
+        around = None if profile is None else game.strategy(profile)
+        explores = policy if isinstance(policy, Policy) else exploration_policy(policy, game.actions, around)
+        provenance = {"model": "known game", "policy": policy if isinstance(policy, str) else type(policy).__name__}
+        return cls(model, explores, game, checks.generator(seed, "seed"), shared, provenance)
+
     @property
     def cells_per_sample(self) -> int:
         """Places for a row of a table: pairs and members of every coalition, and a few for the sample itself."""
@@ -195,6 +246,10 @@ class Simulation:
     def tables(self, batch: Batch, feedback: Feedback = "semi-bandit") -> dict[str, Any]:
         """Return a batch as Arrow record batches: `memberships`, and `pairs` or `totals`."""
         return tables_of(batch, self.game.agents, self.game.coalitions, feedback)
+
+    def log(self, n_samples: int, feedback: Feedback = "semi-bandit", **options: Any) -> Log:
+        """Draw `n_samples` new samples and return them as a log in memory; options win over what is declared."""
+        return log_of(self.batches(n_samples), self.description(feedback), feedback, **options)
 
     def description(self, feedback: Feedback) -> dict[str, Any]:
         """Return the content of `log.json`."""
@@ -256,6 +311,34 @@ class Simulation:
             (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
             write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
+
+
+def log_of(batches: Iterable[Batch], description: Mapping[str, Any], feedback: Feedback, **options: Any) -> Log:
+    """Return batches of samples, drawn here or made elsewhere, as a log in memory.
+
+    Parameters
+    ----------
+    batches
+        What happened; the first sample of each is the one after the last of the batch before.
+    description
+        What `log.json` would hold: at least "agents", "coalitions", "symmetric" and "utility_range".
+    feedback
+        "semi-bandit" shows what pairs got, "bandit" everybody's total.
+    options
+        Win over the description, see `coterie.Log.from_frames`.
+    """
+    import pyarrow as pa
+
+    if feedback not in FEEDBACKS:
+        raise InputError(f"unknown feedback {feedback!r}; known are: {', '.join(FEEDBACKS)}")
+    found: dict[str, list[Any]] = {}
+    for batch in batches:
+        for name, table in tables_of(batch, description["agents"], description["coalitions"], feedback).items():
+            found.setdefault(name, []).append(table)
+    if not found:
+        raise InputError("batches: there are none; a log needs at least one sample")
+    declared: Any = {key: value for key, value in description.items() if key not in {"format", "feedback"}} | options
+    return Log.from_frames(**{name: pa.Table.from_batches(parts) for name, parts in found.items()}, **declared)
 
 
 def outcomes(
@@ -352,14 +435,13 @@ def _refuse_means_outside(model: UtilityModel) -> None:
     n, k = model.n_agents, model.n_coalitions
     if model.sigma is None or n < 2:
         return
-    means = np.reshape(model.means, (k, n, n))[:, ~np.eye(n, dtype=bool)]
-    scale, shift = (
-        np.broadcast_to(default if given is None else given, (k, n + 1))[:, 2:]
-        for given, default in ((model.size_scale, 1.0), (model.size_shift, 0.0))
-    )
-    by_size = [scale * ends[:, None] + shift for ends in (means.min(axis=1), means.max(axis=1))]
+    agent, partner = np.nonzero(~np.eye(n, dtype=bool))
     (low, high), slack = model.utility_range, SLACK * (model.utility_range[1] - model.utility_range[0])
-    least, most = float(np.min(by_size)), float(np.max(by_size))
+    least, most = np.inf, -np.inf
+    for l in range(k):
+        for size in range(2, n + 1):
+            means = model.mean_utilities(np.full(len(agent), l), agent, partner, np.full(len(agent), size))
+            least, most = min(least, float(means.min())), max(most, float(means.max()))
     if least < low - slack or most > high + slack:
         raise InputError(
             f"simulation: the model's mean utilities go from {least:g} to {most:g}, outside its utility range "

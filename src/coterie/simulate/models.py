@@ -10,6 +10,7 @@ utilities move together, never their means. Means are exact, clipping included.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self, get_args
@@ -66,7 +67,11 @@ def clipped_normal_mean(mean: Any, deviation: Any, low: float = LOW, high: float
 
 
 class UtilityModel(ABC):
-    """A distribution of pair utilities, for a fixed number of agents and coalitions."""
+    """A distribution of pair utilities, for a fixed number of agents and coalitions.
+
+    An own model has `n_agents`, `n_coalitions` and `symmetric`, turns noise into `utilities`, and knows its `means`;
+    everything else has defaults. `check_model` tells whether it keeps its word.
+    """
 
     n_agents: int
     n_coalitions: int
@@ -83,9 +88,9 @@ class UtilityModel(ABC):
     sigma: float | None = None
     """Sub-Gaussian scale of unbounded utilities, None where the range bounds them."""
 
-    @abstractmethod
     def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-        """Draw independent driving noise."""
+        """Draw independent driving noise; by default uniform between 0 and 1."""
+        return rng.random(shape)
 
     @abstractmethod
     def utilities(
@@ -95,8 +100,14 @@ class UtilityModel(ABC):
 
     @property
     def means(self) -> FloatArray:
-        """Return the exact mean utilities (k, n, n), before any dependence on size."""
+        """Return the exact mean utilities (k, n, n), before any dependence on size; all are 0 by default."""
         return np.zeros((self.n_coalitions, self.n_agents, self.n_agents))
+
+    def mean_utilities(self, coalition: IntArray, agent: IntArray, partner: IntArray, size: IntArray) -> FloatArray:
+        """Return the exact mean utility of agent from partner in a coalition of that size, for each row."""
+        scale = 1.0 if self.size_scale is None else self.size_scale[coalition, size]
+        shift = 0.0 if self.size_shift is None else self.size_shift[coalition, size]
+        return np.asarray(scale * self.means[coalition, agent, partner] + shift)
 
     @property
     def size_scale(self) -> FloatArray | None:
@@ -119,6 +130,117 @@ class UtilityModel(ABC):
             agents=agents,
             coalitions=coalitions,
         )
+
+
+NoiseDraw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
+"""Draws noise of mean 0, of the given shape."""
+
+
+@dataclass(frozen=True, eq=False)
+class AroundGame(UtilityModel):
+    """v = d_ij^l(s) + w, the utilities of a known game and noise of mean 0.
+
+    `noise` is h, for noise that is uniform between -h and h, or a function that draws it.
+    """
+
+    truth: Game
+    noise: float | NoiseDraw
+    utility_range: tuple[float, float]
+    sigma: float | None = None
+
+    @property
+    def n_agents(self) -> int:  # type: ignore[override]
+        return self.truth.n_agents
+
+    @property
+    def n_coalitions(self) -> int:  # type: ignore[override]
+        return self.truth.n_coalitions
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.truth.is_symmetric
+
+    @cached_property
+    def _arrays(self) -> dict[str, FloatArray]:
+        return self.truth.observed.arrays()
+
+    @property
+    def means(self) -> FloatArray:
+        return self._arrays["means"]
+
+    @property
+    def size_scale(self) -> FloatArray | None:
+        return self._arrays["size_scale"]
+
+    @property
+    def size_shift(self) -> FloatArray | None:
+        return self._arrays["size_shift"]
+
+    def mean_utilities(self, coalition: IntArray, agent: IntArray, partner: IntArray, size: IntArray) -> FloatArray:
+        if "size_table" in self._arrays:
+            return self._arrays["size_table"][coalition, agent, partner, size]
+        return super().mean_utilities(coalition, agent, partner, size)
+
+    def driving_noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        if callable(self.noise):
+            return self.noise(rng, shape)
+        return rng.uniform(-self.noise, self.noise, shape)
+
+    def utilities(
+        self, noise: FloatArray, coalition: IntArray, agent: IntArray, partner: IntArray, size: IntArray
+    ) -> FloatArray:
+        return self.mean_utilities(coalition, agent, partner, size) + noise
+
+    def game(self, actions: Any, agents: checks.Names = None, coalitions: checks.Names = None) -> Game:
+        """Return the known game itself, which has actions and names."""
+        del actions, agents, coalitions
+        return self.truth
+
+
+def around_game(
+    game: Game,
+    noise: float | NoiseDraw,
+    utility_range: tuple[float, float] | None = None,
+    sigma: float | None = None,
+) -> AroundGame:
+    """Return the model of a known game with noise.
+
+    Parameters
+    ----------
+    game
+        Its utilities of pairs.
+    noise
+        h, for noise that is uniform between -h and h; or a function of a generator and a shape that draws noise of
+        mean 0.
+    utility_range
+        Where all utilities lie; with a number as noise it is known.
+    sigma
+        The sub-Gaussian scale of noise without bounds.
+    """
+    if not isinstance(game, Game):
+        raise InputError(f"game: expected a Game, got {checks.shown(game)}")
+    arrays = game.observed.arrays()
+    if "alone" in arrays:
+        raise InputError("game: being alone is worth something, which no log of pairs or totals shows")
+    n, sizes = game.n_agents, np.arange(2, game.n_agents + 1)
+    if "size_table" in arrays:
+        means = arrays["size_table"][..., 2:]
+    else:
+        means = (
+            arrays["size_scale"][:, None, None, sizes] * arrays["means"][..., None]
+            + arrays["size_shift"][:, None, None, sizes]
+        )
+    others = means[:, ~np.eye(n, dtype=bool)] if n > 1 else np.zeros(1)
+    least, most = float(others.min()), float(others.max())
+    if callable(noise):
+        if sigma is None and utility_range is None:
+            raise InputError("noise: say what bounds it: utility_range=(low, high), or sigma=scale where nothing does")
+        return AroundGame(game, noise, utility_range or (least, most), sigma)
+    width = checks.number(noise, "noise", at_least=0)
+    if sigma is not None:
+        raise InputError("sigma: noise between -h and h has bounds; a scale is for noise that is drawn by a function")
+    slack = max(width, 1e-9)  # a range needs some width
+    return AroundGame(game, width, utility_range or (least - slack, most + slack))
 
 
 @dataclass(frozen=True, eq=False)

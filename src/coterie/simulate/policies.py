@@ -33,13 +33,15 @@ class Policy(ABC):
     def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         """Draw `count` joint actions, shape (count, n, k)."""
 
-    @abstractmethod
     def size_probabilities(self) -> FloatArray:
-        """Return Pr[|C_l| = s], shape (k, n + 1)."""
+        """Return Pr[|C_l| = s], shape (k, n + 1); only coverage of the policy itself needs it."""
+        raise InputError(
+            f"policy: {type(self).__name__} does not know how probable sizes are; a log of it can be asked"
+        )
 
-    @abstractmethod
     def meeting_probabilities(self) -> FloatArray:
-        """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]."""
+        """Return Pr[i and j both in C_l], shape (k, n, n); the diagonal is Pr[i in C_l]. Only coverage needs it."""
+        raise InputError(f"policy: {type(self).__name__} does not know who meets whom; a log of it can be asked")
 
     def explored(self) -> BoolArray:
         """Return the joint actions that are played with positive probability, shape (b, n, k)."""
