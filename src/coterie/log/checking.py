@@ -6,13 +6,13 @@ read again, to find the first row of each.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 from coterie.errors import InputError
-from coterie.log import queries, refusals, schema
+from coterie.log import queries, refusals, schema, shape_queries
 from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
@@ -68,18 +68,31 @@ class _Table:
         return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
 
 
-def match_columns(source: Source, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """Return for each column of the table what the source calls it, refusing what is missing.
+def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, str]) -> list[str]:
+    """Return the columns of a source that may be one of ours.
 
     Names are compared without regard to case and to blanks around them. A column that `mapping`
     renames is looked for under both names, since a mapping speaks about all tables at once.
     """
+    meant = {name.casefold() for other, name in mapping.items() if other != ours}
+    for wanted in (mapping.get(ours), ours, schema.SYNONYMS.get(ours)):
+        found = [name for name in types if wanted is not None and name.strip().casefold() == wanted.casefold()]
+        found = [name for name in found if name.strip().casefold() not in meant]
+        if found:
+            return found
+    return []
+
+
+def has_columns(types: Iterable[str], mapping: Mapping[str, str]) -> dict[str, bool]:
+    """Return which of the columns that a table may have a source has."""
+    return {ours: bool(_candidates(ours, types, mapping)) for ours in schema.COLUMNS}
+
+
+def match_columns(source: Source, shape: str, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Return for each column of the shape what the source calls it, refusing what is missing."""
     problems, missing, matched = [], [], {}
-    for ours in schema.TABLES[source.table]:
-        candidates: list[str] = []
-        for wanted in (mapping.get(ours), ours):
-            if wanted is not None and not candidates:
-                candidates = [name for name in types if name.strip().casefold() == wanted.casefold()]
+    for ours in schema.SHAPES[shape]:
+        candidates = _candidates(ours, types, mapping)
         if not candidates:
             missing.append(ours)
         elif len(candidates) > 1:
@@ -89,7 +102,7 @@ def match_columns(source: Source, types: Mapping[str, str], mapping: Mapping[str
         else:
             matched[ours] = candidates[0]
     if missing:
-        problems.insert(0, refusals.missing_columns(source.table, missing, types))
+        problems.insert(0, refusals.missing_columns(shape, missing, types, source.shown if source.is_alone else None))
     refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
     return matched
 
@@ -100,7 +113,7 @@ def refuse_unknown_columns(
     """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
     known = {name.strip().casefold() for columns in types.values() for name in columns}
     for ours, theirs in mapping.items():
-        matters = any(ours in schema.TABLES[table] for table in types)
+        matters = any(source.is_alone or ours in schema.SHAPES[source.table] for source in used)
         if matters and theirs.casefold() not in known:
             where = " and ".join(source.shown for source in used)
             names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
@@ -159,6 +172,26 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
     refusals.refuse(problems)
     smallest, largest = counts[used.source.table]["smallest"], counts[used.source.table]["largest"]
     return Checked(rows, both_orders, (smallest, largest), agreed)
+
+
+def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
+    """Return what is known about a log of choices, whose pairs are made of them and need no check of their own."""
+    limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
+    table = _Table(engine, replace(source, table="memberships"))
+    counts, problems = _check_rows(table, limits, options)
+    if not counts["n_rows"]:
+        problems.append(Refusal(source.shown, "has no rows; an empty log says nothing"))
+    if options["blanks"] == "refuse":
+        row = table.first(shape_queries.first_without_choice(engine.name(f"read_{source.table}")))
+        if row is not None:
+            problems.append(table.refusal(row, "choice is empty, expected what was chosen", int(row["times"])))
+    if _distinct_rows(table) < int(counts["n_rows"]):
+        problems += _first_repeated(table)
+    refusals.refuse(problems)
+    found = table.one(shape_queries.extent(engine.name("pairs")))
+    if not found["n_rows"]:
+        raise InputError(f"{source.shown}: nobody chose in the same sample and coalition as anybody else")
+    return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
 
 
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:

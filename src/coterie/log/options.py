@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_ty
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
-from coterie.log.schema import NAMES, Feedback
+from coterie.log.schema import COLUMNS, Feedback
 from coterie.words import interval, literal, number, said
 
 FORMAT = "coterie.log/1"
@@ -36,6 +36,9 @@ Missing = Literal["ignore", "worst"]
 
 Totals = Literal["sum", "team-averages", "average"]
 """What a row of totals is: the sum over all pairs, the sum over coalitions of averages, or the average of all pairs."""
+
+Blanks = Literal["skip", "refuse"]
+"""What becomes of rows without a utility or choice."""
 
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
@@ -169,8 +172,8 @@ def _columns(value: Any, what: str) -> Mapping[str, str] | None:
     owner: dict[str, str] = {}
     for column, name in pairs:
         ours, theirs = str(column).strip().lower(), str(name).strip()
-        if ours not in {*NAMES, "utility"}:
-            raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(NAMES)}, utility")
+        if ours not in COLUMNS:
+            raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(COLUMNS)}")
         if ours in result:
             raise InputError(f"{what}: {ours!r} is given twice")
         if (other := owner.setdefault(theirs.casefold(), ours)) != ours:
@@ -205,6 +208,28 @@ class CommonOptions(TypedDict, total=False):
             Word(),
             default={},
             python='Or {"sample": "Project"}.',
+        ),
+    ]
+    sheet: Annotated[
+        str | int | None,
+        Option(_name, "Which sheet of a spreadsheet to read, by name or number; the first by default.", Word()),
+    ]
+    clean_names: Annotated[
+        bool | None,
+        Option(
+            checks.boolean,
+            "Names that differ in case or spaces only are the same: Bob and 'bob '.",
+            Word(flag="--clean-names"),
+            default=False,
+        ),
+    ]
+    blanks: Annotated[
+        Blanks | None,
+        Option(
+            _one_of(Blanks),
+            "Rows without a utility or choice: skip them and say how many, or refuse the log.",
+            Word(Blanks),
+            default="skip",
         ),
     ]
     utility_range: Annotated[

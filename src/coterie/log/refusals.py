@@ -42,12 +42,13 @@ def refuse(problems: Iterable[Refusal]) -> None:
     raise InputError(f"the log has {len(worded)} problems:\n" + "\n".join(f"- {line}" for line in listed))
 
 
-def missing_columns(table: str, missing: list[str], columns: Iterable[str]) -> str:
-    """Word a table without some of its columns."""
+def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:
+    """Word a table without some of its columns; for a file given by itself, with what would find out what is what."""
     named = " or ".join(repr(name) for name in missing)
+    hint = f"; coterie start {file} guesses what is what" if file else ""
     return (
-        f"no column {named}; the table {table} needs {', '.join(schema.TABLES[table])}, and this one has "
-        f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant)"
+        f"no column {named}; the table {shape} needs {', '.join(schema.SHAPES[shape])}, and this one has "
+        f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant{hint})"
     )
 
 
