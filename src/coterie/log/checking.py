@@ -16,6 +16,7 @@ from coterie.log import queries, refusals, schema, shape_queries
 from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
+from coterie.log.scales import likely_scale, most_typos
 from coterie.log.tables import Source
 from coterie.words import said
 
@@ -210,21 +211,47 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
             continue
         columns = [*table.names, *(["utility", "written"] if has_utility else [])]
         row = table.one(queries.first_row(table.view, condition, columns))
-        problems.append(table.refusal(row, _worded(kind, row, counts, limits, options), int(counts[kind])))
+        if kind == "outside" and options["sigma"] is None:
+            problems += _outside(table, row, counts, limits)
+        else:
+            problems.append(table.refusal(row, _worded(kind, row, limits, options), int(counts[kind])))
     return counts, problems
 
 
-def _worded(
-    kind: str, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float], options: Options
-) -> str:
+def _worded(kind: str, row: dict[str, Any], limits: tuple[float, float], options: Options) -> str:
     """Return the sentence about a row that meets one of the conditions."""
     if kind == "not_finite":
         return refusals.not_finite(row["written"])
     if kind == "self":
         return refusals.with_herself(row["agent"])
     if kind == "outside":
-        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options["sigma"])
+        return refusals.beyond_sigma(row["utility"], limits, options["sigma"])
     return refusals.empty_name(kind.removeprefix("empty_"))
+
+
+MOST_VALUES = 10_000
+"""Up to so many different values, how often each occurs tells which are typos."""
+
+
+def _outside(
+    table: _Table, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float]
+) -> Iterator[Refusal]:
+    """Yield the refusal of utilities outside the range: as typos if they are few, else with the scale they are on."""
+    rows, outside = int(counts["n_rows"]), int(counts["outside"])
+    if outside <= most_typos(rows):
+        yield table.refusal(row, refusals.typo(row["utility"], limits, outside, rows), outside)
+        return
+    found = table.engine.table(queries.value_counts(table.view, MOST_VALUES + 1))
+    times = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True))
+    if len(times) > MOST_VALUES:
+        times = {counts["smallest"]: 1, counts["largest"]: 1}
+    scale = likely_scale(times)
+    yield table.refusal(row, refusals.outside_range(row["utility"], limits, scale), outside)
+    if scale.typos:
+        ends = (scale.low, scale.high)
+        columns = ["utility"]
+        first = table.one(queries.first_row(table.view, queries.is_outside(ends), columns))
+        yield table.refusal(first, refusals.typo(first["utility"], ends, scale.typos, rows), scale.typos)
 
 
 def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:

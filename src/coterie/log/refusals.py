@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.errors import InputError
 from coterie.log import schema
+from coterie.log.scales import Scale
 from coterie.words import interval, number, said
 
 MOST_PROBLEMS = 10
@@ -76,20 +77,29 @@ def not_finite(written: str | None) -> str:
     return f"utility is {shown}, expected a finite number"
 
 
-def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, float], sigma: float | None) -> str:
-    """Word a utility outside the declared range, with the options that would declare what was seen."""
-    if sigma is not None:
-        return (
-            f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
-            f"{number(sigma)} explains; expected a larger {said('sigma')} or another {said('utility_range')}"
-        )
-    if seen[0] == seen[1]:
-        seen = min(seen[0], limits[0]), max(seen[1], limits[1])
-    low, high = (number(end) for end in seen)
+def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str:
+    """Word a utility further from the range than the declared sigma explains."""
     return (
-        f"utility {number(value)} is outside the utility range {interval(*limits)}; utilities here go from {low} to "
-        f"{high}: declare their scale and the value of being alone, such as "
-        f"{said(utility_range=seen, neutral=(seen[0] + seen[1]) / 2)}"
+        f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
+        f"{number(sigma)} explains; expected a larger {said('sigma')} or another {said('utility_range')}"
+    )
+
+
+def outside_range(value: float, limits: tuple[float, float], scale: Scale) -> str:
+    """Word a utility outside the declared range, with the options that would declare the scale it seems to be on."""
+    return (
+        f"utility {number(value)} is outside the utility range {interval(*limits)}; {scale.why}: declare their scale "
+        f"and the value of being alone, such as "
+        f"{said(utility_range=(scale.low, scale.high), neutral=scale.middle)}"
+    )
+
+
+def typo(value: float, limits: tuple[float, float], count: int, rows: int) -> str:
+    """Word one of very few utilities outside the range that all others are in."""
+    only = f"all but {count} of {rows:,}" if count > 1 else f"the other {rows - 1:,}"
+    return (
+        f"utility {number(value)} is probably a typo: {only} lie within {interval(*limits)}; correct the row, or leave "
+        "its utility empty"
     )
 
 

@@ -132,3 +132,50 @@ def first_without_choice(view: str) -> str:
         f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE {lacks} "
         "ORDER BY file_name, row_index LIMIT 1"
     )
+
+
+def values(view: str, column: str, most: int) -> str:
+    """Return how often each value of a column occurs, the most frequent ones first."""
+    return (
+        f"SELECT {column} AS value, count(*) AS times FROM {view} WHERE coalesce(trim({column}), '') <> '' "
+        f"GROUP BY {column} ORDER BY times DESC, value LIMIT {most}"
+    )
+
+
+def counted(query: str) -> str:
+    """Return how many rows a query has."""
+    return f"SELECT count(*) AS n FROM ({query}) AS found"
+
+
+def both_ways(pairs: str) -> str:
+    """Return how many pairs of a coalition and sample there are, how many in both orders, and how many of these differ."""
+    keys = "sample, coalition, least(agent, partner), greatest(agent, partner)"
+    return (
+        "SELECT count(*) AS pairs, coalesce(sum(CASE WHEN orders > 1 THEN 1 ELSE 0 END), 0) AS both_orders, "
+        "coalesce(sum(CASE WHEN orders > 1 AND smallest <> largest THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
+        f"count(DISTINCT agent) AS orders, min(utility) AS smallest, max(utility) AS largest FROM {pairs} "
+        f"WHERE agent <> partner AND utility IS NOT NULL GROUP BY {keys}) AS listed"
+    )
+
+
+def labels(view: str) -> str:
+    """Return in how many samples each coalition occurs."""
+    return f"SELECT coalition, count(DISTINCT sample) AS samples FROM {view} GROUP BY coalition"
+
+
+def per_teammate(rows: str, members: str) -> str:
+    """Return how often each utility occurs at each number of teammates, of those who had any."""
+    return (
+        f"SELECT others, utility, count(*) AS times FROM ({_sized(rows, members)}) AS sized "
+        "WHERE others > 0 AND utility IS NOT NULL GROUP BY others, utility"
+    )
+
+
+def shared_scores(rows: str) -> str:
+    """Return how many teams of several have more than one utility, and how many have one only."""
+    return (
+        "SELECT coalesce(sum(CASE WHEN values_seen = 1 THEN 1 ELSE 0 END), 0) AS same, "
+        "coalesce(sum(CASE WHEN values_seen > 1 THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
+        f"count(DISTINCT utility) AS values_seen FROM {rows} WHERE utility IS NOT NULL GROUP BY sample, coalition "
+        "HAVING count(*) > 1) AS teams"
+    )

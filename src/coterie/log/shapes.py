@@ -197,8 +197,8 @@ def _records(engine: Engine, table: Table, view: str, options: Options) -> list[
     solo = _count(engine, shape_queries.alone(rows, members))
     if solo:
         notes.append(
-            f"{counted(solo, 'row')} of {table.source.shown} {'is' if solo == 1 else 'are'} about somebody alone in the "
-            f"coalition and {'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
+            f"{counted(solo, 'row')} of {table.source.shown} {'is' if solo == 1 else 'are'} about somebody alone in "
+            f"the coalition and {'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
         )
     repeated = engine.table(shape_queries.repeated_totals(rows))
     several, same = (int(repeated[name][0].as_py()) for name in ("several", "same"))
