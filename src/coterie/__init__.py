@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coterie.learn.learner import StableLearner
     from coterie.learn.result import Result
     from coterie.log import Log, read_log
+    from coterie.log.start import Guess, start
     from coterie.statistics import PairStatistics, Statistics, TotalStatistics
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __all__ = [
     "ExplicitSets",
     "Explanation",
     "Game",
+    "Guess",
     "InputError",
     "Log",
     "NoPotentialError",
@@ -55,6 +57,7 @@ __all__ = [
     "explicit",
     "read_log",
     "read_strategy",
+    "start",
     "what_if",
 ]
 
@@ -65,6 +68,7 @@ _LATE = {
     "Comparison": "coterie.learn.comparison",
     "Coverage": "coterie.coverage.coverage",
     "Explanation": "coterie.learn.explanation",
+    **dict.fromkeys(("Guess", "start"), "coterie.log.start"),
     "Result": "coterie.learn.result",
     "StableLearner": "coterie.learn.learner",
     "certify": "coterie.learn.certify",

@@ -148,7 +148,7 @@ def counted(query: str) -> str:
 
 
 def both_ways(pairs: str) -> str:
-    """Return how many pairs of a coalition and sample there are, how many in both orders, and how many of these differ."""
+    """Return how many pairs met, how many of these have rows in both orders, and how many of these differ."""
     keys = "sample, coalition, least(agent, partner), greatest(agent, partner)"
     return (
         "SELECT count(*) AS pairs, coalesce(sum(CASE WHEN orders > 1 THEN 1 ELSE 0 END), 0) AS both_orders, "

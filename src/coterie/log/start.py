@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -46,7 +46,9 @@ SHAPES = {
 }
 """What a table seems to be, in words."""
 
-_LABEL = re.compile(r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.I)
+_LABEL = re.compile(
+    r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,9 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     engine = make_engine(said_so)
     sources, _ = engine.find_log(str(path), said_so.get("sheet"))
     if not sources[0].is_alone:
-        raise InputError(f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}")
+        raise InputError(
+            f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
+        )
     source = sources[0]
     rows, columns = look(engine, source)
     fixed: Mapping[str, str] = said_so.get("columns", {})
@@ -159,8 +163,8 @@ def _nothing_found(columns: list[Column]) -> str:
     listed = ", ".join(column.name for column in columns) or "none"
     return (
         f"nothing here looks like a log; expected columns that say when, in which team, who, with whom and how good it "
-        f"was (or who and how good, or who chose what), and found: {listed}. If it is one after all, say which is which "
-        f"with {said(columns={'sample': 'NAME', 'agent': 'NAME'})}"
+        f"was (or who and how good, or who chose what), and found: {listed}. If it is one after all, say which is "
+        f"which with {said(columns={'sample': 'NAME', 'agent': 'NAME'})}"
     )
 
 
@@ -195,8 +199,6 @@ class _Answers:
     @cached_property
     def _view(self) -> str:
         """The table under the names of a log."""
-        from dataclasses import replace
-
         header = {name.strip(): name for name in self.engine.types(self.source)}
         named = {part.role: header[part.column] for part in self.parts}
         self.engine.load(replace(self.source, table="guessed"), named)
@@ -208,7 +210,9 @@ class _Answers:
         if not found:
             return Answer("clean_names", False, "no name has several spellings")
         shown = " and ".join(map(repr, found[0]))
-        return Answer("clean_names", True, f"{counted(len(found), 'name has', 'names have')} several spellings: {shown}")
+        return Answer(
+            "clean_names", True, f"{counted(len(found), 'name has', 'names have')} several spellings: {shown}"
+        )
 
     def _symmetric(self) -> Answer:
         row = self.engine.table(shape_queries.both_ways(self._view)).to_pylist()[0]
@@ -242,7 +246,9 @@ class _Answers:
     def _totals(self) -> Answer:
         by_others = self._by_others
         if len(by_others) < 2:
-            return Answer("totals", "sum", "teams have one size, so sums and averages say the same; it is taken for a sum")
+            return Answer(
+                "totals", "sum", "teams have one size, so sums and averages say the same; it is taken for a sum"
+            )
         largest = {others: max(map(abs, times)) for others, times in by_others.items()}
         few, many = min(largest), max(largest)
         grows = largest[many] / max(largest[few], 1e-300)
