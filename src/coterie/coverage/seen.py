@@ -14,7 +14,7 @@ from coterie.game.actions import ActionSpaces
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.statistics.total_statistics import TotalStatistics
+from coterie.statistics.total_statistics import TotalStatistics, edge_index
 
 CELLS = 60_000_000
 """Meetings are looked at for up to so many pairs (x sizes) of one coalition."""
@@ -100,6 +100,8 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
 
         return Seen(**common, bandit=False, meetings=rate, met=rate, moments=None)  # type: ignore[arg-type]
     totals: TotalStatistics = part
+    if setting.of_teams:
+        return Seen(**common, bandit=False, meetings=None, met=_in_scored_teams(totals), moments=None)  # type: ignore[arg-type]
     unweighted = "none" in totals.weighted
     weighting = "none" if unweighted else None
 
@@ -122,6 +124,17 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
         moments=shows if unweighted else None,
         shows=shows,
     )
+
+
+def _in_scored_teams(part: TotalStatistics) -> Callable[[int], FloatArray]:
+    """Return for each table which pairs were in a team that has a score."""
+    assert part.joint is not None
+    edges, seen = edge_index(part.setting), np.diag(part.joint.projections)
+    shape = (part.setting.n_tables, part.setting.n_agents, part.setting.n_agents)
+    found = np.zeros(shape)
+    table, i, j = edges.T
+    found[table, i, j] = found[table, j, i] = seen
+    return lambda table: found[table]
 
 
 def seen_by(

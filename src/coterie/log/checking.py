@@ -49,7 +49,7 @@ class _Table:
 
     @property
     def names(self) -> list[str]:
-        return [column for column in schema.TABLES[self.source.table] if column != "utility"]
+        return [column for column in schema.SHAPES[self.source.table] if column != "utility"]
 
     def first(self, query: str) -> dict[str, Any] | None:
         """Return the first row of a result, if there is one."""
@@ -195,12 +195,46 @@ def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
     return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
 
 
+def check_scores(engine: Engine, members: Source, source: Source, options: Options) -> Checked:
+    """Return what is known about a log of teams' scores, or refuse it."""
+    limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
+    tables = [_Table(engine, replace(members, table="memberships")), _Table(engine, replace(source, table="scores"))]
+    problems, hashes = [], []
+    for table in tables:
+        counts, bad_rows = _check_rows(table, limits, options)
+        problems += bad_rows
+        if not counts["n_rows"]:
+            refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
+        if _distinct_rows(table) < int(counts["n_rows"]):
+            problems += _first_repeated(table)
+        hashes.append(counts)
+    scored, members_of = tables[1], tables[0].view
+    if row := scored.first(shape_queries.memberless(scored.view, members_of)):
+        problems.append(scored.refusal(row, refusals.no_members(row["coalition"], row["sample"]), int(row["times"])))
+    if "smallest" in engine.table(queries.first_row(scored.view, "TRUE", ["*"])).column_names and (
+        row := scored.first(shape_queries.disagreeing(scored.view))
+    ):
+        what = refusals.scores_differ(row["coalition"], row["sample"], (row["smallest"], row["utility"]))
+        problems.append(scored.refusal(row, what, int(row["times"])))
+    totals = engine.name("totals")
+    if row := scored.first(shape_queries.impossible_scores(totals, limits)):
+        what = refusals.total_outside(row["stated"], int(row["terms"]), limits, options["totals"], float(row["times"]))
+        problems.append(scored.refusal(row, what, int(row["count"])))
+    refusals.refuse(problems)
+    found = scored.one(shape_queries.extent(totals))
+    if not found["n_rows"]:
+        raise InputError(f"{source.shown}: no team of several people has a score; an empty log says nothing")
+    return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
+
+
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
     """Return counts of one pass over a table, and what is wrong with single rows."""
     conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
-    has_utility = "utility" in schema.TABLES[table.source.table]
+    has_utility = "utility" in schema.SHAPES[table.source.table]
     if has_utility:
-        conditions["not_finite"] = f"NOT {queries.is_finite()}"
+        skips = table.source.table == "scores" and options["blanks"] == "skip"
+        blank = f" AND NOT {shape_queries.NO_UTILITY}" if skips else ""  # the others have none by now
+        conditions["not_finite"] = f"NOT {queries.is_finite()}{blank}"
     if table.source.table == "pairs":
         conditions["self"] = "agent = partner"
         conditions["outside"] = queries.is_outside(limits)

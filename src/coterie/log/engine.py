@@ -30,6 +30,9 @@ from coterie.words import said
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
 
+LISTED = "[;,|\n]"
+"""What stands between the names that one cell lists."""
+
 BATCH_ROWS = 1 << 17
 
 NOT_UTF_8 = "is not text in UTF-8"
@@ -81,6 +84,10 @@ class Engine(ABC):
     @abstractmethod
     def fingerprint(self, columns: Sequence[str]) -> str:
         """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
+
+    @abstractmethod
+    def listed(self, column: str) -> str:
+        """Return an expression with a row for each name that a cell lists: between commas, semicolons and such."""
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         """Return expressions for two parts of a sum beyond 64 bits: it is the first times 2^bits, plus the second.
@@ -280,6 +287,9 @@ class DuckDBEngine(Engine):
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
+
+    def listed(self, column: str) -> str:
+        return f"unnest(regexp_split_to_array({column}, '{LISTED}'))"
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         # DuckDB sums into 128 bits, once for both expressions.

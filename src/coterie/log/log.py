@@ -10,13 +10,30 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.log import choices, queries, schema
-from coterie.log.checking import Checked, check, check_choices, has_columns, match_columns, refuse_unknown_columns
+from coterie.log.checking import (
+    Checked,
+    check,
+    check_choices,
+    check_scores,
+    has_columns,
+    match_columns,
+    refuse_unknown_columns,
+)
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
 from coterie.log.names import about_spellings, about_swapped
-from coterie.log.options import FrameOptions, LogOptions, Options, call_options, merged, settled, takes_options
+from coterie.log.options import (
+    TEAM_SCORES,
+    FrameOptions,
+    LogOptions,
+    Options,
+    call_options,
+    merged,
+    settled,
+    takes_options,
+)
 from coterie.log.samples import Samples, samples_of
-from coterie.log.shapes import Table, load, shape_of
+from coterie.log.shapes import Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
 from coterie.words import counted, in_order, said
 
@@ -112,6 +129,11 @@ class Log:
         return bool(self.options["adaptive"])
 
     @property
+    def of_teams(self) -> bool:
+        """Whether totals are scores of teams."""
+        return self.feedback == "bandit" and self.options["totals"] in TEAM_SCORES
+
+    @property
     def declared_agents(self) -> tuple[str, ...]:
         """The agents that were declared; they come first, in that order."""
         return tuple(self.options["agents"])
@@ -203,8 +225,9 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     options = settled(declared)
     read = _read_tables(engine, sources, place, options)
     outcome = read[-1]
+    options = settled_totals(outcome.shape, options)
     tables = tuple(dict.fromkeys(table for one in read for table in STANDARD.get(one.shape, (one.shape,))))
-    if "sheet" in call and not any(one.source.is_sheet for one in read):
+    if "sheet" in call and not any(one.source.sheet is not None for one in read):
         raise InputError(f"{said('sheet')} says which sheet of a spreadsheet to read; {outcome.source.shown} is none")
     if options["missing"] == "worst" and tables != ("memberships", "pairs"):
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
@@ -217,6 +240,8 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     notes[:0] = engine.notes
     if outcome.shape == "choices":
         checked = check_choices(engine, outcome.source, options)
+    elif options["totals"] in TEAM_SCORES and tables[-1] == "totals":
+        checked = check_scores(engine, read[0].source, outcome.source, options)
     else:
         standard = STANDARD.get(outcome.shape, (outcome.shape,))
         made = [replace(outcome.source, table=table) for table in standard]
@@ -230,7 +255,8 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     else:
         notes.append(INFERRED)
         engine.view("members", queries.inferred_members(engine.name("met_pairs")), stored=True)
-    agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if tables[-1] == "totals" else [])])
+    has_totals = tables[-1] == "totals" and options["totals"] not in TEAM_SCORES
+    agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if has_totals else [])])
     listed = _listed(options["coalitions"])
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
@@ -251,7 +277,11 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     return log
 
 
-STANDARD = {"records": ("memberships", "totals"), "choices": ("memberships", "pairs")}
+STANDARD = {
+    **dict.fromkeys(("records", "listed scores"), ("memberships", "totals")),
+    "scores": ("totals",),
+    "choices": ("memberships", "pairs"),
+}
 """The tables that are made of one of another shape."""
 
 
@@ -264,7 +294,7 @@ def _read_tables(engine: Engine, sources: list[Source], place: str | None, optio
     for source in used:
         has = has_columns(types[source.table], options["columns"])
         shape = shape_of(source, has, with_members=len(used) > 1)
-        named = {"records": "totals"}.get(shape, shape)
+        named = "totals" if "scores" in shape or shape == "records" else shape
         columns = match_columns(replace(source, table=named), shape, types[source.table], options["columns"])
         read.append(Table(replace(source, table=named), shape, columns))
     if options["feedback"] not in {None, schema.FEEDBACKS[read[-1].source.table]}:

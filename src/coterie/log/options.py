@@ -34,8 +34,11 @@ EngineName = Literal["duckdb", "spark"]
 Missing = Literal["ignore", "worst"]
 """What is taken of meetings without a row: that they were like the others, or the worst."""
 
-Totals = Literal["sum", "team-averages", "average"]
-"""What a row of totals is: the sum over all pairs, the sum over coalitions of averages, or the average of all pairs."""
+Totals = Literal["sum", "team-averages", "average", "team-scores", "team-score-averages"]
+"""What a row of totals is: an agent's sum over all pairs, sum over coalitions of averages, or average of all pairs; or
+the score of a team, the sum over its pairs or their average."""
+
+TEAM_SCORES = ("team-scores", "team-score-averages")
 
 Blanks = Literal["skip", "refuse"]
 """What becomes of rows without a utility or choice."""
@@ -362,7 +365,8 @@ class CommonOptions(TypedDict, total=False):
 _TOTALS = Option(
     _one_of(Totals),
     "What a total is: the sum over all pairs, the sum over coalitions of the average over teammates (team-averages), "
-    "or the average over all pairs. Range and neutral point are those of a pair in any case.",
+    "or the average over all pairs; or the score of a team: the sum over its pairs (team-scores) or their average "
+    "(team-score-averages). Range and neutral point are those of a pair in any case.",
     Word(Totals),
     default="sum",
     among_frames="totals_are",

@@ -127,6 +127,20 @@ def uneven_teams(agent: str, sample: str, sizes: tuple[int, int]) -> str:
     )
 
 
+def no_members(coalition: str, sample: str) -> str:
+    """Word the score of a team of which nobody is known."""
+    return f"no member of coalition {coalition!r} in sample {sample!r} is known, expected them in memberships"
+
+
+def scores_differ(coalition: str, sample: str, scores: tuple[float, float]) -> str:
+    """Word a team whose members have different scores."""
+    first, second = (number(score) for score in scores)
+    return (
+        f"coalition {coalition!r} has the scores {first} and {second} in sample {sample!r}, expected the same for all "
+        f"members; if each has a total of their own, say {said(totals='sum')}"
+    )
+
+
 def with_herself(agent: str) -> str:
     """Word a pair of an agent with herself."""
     return f"agent {agent!r} is paired with herself, expected two agents"
@@ -134,7 +148,9 @@ def with_herself(agent: str) -> str:
 
 def duplicate(table: str, values: Mapping[str, Any]) -> str:
     """Word a row that repeats an earlier one."""
-    expected = {"memberships": "agent, coalition and sample", "totals": "agent and sample"}
+    expected = {
+        "memberships": "agent, coalition and sample", "totals": "agent and sample", "scores": "coalition and sample"
+    }  # fmt: skip
     return (
         f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
     )

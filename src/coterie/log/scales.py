@@ -71,6 +71,8 @@ def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0)
         ends = (ends[0] - 1, ends[1] + 1)
     low, high = ends
     why = f"values go from {number(seen[0])} to {number(seen[1])}"
+    if seen[0] == seen[1]:
+        why = f"every value is {number(seen[0])}"
     if typos:
         why = f"all but {counted(typos, 'value')} lie from {number(low)} to {number(high)}"
     return Scale(low, high, why, typos)
@@ -95,6 +97,6 @@ def _without_rare_ends(times: Mapping[float, int]) -> tuple[float, float, int]:
 def _around(low: float, high: float) -> tuple[float, float] | None:
     """Return the narrowest common scale around two values that is not much too wide for them."""
     for ends in COMMON:
-        if ends[0] <= low and high <= ends[1] and high - low >= 0.3 * (ends[1] - ends[0]):
+        if ends[0] <= low and high <= ends[1] and (low == high or high - low >= 0.3 * (ends[1] - ends[0])):
             return ends
     return None

@@ -88,6 +88,60 @@ def totals(rows: str, members: str, *, averages: bool, skip: bool) -> str:
     )
 
 
+def one_score(rows: str) -> str:
+    """Return the score of each team that is written in the rows of all its members; `smallest` differs if they do."""
+    bad = f"utility IS NULL AND NOT {NO_UTILITY}"
+    return (
+        "SELECT sample, coalition, CASE WHEN sum(CASE WHEN " + bad + " THEN 1 ELSE 0 END) = 0 THEN max(utility) END "
+        "AS utility, min(utility) AS smallest, min(CASE WHEN " + bad + " THEN written END) AS written, "
+        "min(file_name) AS file_name, min(row_index) AS row_index "
+        f"FROM {rows} GROUP BY sample, coalition"
+    )
+
+
+def scores(rows: str, members: str, *, averages: bool) -> str:
+    """Return the sum over its pairs that the score of each team stands for, where a team has pairs.
+
+    `times` and `stated` are as in `queries.as_sums`, `terms` is the number of pairs.
+    """
+    pairs = "CAST((others + 1) * others / 2 AS DOUBLE)"
+    times = pairs if averages else "CAST(1 AS DOUBLE)"
+    return (
+        f"SELECT sample, coalition, utility * {times} AS utility, utility AS stated, {times} AS times, "
+        f"{pairs} AS terms, written, file_name, row_index FROM ({_sized(rows, members)}) AS sized "
+        f"WHERE others > 0 AND NOT {NO_UTILITY}"
+    )
+
+
+def memberless(rows: str, members: str) -> str:
+    """Return the first score of a team of which no member is known, and how many there are."""
+    return (
+        "SELECT r.sample AS sample, r.coalition AS coalition, r.file_name AS file_name, r.row_index AS row_index, "
+        f"(count(*) OVER ()) AS times FROM {rows} r LEFT JOIN ({queries.sizes(members)}) z ON r.sample = z.sample "
+        "AND r.coalition = z.coalition WHERE z.size IS NULL AND r.sample <> '' AND r.coalition <> '' "
+        "ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def disagreeing(rows: str) -> str:
+    """Return the first team whose members have different scores, and how many there are."""
+    return (
+        "SELECT sample, coalition, smallest, utility, file_name, row_index, (count(*) OVER ()) AS times "
+        f"FROM {rows} WHERE smallest <> utility ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def impossible_scores(view: str, limits: tuple[float, float]) -> str:
+    """Return the first score that its pairs cannot add up to, and how many there are."""
+    low, high = limits
+    slack = (high - low) * queries.SLACK
+    return (
+        f"SELECT stated, times, terms, file_name, row_index, (count(*) OVER ()) AS count FROM {view} "
+        f"WHERE {queries.is_finite()} AND NOT utility BETWEEN terms * {queries.double(low - slack)} "
+        f"AND terms * {queries.double(high + slack)} ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
 def repeated_totals(rows: str) -> str:
     """Return how many agents have several rows in a sample, and how many of these have the same utility in all."""
     return (

@@ -3,6 +3,9 @@
     pairs          sample, coalition, agent, partner, utility     as they are
     totals         sample, agent, utility                         as they are, beside memberships
     records        sample, agent, coalition, utility              memberships, and totals: the sum over a person's rows
+    scores         sample, coalition, utility                     scores of teams, beside memberships
+    listed scores  sample, coalition, members, utility            memberships and scores of teams; also records, each
+                                                                  with the score of the team
     choices        sample, coalition, agent, choice               memberships, and pairs: the top of the range for two
                                                                   who chose alike, its bottom for others
 
@@ -18,7 +21,7 @@ import pyarrow as pa
 from coterie.errors import InputError
 from coterie.log import names, queries, schema, shape_queries
 from coterie.log.engine import Engine
-from coterie.log.options import Options
+from coterie.log.options import TEAM_SCORES, Options
 from coterie.log.samples import samples_of
 from coterie.log.tables import Source
 from coterie.words import counted, number, said
@@ -29,6 +32,11 @@ STATED = "stated_totals"
 AVERAGES = {
     "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
     "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
+}
+
+SCORES = {
+    "team-scores": "the score of a team is taken for the sum over its pairs",
+    "team-score-averages": "the score of a team is taken for the average over its pairs",
 }
 
 SOME_SAMPLES = "{kept:,} of {every:,} samples are used, from {first!r} to {last!r}, {order}"
@@ -64,9 +72,27 @@ def shape_of(source: Source, has: Mapping[str, bool], *, with_members: bool) -> 
         return "pairs"
     if source.table == "choices" or (source.is_alone and has["choice"]):
         return "choices"
+    if has["members"] and has["coalition"] and not has["agent"]:
+        return "listed scores"
+    if has["coalition"] and has["utility"] and not has["agent"] and with_members:
+        return "scores"
     if has["agent"] and has["coalition"] and has["utility"] and not with_members:
         return "records"
     return source.table
+
+
+def settled_totals(shape: str, options: Options) -> Options:
+    """Return the options, with totals that are what they must be in a table of this shape."""
+    totals = options["totals"]
+    if shape in {"scores", "listed scores"} and totals not in TEAM_SCORES:
+        totals = "team-scores" if totals == "sum" else "team-score-averages"
+    if totals in TEAM_SCORES and not options["symmetric"]:
+        raise InputError(
+            f"scores of teams do not tell who of two got what: leave out {said(symmetric=False)}, or rate pairs"
+        )
+    if shape == "totals" and totals in TEAM_SCORES:
+        raise InputError(f"{said(totals=totals)} needs a column coalition (team) that says whose score it is")
+    return {**options, "totals": totals}
 
 
 def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]:
@@ -79,6 +105,8 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         name = f"read_{table.source.table}"
         engine.load(replace(table.source, table=name), table.columns)
         views[table.source.table] = name
+    if tables[-1].shape == "listed scores":
+        tables, views = [replace(tables[-1], shape="records")], _with_members(engine, tables[-1], views)
     if options["clean_names"]:
         views = _respelled(engine, tables, views)
     views, notes = _within(engine, tables, views, options)
@@ -86,7 +114,9 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         views[table.source.table], told = _filled(engine, table, views[table.source.table], options)
         notes += told
     outcome = tables[-1]
-    make = {"pairs": _pairs, "totals": _totals, "records": _records, "choices": _choices}
+    of_teams = options["totals"] in TEAM_SCORES
+    make = {"pairs": _pairs, "totals": _totals, "records": _team_records if of_teams else _records,
+            "scores": _scores, "choices": _choices}  # fmt: skip
     if len(tables) > 1:
         engine.view("memberships", queries.columns_of(engine.name(views["memberships"]), ("*",)))
     return notes + make[outcome.shape](engine, outcome, views[outcome.source.table], options)
@@ -204,6 +234,36 @@ def _records(engine: Engine, table: Table, view: str, options: Options) -> list[
     several, same = (int(repeated[name][0].as_py()) for name in ("several", "same"))
     if several and several == same:
         notes.append(SAME_TOTALS.format(count=counted(several, "time somebody has", "times somebody has")))
+    return notes
+
+
+def _with_members(engine: Engine, table: Table, views: Mapping[str, str]) -> dict[str, str]:
+    """Return a view with a row for each member that a cell lists."""
+    name = views[table.source.table]
+    listed = shape_queries.with_members(engine.name(name), engine.listed("members"))
+    engine.view(f"listed_{name}", listed)
+    return {table.source.table: f"listed_{name}"}
+
+
+def _team_records(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    rows = engine.name(view)
+    engine.view("memberships", shape_queries.memberships(rows))
+    engine.view("team_scores", shape_queries.one_score(rows))
+    return _scores(engine, table, "team_scores", options)
+
+
+def _scores(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    rows, members = engine.name(view), engine.name("memberships")
+    engine.view("scores", queries.columns_of(rows, ("*",)))
+    averages = options["totals"] == "team-score-averages"
+    engine.view("totals", shape_queries.scores(rows, members, averages=averages))
+    notes = [SCORES[options["totals"]]]
+    solo = _count(engine, shape_queries.alone(rows, members))
+    if solo:
+        notes.append(
+            f"{counted(solo, 'score')} of {table.source.shown} {'is' if solo == 1 else 'are'} of a team of one and "
+            f"{'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
+        )
     return notes
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from coterie.errors import CoterieError, InputError
 from coterie.files import naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import BATCH_ROWS, Engine, utility_expression
+from coterie.log.engine import BATCH_ROWS, LISTED, Engine, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
@@ -197,6 +197,9 @@ class SparkEngine(Engine):
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"xxhash64({', '.join(columns)})"
+
+    def listed(self, column: str) -> str:
+        return f"explode(split({column}, '{LISTED}'))"
 
 
 def _address(path: str) -> str:

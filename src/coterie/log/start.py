@@ -148,7 +148,9 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             raise InputError(_nothing_found(columns))
         answers = _Answers(engine, source, shape, parts, columns, said_so).all()
     named = tuple(Answer(part.role, part.column, part.why) for part in parts)
-    return Guess(path, said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers))
+    return Guess(
+        path, source.sheet if source.note else said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers)
+    )
 
 
 def _refuse_unknown(columns: list[Column], fixed: Mapping[str, str]) -> None:

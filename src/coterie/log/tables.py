@@ -61,8 +61,8 @@ class Source:
     dialect: Dialect | None = None
     """Set for CSV only."""
     frame: Any = None
-    is_sheet: bool = False
-    """Whether the frame was read from a spreadsheet."""
+    sheet: str | None = None
+    """Of which sheet of a spreadsheet the frame is."""
     is_alone: bool = False
     """Whether it is a file of any name, given by itself: its columns tell what it is."""
     note: str = ""
@@ -71,12 +71,12 @@ class Source:
     @property
     def has_header(self) -> bool:
         """Whether rows are counted below a header."""
-        return self.dialect is not None or self.is_sheet
+        return self.dialect is not None or self.sheet is not None
 
     @property
     def has_decimal_comma(self) -> bool:
         """Whether 0,5 is a number."""
-        return self.is_sheet or (self.dialect is not None and self.dialect.has_decimal_comma)
+        return self.sheet is not None or (self.dialect is not None and self.dialect.has_decimal_comma)
 
 
 def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Options]:
@@ -165,7 +165,7 @@ def _sheet_source(table: str, workbook: Workbook, sheet: str | None) -> Source:
     if sheet is None and others:
         note = f"{workbook.path}: the sheet {name!r} was read, of {others + 1}; {said('sheet')} says which"
     shown = f"{workbook.path}, sheet {name!r}" if others else str(workbook.path)
-    return Source(table, shown, frame=workbook.read(name), is_sheet=True, note=note)
+    return Source(table, shown, frame=workbook.read(name), sheet=name, note=note)
 
 
 def _source(table: str, path: Path, sheet: str | None = None) -> Source:

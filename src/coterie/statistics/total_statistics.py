@@ -74,9 +74,13 @@ class JointSums:
     """sum P_m, shape (E, E)."""
     moments: FloatArray
     """sum Z_m^+ v_m, shape (E,), with totals counted from the neutral point."""
+    scores: FloatArray | None = None
+    """Scores of teams (`coterie.statistics.team_scores`): the sum of w v^2, how many independent ones they are worth,
+    and how many there are."""
 
     def __add__(self, other: "JointSums") -> "JointSums":
-        return JointSums(self.projections + other.projections, self.moments + other.moments)
+        scores = None if self.scores is None or other.scores is None else self.scores + other.scores
+        return JointSums(self.projections + other.projections, self.moments + other.moments, scores)
 
 
 def edge_index(setting: Setting) -> IntArray:
@@ -103,6 +107,8 @@ class TotalStatistics:
     @property
     def rows(self) -> int:
         """The number of observations."""
+        if self.joint is not None and self.joint.scores is not None:
+            return int(self.joint.scores[2])
         return int(self.totals.sum())
 
     @cached_property
@@ -176,6 +182,8 @@ class TotalStatistics:
             found |= {f"{name}_{field}": getattr(sums, field) for field in _FIELDS}
         if self.joint is not None:
             found |= {"joint_projections": self.joint.projections, "joint_moments": self.joint.moments}
+            if self.joint.scores is not None:
+                found |= {"joint_scores": self.joint.scores}
         return found
 
     @classmethod
@@ -188,7 +196,7 @@ class TotalStatistics:
         }
         joint = None
         if "joint_moments" in arrays:
-            joint = JointSums(arrays["joint_projections"], arrays["joint_moments"])
+            joint = JointSums(arrays["joint_projections"], arrays["joint_moments"], arrays.get("joint_scores"))
         teams = Sums(arrays["team_keys"], arrays["team_values"])
         return cls(setting, int(arrays["n_samples"]), arrays["totals"], teams, weighted, joint)
 
@@ -220,4 +228,4 @@ def _wider_joint(joint: JointSums, old: Setting, new: Setting) -> JointSums:
     projections, moments = np.zeros((len(place), len(place))), np.zeros(len(place))
     projections[np.ix_(where, where)] = joint.projections
     moments[where] = joint.moments
-    return JointSums(projections, moments)
+    return JointSums(projections, moments, joint.scores)
