@@ -256,6 +256,8 @@ class JointRidge(LinearEstimate):
     """Where there are no such problems, since scores of teams were observed: sum w (v - c middle)^2."""
     count: float = 0.0
     """Then how many scores there are, or samples with some, where pairs of a sample may depend on each other."""
+    rows: float = 0.0
+    """And how many scores there are in any case."""
 
     @property
     def n_agents(self) -> int:
@@ -370,9 +372,9 @@ def joint_ridge(part: TotalStatistics) -> JointRidge:
     # Z^+ maps totals of c terms of the middle each to the projection of (middle, ..., middle).
     moment = part.joint.moments - bounds.middle * part.joint.projections.sum(axis=1)
     if part.joint.scores is not None:
-        squares, count, _ = part.joint.scores.tolist()
+        squares, count, rows = part.joint.scores.tolist()
         squares -= bounds.middle * float((part.joint.moments + moment).sum())
-        return JointRidge(part.joint.projections, moment, own, bounds, squares=squares, count=count)
+        return JointRidge(part.joint.projections, moment, own, bounds, squares=squares, count=count, rows=rows)
     return JointRidge(part.joint.projections, moment, own, bounds, alone=agent_ridge(part))
 
 

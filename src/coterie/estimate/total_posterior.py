@@ -354,4 +354,4 @@ def _of_agents(alone: AgentRidge, places: Sequence[IntArray]) -> Told:
 def _of_edges(joint: JointRidge, place: IntArray) -> Told:
     matrix, moment = np.empty_like(joint.projections), np.empty_like(joint.moment)
     matrix[np.ix_(place, place)], moment[place] = joint.projections, joint.moment
-    return Told(matrix, moment, joint.squares, joint.count)
+    return Told(matrix, moment, joint.squares, joint.rows)

@@ -12,10 +12,10 @@ from typing import Any
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
-from coterie.log import schema, shape_queries
+from coterie.log import shape_queries
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
-from coterie.log.looking import Column, Part, guess_parts, look
+from coterie.log.looking import VALUES, Column, Part, guess_parts, look
 from coterie.log.names import spellings
 from coterie.log.options import FORMAT, call_options
 from coterie.log.scales import likely_scale
@@ -42,9 +42,13 @@ QUESTIONS: dict[str, str] = {
 SHAPES = {
     "pairs": "ratings of pairs: who rated whom",
     "records": "totals: what each person got in a team",
+    "listed scores": "scores of teams, whose members are listed",
     "choices": "choices: who chose what, next to whom",
 }
 """What a table seems to be, in words."""
+
+FEW_TEAMS = 3
+"""In fewer teams of several, the same number for all members may be chance."""
 
 _LABEL = re.compile(
     r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
@@ -76,7 +80,7 @@ class Guess:
     columns: tuple[Column, ...]
     """What the columns of the table hold."""
     shape: str
-    """What it is: "pairs", "records" or "choices"."""
+    """What it is: "pairs", "records", "listed scores" or "choices"."""
     parts: tuple[Answer, ...]
     """Which column is what."""
     answers: tuple[Answer, ...]
@@ -182,12 +186,8 @@ class _Answers:
     known: Mapping[str, Any]
 
     def all(self) -> list[Answer]:
-        guesses = {
-            "pairs": (self._clean, self._symmetric, self._pooled),
-            "records": (self._clean, self._totals, self._pooled),
-            "choices": (self._clean, self._pooled),
-        }[self.shape]
-        found = [guess() for guess in guesses]
+        own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
+        found = [guess() for guess in (self._clean, own, self._pooled) if guess is not None]
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         return [self._said(one) for one in (*found, *scale)]
 
@@ -199,22 +199,31 @@ class _Answers:
         return next(column for column in self.columns if column.name == name)
 
     @cached_property
-    def _view(self) -> str:
+    def _written(self) -> str:
         """The table under the names of a log."""
         header = {name.strip(): name for name in self.engine.types(self.source)}
         named = {part.role: header[part.column] for part in self.parts}
         self.engine.load(replace(self.source, table="guessed"), named)
         return self.engine.name("guessed")
 
+    @cached_property
+    def _view(self) -> str:
+        """The same with a row for each member."""
+        if self.shape != "listed scores":
+            return self._written
+        self.engine.view("guessed_members", shape_queries.with_members(self._written, self.engine.listed("members")))
+        return self.engine.name("guessed_members")
+
     def _clean(self) -> Answer:
-        roles = [role for role in ("agent", "partner", "coalition") if role in schema.SHAPES[self.shape]]
-        found = [several for role in roles for several in spellings(self._column(role).times)]
+        roles = ["agent", "partner", "coalition"] if self.shape == "pairs" else ["agent", "coalition"]
+        names = [self.engine.table(shape_queries.values(self._view, role, VALUES))["value"] for role in roles]
+        people = [name for column in names[:-1] for name in column.to_pylist()]
+        found = [*spellings(people), *spellings(names[-1].to_pylist())]
         if not found:
             return Answer("clean_names", False, "no name has several spellings")
         shown = " and ".join(map(repr, found[0]))
-        return Answer(
-            "clean_names", True, f"{counted(len(found), 'name has', 'names have')} several spellings: {shown}"
-        )
+        several = counted(len(found), "name has", "names have")
+        return Answer("clean_names", True, f"{several} several spellings: {shown}")
 
     def _symmetric(self) -> Answer:
         row = self.engine.table(shape_queries.both_ways(self._view)).to_pylist()[0]
@@ -229,53 +238,64 @@ class _Answers:
     def _pooled(self) -> Answer:
         labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
         named = [row for row in labels if (row["coalition"] or "").strip()]
+        if not named:
+            raise InputError(f"the column {self._column('coalition').name!r} is empty, expected teams")
+        first = min(row["coalition"] for row in named)
         once = sum(row["samples"] == 1 for row in named)
         generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
         if self._column("sample").distinct > 1 and once > 0.8 * len(named):
             return Answer("pool_coalitions", True, f"{once:,} of {counted(len(named), 'label')} occur once only")
         if generic == len(named):
-            return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {named[0]['coalition']!r}")
-        return Answer("pool_coalitions", False, f"labels have names and come back, such as {named[0]['coalition']!r}")
+            return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
+        return Answer("pool_coalitions", False, f"labels have names and come back, such as {first!r}")
 
     @cached_property
-    def _by_others(self) -> dict[int, dict[float, int]]:
-        """How often each utility of a row occurs, by the number of teammates."""
+    def _of_teams(self) -> bool:
+        """Whether a number is the score of a team: it is the same for all its members, in all teams."""
+        if self.shape == "listed scores":
+            return True
+        row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
+        return int(row["same"]) >= FEW_TEAMS and not row["different"]
+
+    @cached_property
+    def _by_terms(self) -> dict[int, dict[float, int]]:
+        """How often each number of a row occurs, by how many pairs it is about: teammates, or pairs of a team."""
         found: dict[int, dict[float, int]] = {}
         for row in self.engine.table(shape_queries.per_teammate(self._view, self._view)).to_pylist():
-            found.setdefault(int(row["others"]), {})[row["utility"]] = int(row["times"])
+            others, times = int(row["others"]), int(row["times"])
+            terms = others * (others + 1) // 2 if self._of_teams else others
+            found.setdefault(terms, {})[row["utility"]] = times // (others + 1) if self._of_teams else times
+        if not found:
+            raise InputError("no row has both a team of several people and a number")
         return found
 
     def _totals(self) -> Answer:
-        by_others = self._by_others
-        if len(by_others) < 2:
-            return Answer(
-                "totals", "sum", "teams have one size, so sums and averages say the same; it is taken for a sum"
-            )
-        largest = {others: max(map(abs, times)) for others, times in by_others.items()}
+        whole, average = ("team-scores", "team-score-averages") if self._of_teams else ("sum", "team-averages")
+        noun = "pair" if self._of_teams else "teammate"
+        about = "it is the same for all of a team, and " if self._of_teams else "it "
+        largest = {terms: max(map(abs, times)) for terms, times in self._by_terms.items()}
         few, many = min(largest), max(largest)
-        grows = largest[many] / max(largest[few], 1e-300)
-        shown = f"up to {number(largest[few])} with {few}, {number(largest[many])} with {counted(many, 'teammate')}"
-        if grows > (1 + many / few) / 2:
-            return Answer("totals", "sum", f"it grows with the size of teams: {shown}")
-        return Answer("totals", "team-averages", f"it does not grow with the size of teams: {shown}")
+        if few == many:
+            return Answer("totals", whole, f"teams have one size: it is taken for the sum over {noun}s")
+        shown = f"up to {number(largest[few])} with {counted(few, noun)}, {number(largest[many])} with {many}"
+        if largest[many] > (1 + many / few) / 2 * largest[few]:
+            return Answer("totals", whole, f"{about}grows with the size of teams: {shown}")
+        return Answer("totals", average, f"{about}does not grow with the size of teams: {shown}")
 
     def _scale(self, guessed: Mapping[str, Any]) -> list[Answer]:
         if self.shape == "pairs":
-            times = self._column("utility").numbers
+            times, per_pair = self._column("utility").numbers, ""
         else:
-            is_sum = self.known.get("totals", guessed["totals"]) == "sum"
+            is_sum = self.known.get("totals", guessed["totals"]) in {"sum", "team-scores"}
+            per_pair = " per pair" if is_sum else ""
             times = {}
-            for others, counts in self._by_others.items():
+            for terms, counts in self._by_terms.items():
                 for value, count in counts.items():
-                    each = value / others if is_sum else value
+                    each = value / terms if is_sum else value
                     times[each] = times.get(each, 0) + count
-        if not times:
-            raise InputError("no row has both a team of several people and a number")
         scale = likely_scale(times)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
-        per_pair = "" if self.shape == "pairs" or not is_sum else " per teammate"
-        middle = (low + high) / 2
         return [
             Answer("utility_range", [low, high], scale.why + per_pair),
-            Answer("neutral", middle, "it is the middle of the scale"),
+            Answer("neutral", (low + high) / 2, "it is the middle of the scale"),
         ]

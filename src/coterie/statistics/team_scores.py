@@ -1,9 +1,10 @@
 """The sums of a regression of teams' scores on who was in them.
 
-The score of team C in a sample is the sum over its c = s (s - 1) / 2 unordered pairs of what the pair got: v =
-z'theta + noise, where theta has an unknown for each edge (coalition, {i, j}) and z is 1 on the edges of C. A score says nothing
-about single members (any division of it among them could be true), so it cannot be written as their totals; it is a
-row of its own in the regression over edges that `coterie.estimate.ridge.JointRidge` solves, V = lambda I + sum w z z'.
+The score of team C in a sample is the sum over its c = s (s - 1) / 2 unordered pairs of what the pair got. That is v =
+z'theta + noise, where theta has an unknown for each edge (coalition, {i, j}) and z is 1 on the edges of C. A score says
+nothing about single members (any division of it among them could be true), so it cannot be written as their totals; it
+is a row of its own in the regression over edges that `coterie.estimate.ridge.JointRidge` solves, V = lambda I + sum w
+z z'.
 
 With independent pairs the noise of a score has variance proxy c r^2, and w = 1/c. Where the pairs of one sample may
 depend on each other, so may its K scores: the noise of a sample in direction u is the sum over its teams of

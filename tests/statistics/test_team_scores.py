@@ -1,0 +1,164 @@
+"""Scores of teams: sums against dense matrices, three ways to write them, and certificates that hold."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import coterie
+from coterie.certificates import evidence_from, paired
+from coterie.certificates.holdout import fixed
+from coterie.errors import InputError
+from coterie.game.actions import ActionSpaces
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import Statistics
+from coterie.statistics.team_scores import ScoreSums
+from coterie.statistics.total_statistics import TotalStatistics, edge_index
+from coterie.sums import Sums
+
+N, K = 4, 2
+PAIRS = list(combinations(range(N), 2))
+
+
+def setting_of(noise, *, pooled=False):
+    agents, coalitions = tuple("abcd"), tuple("12")
+    return Setting("bandit", agents, coalitions, True, (-1.0, 1.0), 0.0, None, pooled, "one", "one", "ignore",
+                   noise, (1.0,), 0, of_teams=True)  # fmt: skip
+
+
+def drawn(rng, means, samples, *, shared):
+    """Scores of random teams: rows (sample, agent or -1, coalition, score); noise of a sample is shared or not."""
+    rows = []
+    for m in range(samples):
+        room = rng.integers(0, K, N)
+        luck = rng.choice([-0.5, 0.5])
+        for l in range(K):
+            team = np.flatnonzero(room == l)
+            rows += [(m, i, l, np.nan) for i in team]
+            noise = [luck if shared else rng.choice([-0.5, 0.5]) for _ in combinations(team, 2)]
+            score = sum(means[l, i, j] for i, j in combinations(team, 2)) + sum(noise)
+            rows.append((m, -1, l, score))
+    sample, agent, coalition, utility = (np.array(column) for column in zip(*rows, strict=True))
+    return sample, agent, coalition, utility
+
+
+def statistics_of(setting, rows):
+    sums = ScoreSums(setting)
+    sample, agent, coalition, utility = rows
+    order = np.random.default_rng(0).permutation(len(sample))
+    sums.add(sample[order], np.zeros(len(order), dtype=int), agent[order], coalition[order], utility[order])
+    nobody = np.zeros(N, dtype=np.int64)
+    no_teams = Sums(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
+    (joint,) = sums.result()
+    return TotalStatistics(setting, int(sample.max()) + 1, nobody, no_teams, {}, joint)
+
+
+def random_means(rng):
+    means = np.zeros((K, N, N))
+    for l in range(K):
+        for i, j in PAIRS:
+            means[l, i, j] = means[l, j, i] = rng.uniform(-0.5, 0.5)
+    return means
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+@pytest.mark.parametrize("pooled", [False, True])
+def test_sums_are_those_of_dense_rows(noise, pooled):
+    rng = np.random.default_rng(3)
+    rows = drawn(rng, random_means(rng), 30, shared=False)
+    setting = setting_of(noise, pooled=pooled)
+    edges = [tuple(edge) for edge in edge_index(setting).tolist()]
+    gram, moment, squares = np.zeros((len(edges), len(edges))), np.zeros(len(edges)), 0.0
+    sample, agent, coalition, utility = rows
+    for m in range(30):
+        teams = {l: agent[(sample == m) & (coalition == l) & (agent >= 0)] for l in range(K)}
+        scored = {l: team for l, team in teams.items() if len(team) > 1}
+        for l, team in scored.items():
+            z = np.zeros(len(edges))
+            for i, j in combinations(sorted(team.tolist()), 2):
+                z[edges.index((0 if pooled else l, i, j))] = 1
+            weight = 1 / z.sum() if noise == "pairs" else 1 / (len(scored) * z.sum() ** 2)
+            (score,) = utility[(sample == m) & (coalition == l) & (agent < 0)]
+            gram += weight * np.outer(z, z)
+            moment += weight * z * score
+            squares += weight * score**2
+    joint = statistics_of(setting, rows).joint
+    np.testing.assert_allclose(joint.projections, gram, atol=1e-12)
+    np.testing.assert_allclose(joint.moments, moment, atol=1e-12)
+    assert joint.scores[0] == pytest.approx(squares)
+
+
+@pytest.mark.parametrize(("noise", "shared"), [("pairs", False), ("samples", False), ("samples", True)])
+def test_certificates_hold(noise, shared):
+    """With delta = 0.2, 12 of 60 logs may fail; chance adds at most 10 in 999 of 1,000 runs."""
+    rng, delta, failed = np.random.default_rng(7), 0.2, {"paired": 0, "fixed": 0}
+    spaces = ActionSpaces.parse("one", tuple("abcd"), tuple("12"))
+    strategy = coterie.Strategy.pure([[1, 0], [1, 0], [0, 1], [0, 1]], tuple("abcd"), tuple("12"))
+    widths = []
+    for _ in range(60):
+        means = random_means(rng)
+        game = coterie.Game(means=means, actions=spaces, agents=tuple("abcd"), coalitions=tuple("12"))
+        evidence = evidence_from(statistics_of(setting_of(noise), drawn(rng, means, 300, shared=shared)))
+        gap = game.gap(strategy)
+        for name, found in (
+            ("paired", paired(evidence, strategy, spaces, delta)),
+            ("fixed", fixed(evidence, strategy, spaces, delta)),
+        ):
+            failed[name] += gap > found.gap + 1e-12
+            widths.append(found.gap - gap)
+    assert max(failed.values()) <= 12 + 10
+    assert np.mean(widths) < 2.0  # and say something: the range alone gives 3 or more
+
+
+def test_three_ways_to_write_scores():
+    score = {("1", "x"): 2.0, ("1", "y"): -1.0, ("2", "x"): 0.5}
+    teams = {("1", "x"): "abc", ("1", "y"): "de", ("2", "x"): "ae", ("2", "y"): "b"}
+    members = pd.DataFrame([(m, i, l) for (m, l), team in teams.items() for i in team],
+                           columns=["sample", "agent", "coalition"])  # fmt: skip
+    scores = pd.DataFrame([(m, l, value) for (m, l), value in {**score, ("2", "y"): 9.0}.items()],
+                          columns=["sample", "team", "score"])  # fmt: skip
+    beside = coterie.Log.from_frames(memberships=members, totals=scores)
+    listed = scores.assign(
+        members=[", ".join(teams[m, l]) for m, l in zip(scores["sample"], scores["team"], strict=True)]
+    )
+    in_cells = coterie.Log.from_frames(totals=listed)
+    repeated = members.merge(scores, left_on=["sample", "coalition"], right_on=["sample", "team"]).drop(columns="team")
+    in_rows = coterie.Log.from_frames(totals=repeated, totals_are="team-scores")
+    found = [Statistics.of(log, parts=(1.0,)) for log in (beside, in_cells, in_rows)]
+    assert {one.sha256 for one in found} == {found[0].sha256}
+    assert found[0].whole.rows == 3
+    for log in (beside, in_cells, in_rows):
+        assert log.of_teams
+        assert any("1 score" in note and "team of one" in note for note in log.notes)
+    averages = scores.assign(score=[2 / 3, -1.0, 0.5, 9.0])
+    as_averages = coterie.Log.from_frames(memberships=members, totals=averages, totals_are="team-score-averages")
+    np.testing.assert_allclose(
+        Statistics.of(as_averages, parts=(1.0,)).whole.joint.moments, found[0].whole.joint.moments
+    )
+    merged = Statistics.of(beside) + Statistics.of(coterie.Log.from_frames(
+        memberships=members.assign(sample=members["sample"] + "b"), totals=scores.assign(sample=scores["sample"] + "b")
+    ))  # fmt: skip
+    np.testing.assert_allclose(merged.whole.joint.moments, 2 * found[0].whole.joint.moments)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"score": [7.0]}, r"the total 7 of 3 pairs is outside \[-3, 3\]"),
+        ({"team": ["z"]}, "no member of coalition 'z' in sample '1' is known"),
+        ({"sample": [""]}, "sample is empty"),
+    ],
+)
+def test_scores_that_are_refused(change, message):
+    members = {"sample": ["1"] * 3, "agent": list("abc"), "coalition": ["x"] * 3}
+    scores = {"sample": ["1"], "team": ["x"], "score": [1.0]} | change
+    with pytest.raises(InputError, match=message):
+        coterie.Log.from_frames(memberships=pd.DataFrame(members), totals=pd.DataFrame(scores))
+    if "sample" in change:
+        return
+    rows = pd.DataFrame({**members, "utility": [1.0, 1.0, 0.5]})
+    with pytest.raises(InputError, match=r"has the scores 0.5 and 1 in sample '1', expected the same"):
+        coterie.Log.from_frames(totals=rows, totals_are="team-scores")
+    with pytest.raises(InputError, match="do not tell who of two got what"):
+        coterie.Log.from_frames(totals=rows, totals_are="team-scores", symmetric=False)
