@@ -36,7 +36,7 @@ def firm(path: Path, months: int = 24) -> None:
             for i in members:
                 for j in members[members != i]:
                     stars = int(np.clip(np.rint(liking[l, i, j] + rng.normal(0, 0.7)), 1, 5))
-                    sheet.write_datetime(row, 0, datetime(2023 + month // 12, month % 12 + 1, 1))
+                    sheet.write_datetime(row, 0, datetime(2023 + month // 12, month % 12 + 1, 1))  # noqa: DTZ001  (a date)
                     name = "bo " if PEOPLE[i] == "Bo" and month == 7 else PEOPLE[i]
                     sheet.write_row(row, 1, [AREAS[l], name, PEOPLE[j]])
                     if rng.random() > 0.03:  # a few did not answer

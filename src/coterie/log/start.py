@@ -287,7 +287,7 @@ class _Answers:
             times, per_pair = self._column("utility").numbers, ""
         else:
             is_sum = self.known.get("totals", guessed["totals"]) in {"sum", "team-scores"}
-            per_pair = " per pair" if is_sum else ""
+            per_pair = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"
             times = {}
             for terms, counts in self._by_terms.items():
                 for value, count in counts.items():
