@@ -87,11 +87,12 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     def prompt(text, *, default, value_proc, err):
         assert err
         asked.append(text)
-        return value_proc("-5 to 5" if "scale" in text else "no" if "interchangeable" in text else default)
+        return value_proc("-5 to 5" if "which scale" in text else "no" if "interchangeable" in text else default)
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "prompt", prompt)
-    assert run("start", name)[0] == 0
+    code, _, err = run("start", name)
+    assert code == 0, err
     declared = json.loads(Path("class/log.json").read_text(encoding="utf-8"))
     assert declared["utility_range"] == [-5.0, 5.0]
     assert declared["pool_coalitions"] is False
