@@ -195,30 +195,29 @@ def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
     return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
 
 
-def check_scores(engine: Engine, members: Source, source: Source, options: Options) -> Checked:
-    """Return what is known about a log of teams' scores, or refuse it."""
+def check_scores(engine: Engine, members: Source, source: Source, options: Options, *, shared: bool) -> Checked:
+    """Return what is known about a log of teams' scores, or refuse it; `shared` if members each have the score."""
     limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
-    tables = [_Table(engine, replace(members, table="memberships")), _Table(engine, replace(source, table="scores"))]
-    problems, hashes = [], []
-    for table in tables:
+    problems: list[Refusal] = []
+    joined, scored = (
+        _Table(engine, replace(one, table=name)) for one, name in ((members, "memberships"), (source, "scores"))
+    )
+    for table in (joined, scored):
         counts, bad_rows = _check_rows(table, limits, options)
         problems += bad_rows
         if not counts["n_rows"]:
             refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
         if _distinct_rows(table) < int(counts["n_rows"]):
             problems += _first_repeated(table)
-        hashes.append(counts)
-    scored, members_of = tables[1], tables[0].view
-    if row := scored.first(shape_queries.memberless(scored.view, members_of)):
+    if row := scored.first(shape_queries.memberless(scored.view, joined.view)):
         problems.append(scored.refusal(row, refusals.no_members(row["coalition"], row["sample"]), int(row["times"])))
-    if "smallest" in engine.table(queries.first_row(scored.view, "TRUE", ["*"])).column_names and (
-        row := scored.first(shape_queries.disagreeing(scored.view))
-    ):
+    if shared and (row := scored.first(shape_queries.disagreeing(scored.view))):
         what = refusals.scores_differ(row["coalition"], row["sample"], (row["smallest"], row["utility"]))
         problems.append(scored.refusal(row, what, int(row["times"])))
     totals = engine.name("totals")
     if row := scored.first(shape_queries.impossible_scores(totals, limits)):
-        what = refusals.total_outside(row["stated"], int(row["terms"]), limits, options["totals"], float(row["times"]))
+        terms, times = int(row["terms"]), float(row["times"])
+        what = refusals.total_outside(row["stated"], terms, limits, options["totals"], times)
         problems.append(scored.refusal(row, what, int(row["count"])))
     refusals.refuse(problems)
     found = scored.one(shape_queries.extent(totals))

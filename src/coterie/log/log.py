@@ -241,7 +241,8 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     if outcome.shape == "choices":
         checked = check_choices(engine, outcome.source, options)
     elif options["totals"] in TEAM_SCORES and tables[-1] == "totals":
-        checked = check_scores(engine, read[0].source, outcome.source, options)
+        shared = outcome.shape != "scores"
+        checked = check_scores(engine, read[0].source, outcome.source, options, shared=shared)
     else:
         standard = STANDARD.get(outcome.shape, (outcome.shape,))
         made = [replace(outcome.source, table=table) for table in standard]

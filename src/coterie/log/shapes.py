@@ -128,7 +128,7 @@ def _count(engine: Engine, query: str) -> int:
 
 def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> dict[str, str]:
     """Return views in which names that differ in case or spaces only are the same."""
-    lookups = {}
+    lookups: dict[str, str] = {}
     for columns in (("agent", "partner"), ("coalition",), ("sample",)):
         written = [
             (engine.name(views[table.source.table]), column)

@@ -42,7 +42,8 @@ class ScoreSums:
     def add(self, sample: IntArray, part: IntArray, agent: IntArray, coalition: IntArray, utility: FloatArray) -> None:
         """Add whole samples, in any order: members, and for each score a row with agent -1."""
         order = np.lexsort((agent, coalition, sample))
-        sample, part, agent, coalition, utility = (one[order] for one in (sample, part, agent, coalition, utility))
+        sample, part, agent, coalition = (one[order] for one in (sample, part, agent, coalition))
+        utility = utility[order]
         starts = np.flatnonzero((np.diff(sample, prepend=-1) != 0) | (np.diff(coalition, prepend=-1) != 0))
         stops = np.append(starts[1:], len(sample))
         scored = (agent[starts] < 0) & (stops - starts > 2)
