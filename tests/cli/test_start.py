@@ -119,6 +119,15 @@ def test_what_start_refuses(messy, run):
         coterie.start(name, columns={"agent": "Nobody"})
 
 
+def test_orders_of_a_pair_are_found_whatever_the_spelling(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{m},Sea,Bob,Ada,{m % 5 + 1}\n{m},Sea,Ada,bob ,{(m + 1) % 5 + 1}" for m in range(6)]
+    Path("t.csv").write_text("\n".join(["Month,Team,From,About,Stars", *rows]), encoding="utf-8")
+    guess = coterie.start("t.csv")
+    assert (guess.options["symmetric"], guess.options["clean_names"]) == (False, True)
+    assert guess.write("log").agents == ("Ada", "Bob")
+
+
 def test_nothing_is_written_where_the_table_is_wrong(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{m},x,{i},{j},{(m + len(i)) % 5 + 1}" for m in range(10) for i, j in (("Ann", "Bo"), ("Bo", "Cy"))]

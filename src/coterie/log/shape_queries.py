@@ -202,13 +202,17 @@ def counted(query: str) -> str:
 
 
 def both_ways(pairs: str) -> str:
-    """Return how many pairs met, how many of these have rows in both orders, and how many of these differ."""
-    keys = "sample, coalition, least(agent, partner), greatest(agent, partner)"
+    """Return how many pairs met, how many of these have rows in both orders, and how many of these differ.
+
+    Spellings that differ in case or spaces around them are the same person.
+    """
+    agent, partner = "lower(trim(agent))", "lower(trim(partner))"
     return (
         "SELECT count(*) AS pairs, coalesce(sum(CASE WHEN orders > 1 THEN 1 ELSE 0 END), 0) AS both_orders, "
         "coalesce(sum(CASE WHEN orders > 1 AND smallest <> largest THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
-        f"count(DISTINCT agent) AS orders, min(utility) AS smallest, max(utility) AS largest FROM {pairs} "
-        f"WHERE agent <> partner AND utility IS NOT NULL GROUP BY {keys}) AS listed"
+        f"count(DISTINCT {agent}) AS orders, min(utility) AS smallest, max(utility) AS largest FROM {pairs} "
+        f"WHERE {agent} <> {partner} AND utility IS NOT NULL GROUP BY sample, coalition, least({agent}, {partner}), "
+        f"greatest({agent}, {partner})) AS listed"
     )
 
 
