@@ -238,7 +238,7 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         conditions["self"] = "agent = partner"
         conditions["outside"] = queries.is_outside(limits)
     counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
-    problems = []
+    problems: list[Refusal] = []
     for kind, condition in conditions.items():
         if not counts[kind]:
             continue
