@@ -9,6 +9,7 @@ import pytest
 import coterie
 from coterie.certificates import evidence_from, paired
 from coterie.certificates.holdout import fixed
+from coterie.coverage import coverage
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.statistics.setting import Setting
@@ -162,3 +163,24 @@ def test_scores_that_are_refused(change, message):
         coterie.Log.from_frames(totals=rows, totals_are="team-scores")
     with pytest.raises(InputError, match="do not tell who of two got what"):
         coterie.Log.from_frames(totals=rows, totals_are="team-scores", symmetric=False)
+
+
+def test_coverage_says_what_scores_tell():
+    """Three who always work together cannot be told apart; with teams of two, each pair can."""
+    members = [(m, i, "x") for m in "123" for i in "abc"]
+    scores = [(m, "x", 0.5) for m in "123"]
+    columns = ["sample", "agent", "coalition"]
+    options = {"actions": "one", "may_stay_out": True}
+    together = coterie.Log.from_frames(
+        memberships=pd.DataFrame(members, columns=columns),
+        totals=pd.DataFrame(scores, columns=["sample", "team", "score"]), **options,
+    )  # fmt: skip
+    assert coverage(together).assumption_2 is False
+    apart = members[:-1] + [("4", i, "x") for i in "bc"]  # a and b in sample 3, b and c in sample 4
+    told = coterie.Log.from_frames(
+        memberships=pd.DataFrame(apart, columns=columns),
+        totals=pd.DataFrame([*scores, ("4", "x", 0.1)], columns=["sample", "team", "score"]), **options,
+    )  # fmt: skip
+    found = coverage(told)
+    assert found.assumption_2 is True
+    assert found.c_act is None

@@ -26,7 +26,7 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
-from coterie.statistics.total_statistics import TotalStatistics, edge_index
+from coterie.statistics.total_statistics import TotalStatistics, own_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,11 +364,7 @@ def joint_ridge(part: TotalStatistics) -> JointRidge:
     """Return the joint estimate over the edges of a symmetric game."""
     if part.joint is None:
         raise InputError("these statistics hold no sums of the joint estimator; make them with joint=True")
-    setting, bounds = part.setting, _total_bounds(part)
-    edges = edge_index(setting)
-    place = np.zeros((setting.n_tables, setting.n_agents, setting.n_agents), dtype=np.int64)
-    place[edges[:, 0], edges[:, 1], edges[:, 2]] = place[edges[:, 0], edges[:, 2], edges[:, 1]] = np.arange(len(edges))
-    own = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(setting.n_agents))
+    own, bounds = own_edges(part.setting), _total_bounds(part)
     # Z^+ maps totals of c terms of the middle each to the projection of (middle, ..., middle).
     moment = part.joint.moments - bounds.middle * part.joint.projections.sum(axis=1)
     if part.joint.scores is not None:

@@ -90,6 +90,14 @@ def edge_index(setting: Setting) -> IntArray:
     return np.stack([tables, np.tile(i, setting.n_tables), np.tile(j, setting.n_tables)], axis=1).astype(np.int64)
 
 
+def own_edges(setting: Setting) -> tuple[IntArray, ...]:
+    """Return for each agent the edge of each of their unknowns."""
+    edges = edge_index(setting)
+    place = np.zeros((setting.n_tables, setting.n_agents, setting.n_agents), dtype=np.int64)
+    place[edges[:, 0], edges[:, 1], edges[:, 2]] = place[edges[:, 0], edges[:, 2], edges[:, 1]] = np.arange(len(edges))
+    return tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(setting.n_agents))
+
+
 @dataclass(frozen=True, eq=False)
 class TotalStatistics:
     """Every agent's weighted least-squares problem; vectors are in the order of `Setting.feature`."""
