@@ -19,7 +19,7 @@ import pyarrow as pa
 from coterie.errors import CoterieError, InputError
 from coterie.files import naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import BATCH_ROWS, LISTED, Engine, utility_expression
+from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, LISTED, Engine, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
@@ -139,6 +139,8 @@ class SparkEngine(Engine):
         else:
             if source.dialect.skip:
                 raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
+            if source.dialect.encoding == tables.WINDOWS:
+                self.notes.append(AS_WINDOWS.format(file=source.shown))
             frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
         chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
