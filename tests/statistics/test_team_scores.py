@@ -184,3 +184,27 @@ def test_coverage_says_what_scores_tell():
     found = coverage(told)
     assert found.assumption_2 is True
     assert found.c_act is None
+
+
+@pytest.mark.parametrize(("noise", "least"), [("pairs", 0.75), ("samples", 0.3)])
+def test_the_variance_is_at_most_its_proxy(noise, least):
+    """Noise at both ends of the range, shared by a whole sample or by nobody: the worst that the proxy allows for."""
+    rng = np.random.default_rng(5)
+    rows = drawn(rng, np.zeros((K, N, N)), 40, shared=noise == "samples")
+    setting = setting_of(noise)
+    estimate = evidence_from(statistics_of(setting, rows)).estimate
+    c = np.array([[0.0, 1.0, 0.0, -1.0, 0.0, 0.0]])  # two partners of the first agent
+    solved = estimate.project(0, c).solved[:, 0]
+    proxy = float(solved @ estimate.projections @ solved)
+    found = []
+    for _ in range(300):
+        sample, agent, coalition, _ = rows
+        luck, scores = rng.choice([-1.0, 1.0], 40), np.full(len(sample), np.nan)
+        for row in np.flatnonzero(agent < 0):
+            size = int(((sample == sample[row]) & (coalition == coalition[row])).sum()) - 1
+            pairs = size * (size - 1) // 2
+            scores[row] = pairs * luck[sample[row]] if noise == "samples" else rng.choice([-1.0, 1.0], pairs).sum()
+        joint = statistics_of(setting, (sample, agent, coalition, scores)).joint
+        found.append(float(solved @ joint.moments))
+    ratio = float(np.mean(np.square(found))) / proxy
+    assert least < ratio < 1.3
