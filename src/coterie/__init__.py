@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coterie.learn.learner import StableLearner
     from coterie.learn.result import Result
     from coterie.log import Log, read_log
+    from coterie.log.start import Guess, start
     from coterie.statistics import PairStatistics, Statistics, TotalStatistics
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "ExplicitSets",
     "Explanation",
     "Game",
+    "Guess",
     "InputError",
     "Log",
     "NoPotentialError",
@@ -59,6 +61,7 @@ __all__ = [
     "friends_and_enemies",
     "read_log",
     "read_strategy",
+    "start",
     "what_if",
 ]
 
@@ -69,6 +72,7 @@ _LATE = {
     "Comparison": "coterie.learn.comparison",
     "Coverage": "coterie.coverage.coverage",
     "Explanation": "coterie.learn.explanation",
+    **dict.fromkeys(("Guess", "start"), "coterie.log.start"),
     "Result": "coterie.learn.result",
     "StableLearner": "coterie.learn.learner",
     "certify": "coterie.learn.certify",

@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
 from functools import cache
@@ -254,6 +254,17 @@ def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False
     headers = {separator: split(separator) for separator in SEPARATORS}
     best = max(SEPARATORS, key=fits)
     return best, headers[best]
+
+
+def told_apart(header: Iterable[str]) -> list[str]:
+    """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
+    names: list[str] = []
+    for name in header:
+        unique = name
+        while unique in names:
+            unique += " "
+        names.append(unique)
+    return names
 
 
 def parse_csv(text: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

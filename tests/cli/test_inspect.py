@@ -148,7 +148,7 @@ HEADER = PAIRS.splitlines()[0] + "\n"
             [],
             "say --asymmetric if agents value each other differently, or --symmetrize",
         ),
-        (HEADER.replace("utility", "score") + "1,x,a,b,1\n", [], "(--columns utility=NAME says which one is meant)"),
+        (HEADER.replace("utility", "points") + "1,x,a,b,1\n", [], "(--columns utility=NAME says which one is meant)"),
         (PAIRS, ["--utility-range", 1, 5], "for scores from 1 to 5 say --utility-range 1 5 --neutral 3"),
         (PAIRS, ["--utility-range", 5, 1], "error: --utility-range: expected low < high"),
         (PAIRS, ["--asymmetric", "--symmetrize"], "--symmetrize makes a symmetric log, --asymmetric asks for another"),

@@ -204,7 +204,7 @@ def test_lines_before_the_header(csv_log, start):
 
 
 def test_a_single_value_suggests_a_range(csv_log):
-    with pytest.raises(InputError, match=r"utility_range=\(-1, 7\), neutral=3"):
+    with pytest.raises(InputError, match=r"every value is 7: .* utility_range=\(1, 7\), neutral=4"):
         coterie.read_log(csv_log(pairs=PAIRS + "1,x,a,b,7\n"))
 
 

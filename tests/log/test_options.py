@@ -107,7 +107,7 @@ def test_every_key_of_the_file_is_known(csv_log):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"utilty_range": (1, 5)}, "unknown option 'utilty_range'; known are: columns, utility_range"),
+        ({"utilty_range": (1, 5)}, "unknown option 'utilty_range'; known are: columns, sheet"),
         ({"engine": 5}, 'engine: expected "duckdb" or "spark", got 5'),
         ({"feedback": ["bandit"]}, r'feedback: expected "semi-bandit" or "bandit", got \[\'bandit\'\]'),
         ({"memory_limit": 5}, "memory_limit: expected text, got 5"),

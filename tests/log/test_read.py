@@ -137,7 +137,8 @@ def test_frames_with_categories_and_missing_values():
     assert means(coterie.Log.from_frames(pairs=polars)) == EXPECTED
     frame.loc[1, "utility"] = None
     with pytest.raises(InputError, match="pairs, row 2: utility is"):
-        coterie.Log.from_frames(pairs=frame)
+        coterie.Log.from_frames(pairs=frame, blanks="refuse")
+    assert coterie.Log.from_frames(pairs=frame).rows == 1
     with pytest.raises(InputError, match="expected a pandas, Polars or Arrow table, got list"):
         coterie.Log.from_frames(pairs=[1, 2])
     with pytest.raises(InputError, match="one type per column"):

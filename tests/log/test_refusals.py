@@ -36,7 +36,10 @@ def refusal(folder, **options):
         ({"pairs": PAIRS + "1,x,a,b,0\n1,,a,b,0\n"}, r"row 2 below the header: coalition is empty"),
         ({"pairs": PAIRS + '1,x,"",b,0\n'}, r"row 1 below the header: agent is empty"),
         ({"pairs": PAIRS + "1,x,a,,0\n"}, r"row 1 below the header: partner is empty"),
-        ({"pairs": PAIRS + "1,x,a,b,\n"}, r"row 1 below the header: utility is empty, expected a finite number"),
+        (
+            {"pairs": PAIRS + "1,x,a,b,\n", "json": '{"blanks": "refuse"}'},
+            r"row 1 below the header: utility is empty, expected a finite number",
+        ),
         ({"pairs": PAIRS + "1,x,a,b,high\n"}, r"utility is 'high', expected a finite number"),
         (
             {"pairs": PAIRS + "1,x,a,b,inf\n2,x,a,b,-Infinity\n"},
@@ -93,7 +96,7 @@ def refusal(folder, **options):
         ({"memberships": FIVE}, r"found .*memberships.csv, expected a table pairs or totals"),
         ({"pairs": PAIRS + "1,x,a,b\n"}, r"pairs.csv: line 2: the row has 4 cells, expected 5"),
         ({"pairs": PAIRS + "1,x,a,b,0,5\n"}, r"pairs.csv: line 2: the row has 6 cells, expected 5"),
-        ({"pairs": (PAIRS + "1,x,a,\xe9,0\n").encode("latin-1")}, r"pairs.csv: .*is not text in UTF-8"),
+        ({"pairs": (PAIRS + "1,x,a,\x81,0\n").encode("latin-1")}, r"pairs.csv: is not text in UTF-8, UTF-16 or Win"),
         (
             {"pairs": "Sample,SAMPLE,coalition,agent,partner,utility\n1,1,x,a,b,0\n"},
             r"could both be 'sample'; rename one",
@@ -211,8 +214,8 @@ def test_at_most_ten_problems_are_listed():
 def test_no_such_place(tmp_path):
     assert "no such file or folder" in refusal(tmp_path / "nothing")
     assert "expected a table pairs or totals" in refusal(tmp_path)
-    (tmp_path / "pairs.xlsx").write_bytes(b"x")
-    assert "expected a .csv or .parquet file" in refusal(tmp_path / "pairs.xlsx")
+    (tmp_path / "pairs.doc").write_bytes(b"x")
+    assert "expected a .csv, .xlsx or .parquet file" in refusal(tmp_path / "pairs.doc")
 
 
 def test_two_tables_of_one_name(csv_log):
@@ -253,6 +256,7 @@ def test_rows_of_parquet_parts_are_named(tmp_path):
     assert "pairs, part p1.parquet, row 2: utility 3 is outside" in message
     one_missing = pa.table({"sample": ["s"], "coalition": ["x"], "agent": ["a"], "partner": ["b"]})
     pq.write_table(one_missing, tmp_path / "pairs" / "p2.parquet")
+    (tmp_path / "log.json").write_text('{"blanks": "refuse"}', encoding="utf-8")
     assert "part p2.parquet, row 1: utility is empty" in refusal(tmp_path)
 
 

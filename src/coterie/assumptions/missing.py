@@ -26,6 +26,8 @@ def missing_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
     setting, unrecorded = statistics.setting, statistics.clues.unrecorded
     if setting.missing == "worst":
         return Check("missing", "not assumed", "outcomes that were not recorded count at their worst")
+    if setting.of_teams:
+        return Check("missing", "not tested", "why teams have no score, where they have none, is not known")
     if unrecorded is None:
         return Check("missing", "not tested", "which outcomes are missing is not known without memberships")
     if not len(unrecorded.keys):

@@ -28,6 +28,8 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
     clues = statistics.clues
     if not statistics.setting.symmetric:
         return Check("symmetry", "not assumed", "two agents may get different things from each other, as was said")
+    if statistics.setting.of_teams:
+        return _untested("scores of teams do not show who of two got what")
     if isinstance(statistics.whole, TotalStatistics):
         found = _total_symmetry(statistics.whole, alpha)
     elif clues.by_order is None:

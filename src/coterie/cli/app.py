@@ -22,7 +22,7 @@ from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
 COMMANDS: tuple[str, ...] = (
-    "demo", "simulate", "inspect", "learn", "certify", "compare", "what-if", "coverage", "evaluate", "bounds",
+    "demo", "start", "simulate", "inspect", "learn", "certify", "compare", "what-if", "coverage", "evaluate", "bounds",
     "reproduce",
 )  # fmt: skip
 """One module of this package per command, `what_if` for `what-if`; each has a function `command`."""

@@ -59,6 +59,8 @@ FORGOTTEN = 1e-6
 
 def noise_variance(part: TotalStatistics) -> float | None:
     """Return the variance of one pair's utility from the residuals of all totals; None where these are too few."""
+    if part.setting.of_teams:
+        raise InputError("what to collect is worked out for pairs and for totals of agents, not for scores of teams")
     left, spare = 0.0, 0
     for agent in range(part.setting.n_agents):
         gram, moment = part.gram(agent), part.moment(agent)

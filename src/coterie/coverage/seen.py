@@ -14,7 +14,7 @@ from coterie.game.actions import ActionSpaces
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.statistics.total_statistics import TotalStatistics
+from coterie.statistics.total_statistics import TotalStatistics, edge_index, own_edges
 
 CELLS = 60_000_000
 """Meetings are looked at for up to so many pairs (x sizes) of one coalition."""
@@ -100,6 +100,9 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
 
         return Seen(**common, bandit=False, meetings=rate, met=rate, moments=None)  # type: ignore[arg-type]
     totals: TotalStatistics = part
+    if setting.of_teams:
+        seen = {"meetings": None, "met": _in_scored_teams(totals), "moments": None, "shows": _told_by_scores(totals)}
+        return Seen(**common, bandit=True, **seen)  # type: ignore[arg-type]
     unweighted = "none" in totals.weighted
     weighting = "none" if unweighted else None
 
@@ -122,6 +125,35 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
         moments=shows if unweighted else None,
         shows=shows,
     )
+
+
+def _in_scored_teams(part: TotalStatistics) -> Callable[[int], FloatArray]:
+    """Return for each table which pairs were in a team that has a score."""
+    assert part.joint is not None
+    edges, seen = edge_index(part.setting), np.diag(part.joint.projections)
+    shape = (part.setting.n_tables, part.setting.n_agents, part.setting.n_agents)
+    found = np.zeros(shape)
+    table, i, j = edges.T
+    found[table, i, j] = found[table, j, i] = seen
+    return lambda table: found[table]
+
+
+def _told_by_scores(part: TotalStatistics) -> Callable[[int], FloatArray]:
+    """Return for each agent the projection onto combinations of their unknowns that scores of teams tell.
+
+    A combination of edges is told if it is orthogonal to every null vector of the regression over edges, and so are an
+    agent's own to what these vectors are on the agent's edges.
+    """
+    assert part.joint is not None
+    values, vectors = np.linalg.eigh(part.joint.projections)
+    hidden, own = vectors[:, values <= 1e-9 * max(values[-1], 1e-300)], own_edges(part.setting)
+
+    def shows(agent: int) -> FloatArray:
+        left, sizes, _ = np.linalg.svd(hidden[own[agent]], full_matrices=False)
+        basis = left[:, sizes > 1e-9]
+        return np.asarray(np.eye(len(own[agent])) - basis @ basis.T)
+
+    return shows
 
 
 def seen_by(

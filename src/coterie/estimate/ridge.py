@@ -26,7 +26,7 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
-from coterie.statistics.total_statistics import TotalStatistics, edge_index
+from coterie.statistics.total_statistics import TotalStatistics, own_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +237,9 @@ class JointRidge(LinearEstimate):
     what they show. V = lambda I + sum P_m, theta^ = V^-1 sum Z_m^+ v_m. As Z_m^+ v_m = P_m (theta +
     noise) with independent r-sub-Gaussian noise per edge, the error in direction D has variance
     proxy r^2 D' V^-1 (V - lambda I) V^-1 D, although the two agents of a pair share its noise.
+
+    Scores of teams are rows over edges too, with weights for which the same proxy holds, see
+    `coterie.statistics.team_scores`.
     """
 
     projections: FloatArray
@@ -249,6 +252,12 @@ class JointRidge(LinearEstimate):
     penalty: float = PENALTY
     alone: AgentRidge | None = None
     """Each agent's own problem, whose residuals tell how large the noise is."""
+    squares: float = 0.0
+    """Where there are no such problems, since scores of teams were observed: sum w (v - c middle)^2."""
+    count: float = 0.0
+    """Then how many scores there are, or samples with some, where pairs of a sample may depend on each other."""
+    rows: float = 0.0
+    """And how many scores there are in any case."""
 
     @property
     def n_agents(self) -> int:
@@ -298,6 +307,9 @@ class JointRidge(LinearEstimate):
 
     @cached_property
     def _residual_variance(self) -> float | None:
+        if self.count:
+            left = self.squares + float(self._theta @ (self.projections @ self._theta - 2 * self.moment))
+            return _variance(max(left, 0.0), self.count - self._factor.parameters, self.bounds.half_range)
         if self.alone is None or not self.alone.squares:
             return None
         found = [self.alone.residuals(i) for i in range(self.n_agents)]
@@ -352,13 +364,13 @@ def joint_ridge(part: TotalStatistics) -> JointRidge:
     """Return the joint estimate over the edges of a symmetric game."""
     if part.joint is None:
         raise InputError("these statistics hold no sums of the joint estimator; make them with joint=True")
-    setting, bounds = part.setting, _total_bounds(part)
-    edges = edge_index(setting)
-    place = np.zeros((setting.n_tables, setting.n_agents, setting.n_agents), dtype=np.int64)
-    place[edges[:, 0], edges[:, 1], edges[:, 2]] = place[edges[:, 0], edges[:, 2], edges[:, 1]] = np.arange(len(edges))
-    own = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(setting.n_agents))
+    own, bounds = own_edges(part.setting), _total_bounds(part)
     # Z^+ maps totals of c terms of the middle each to the projection of (middle, ..., middle).
     moment = part.joint.moments - bounds.middle * part.joint.projections.sum(axis=1)
+    if part.joint.scores is not None:
+        squares, count, rows = part.joint.scores.tolist()
+        squares -= bounds.middle * float((part.joint.moments + moment).sum())
+        return JointRidge(part.joint.projections, moment, own, bounds, squares=squares, count=count, rows=rows)
     return JointRidge(part.joint.projections, moment, own, bounds, alone=agent_ridge(part))
 
 

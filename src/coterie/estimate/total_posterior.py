@@ -309,10 +309,12 @@ def means_left_by_totals(
     cells, place = _cells(n, tables, sizes, symmetric=symmetric)
     places = tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(n))
     alone = estimate.alone if isinstance(estimate, JointRidge) else estimate
-    assert isinstance(alone, AgentRidge)
-    own = told = _of_agents(alone, places)
     if isinstance(estimate, JointRidge):
-        told = _of_edges(estimate, place[:, cells.first, cells.second, 0].ravel())
+        own = told = _of_edges(estimate, place[:, cells.first, cells.second, 0].ravel())
+    if alone is not None:
+        assert isinstance(alone, AgentRidge)
+        own = _of_agents(alone, places)
+        told = told if isinstance(estimate, JointRidge) else own
     if by_size:
         often = np.diag(own.matrix)[place].sum(axis=(1, 2), keepdims=True)
         cells = replace(cells, slope=slope_over(np.where(often > 0, 1.0, np.inf)))
@@ -352,4 +354,4 @@ def _of_agents(alone: AgentRidge, places: Sequence[IntArray]) -> Told:
 def _of_edges(joint: JointRidge, place: IntArray) -> Told:
     matrix, moment = np.empty_like(joint.projections), np.empty_like(joint.moment)
     matrix[np.ix_(place, place)], moment[place] = joint.projections, joint.moment
-    return Told(matrix, moment)
+    return Told(matrix, moment, joint.squares, joint.rows)

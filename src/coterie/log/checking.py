@@ -6,16 +6,17 @@ read again, to find the first row of each.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 from coterie.errors import InputError
-from coterie.log import queries, refusals, schema
+from coterie.log import queries, refusals, schema, shape_queries
 from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
+from coterie.log.scales import likely_scale, most_typos
 from coterie.log.tables import Source
 from coterie.words import said
 
@@ -48,7 +49,7 @@ class _Table:
 
     @property
     def names(self) -> list[str]:
-        return [column for column in schema.TABLES[self.source.table] if column != "utility"]
+        return [column for column in schema.SHAPES[self.source.table] if column != "utility"]
 
     def first(self, query: str) -> dict[str, Any] | None:
         """Return the first row of a result, if there is one."""
@@ -68,18 +69,31 @@ class _Table:
         return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
 
 
-def match_columns(source: Source, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """Return for each column of the table what the source calls it, refusing what is missing.
+def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, str]) -> list[str]:
+    """Return the columns of a source that may be one of ours.
 
     Names are compared without regard to case and to blanks around them. A column that `mapping`
     renames is looked for under both names, since a mapping speaks about all tables at once.
     """
+    meant = {name.casefold() for other, name in mapping.items() if other != ours}
+    for wanted in (mapping.get(ours), ours, schema.SYNONYMS.get(ours)):
+        found = [name for name in types if wanted is not None and name.strip().casefold() == wanted.casefold()]
+        found = [name for name in found if name.strip().casefold() not in meant]
+        if found:
+            return found
+    return []
+
+
+def has_columns(types: Iterable[str], mapping: Mapping[str, str]) -> dict[str, bool]:
+    """Return which of the columns that a table may have a source has."""
+    return {ours: bool(_candidates(ours, types, mapping)) for ours in schema.COLUMNS}
+
+
+def match_columns(source: Source, shape: str, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Return for each column of the shape what the source calls it, refusing what is missing."""
     problems, missing, matched = [], [], {}
-    for ours in schema.TABLES[source.table]:
-        candidates: list[str] = []
-        for wanted in (mapping.get(ours), ours):
-            if wanted is not None and not candidates:
-                candidates = [name for name in types if name.strip().casefold() == wanted.casefold()]
+    for ours in schema.SHAPES[shape]:
+        candidates = _candidates(ours, types, mapping)
         if not candidates:
             missing.append(ours)
         elif len(candidates) > 1:
@@ -89,7 +103,7 @@ def match_columns(source: Source, types: Mapping[str, str], mapping: Mapping[str
         else:
             matched[ours] = candidates[0]
     if missing:
-        problems.insert(0, refusals.missing_columns(source.table, missing, types))
+        problems.insert(0, refusals.missing_columns(shape, missing, types, source.shown if source.is_alone else None))
     refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
     return matched
 
@@ -100,7 +114,7 @@ def refuse_unknown_columns(
     """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
     known = {name.strip().casefold() for columns in types.values() for name in columns}
     for ours, theirs in mapping.items():
-        matters = any(ours in schema.TABLES[table] for table in types)
+        matters = any(source.is_alone or ours in schema.SHAPES[source.table] for source in used)
         if matters and theirs.casefold() not in known:
             where = " and ".join(source.shown for source in used)
             names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
@@ -161,37 +175,116 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
     return Checked(rows, both_orders, (smallest, largest), agreed)
 
 
+def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
+    """Return what is known about a log of choices, whose pairs are made of them and need no check of their own."""
+    limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
+    table = _Table(engine, replace(source, table="memberships"))
+    counts, problems = _check_rows(table, limits, options)
+    if not counts["n_rows"]:
+        problems.append(Refusal(source.shown, "has no rows; an empty log says nothing"))
+    if options["blanks"] == "refuse":
+        row = table.first(shape_queries.first_without_choice(engine.name(f"read_{source.table}")))
+        if row is not None:
+            problems.append(table.refusal(row, "choice is empty, expected what was chosen", int(row["times"])))
+    if _distinct_rows(table) < int(counts["n_rows"]):
+        problems += _first_repeated(table)
+    refusals.refuse(problems)
+    found = table.one(shape_queries.extent(engine.name("pairs")))
+    if not found["n_rows"]:
+        raise InputError(f"{source.shown}: nobody chose in the same sample and coalition as anybody else")
+    return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
+
+
+def check_scores(engine: Engine, members: Source, source: Source, options: Options, *, shared: bool) -> Checked:
+    """Return what is known about a log of teams' scores, or refuse it; `shared` if members each have the score."""
+    limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
+    problems: list[Refusal] = []
+    joined, scored = (
+        _Table(engine, replace(one, table=name)) for one, name in ((members, "memberships"), (source, "scores"))
+    )
+    for table in (joined, scored):
+        counts, bad_rows = _check_rows(table, limits, options)
+        problems += bad_rows
+        if not counts["n_rows"]:
+            refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
+        if _distinct_rows(table) < int(counts["n_rows"]):
+            problems += _first_repeated(table)
+    if row := scored.first(shape_queries.memberless(scored.view, joined.view)):
+        problems.append(scored.refusal(row, refusals.no_members(row["coalition"], row["sample"]), int(row["times"])))
+    if shared and (row := scored.first(shape_queries.disagreeing(scored.view))):
+        what = refusals.scores_differ(row["coalition"], row["sample"], (row["smallest"], row["utility"]))
+        problems.append(scored.refusal(row, what, int(row["times"])))
+    totals = engine.name("totals")
+    if row := scored.first(shape_queries.impossible_scores(totals, limits)):
+        terms, times = int(row["terms"]), float(row["times"])
+        what = refusals.total_outside(row["stated"], terms, limits, options["totals"], times)
+        problems.append(scored.refusal(row, what, int(row["count"])))
+    refusals.refuse(problems)
+    found = scored.one(shape_queries.extent(totals))
+    if not found["n_rows"]:
+        raise InputError(f"{source.shown}: no team of several people has a score; an empty log says nothing")
+    return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
+
+
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
     """Return counts of one pass over a table, and what is wrong with single rows."""
     conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
-    has_utility = "utility" in schema.TABLES[table.source.table]
+    has_utility = "utility" in schema.SHAPES[table.source.table]
     if has_utility:
-        conditions["not_finite"] = f"NOT {queries.is_finite()}"
+        skips = table.source.table == "scores" and options["blanks"] == "skip"
+        blank = f" AND NOT {shape_queries.NO_UTILITY}" if skips else ""  # the others have none by now
+        conditions["not_finite"] = f"NOT {queries.is_finite()}{blank}"
     if table.source.table == "pairs":
         conditions["self"] = "agent = partner"
         conditions["outside"] = queries.is_outside(limits)
     counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
-    problems = []
+    problems: list[Refusal] = []
     for kind, condition in conditions.items():
         if not counts[kind]:
             continue
         columns = [*table.names, *(["utility", "written"] if has_utility else [])]
         row = table.one(queries.first_row(table.view, condition, columns))
-        problems.append(table.refusal(row, _worded(kind, row, counts, limits, options), int(counts[kind])))
+        if kind == "outside" and options["sigma"] is None:
+            problems += _outside(table, row, counts, limits)
+        else:
+            problems.append(table.refusal(row, _worded(kind, row, limits, options), int(counts[kind])))
     return counts, problems
 
 
-def _worded(
-    kind: str, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float], options: Options
-) -> str:
+def _worded(kind: str, row: dict[str, Any], limits: tuple[float, float], options: Options) -> str:
     """Return the sentence about a row that meets one of the conditions."""
     if kind == "not_finite":
         return refusals.not_finite(row["written"])
     if kind == "self":
         return refusals.with_herself(row["agent"])
     if kind == "outside":
-        return refusals.outside_range(row["utility"], limits, (counts["smallest"], counts["largest"]), options["sigma"])
+        return refusals.beyond_sigma(row["utility"], limits, options["sigma"])
     return refusals.empty_name(kind.removeprefix("empty_"))
+
+
+MOST_VALUES = 10_000
+"""Up to so many different values, how often each occurs tells which are typos."""
+
+
+def _outside(
+    table: _Table, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float]
+) -> Iterator[Refusal]:
+    """Yield the refusal of utilities outside the range: as typos if they are few, else with the scale they are on."""
+    rows, outside = int(counts["n_rows"]), int(counts["outside"])
+    if outside <= most_typos(rows):
+        yield table.refusal(row, refusals.typo(row["utility"], limits, outside, rows), outside)
+        return
+    found = table.engine.table(queries.value_counts(table.view, MOST_VALUES + 1))
+    times = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True))
+    if len(times) > MOST_VALUES:
+        times = {counts["smallest"]: 1, counts["largest"]: 1}
+    scale = likely_scale(times)
+    yield table.refusal(row, refusals.outside_range(row["utility"], limits, scale), outside)
+    if scale.typos:
+        ends = (scale.low, scale.high)
+        columns = ["utility"]
+        first = table.one(queries.first_row(table.view, queries.is_outside(ends), columns))
+        yield table.refusal(first, refusals.typo(first["utility"], ends, scale.typos, rows), scale.typos)
 
 
 def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:

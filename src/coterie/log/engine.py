@@ -8,12 +8,14 @@ queries themselves are the same for every engine.
 
 import os
 import re
+import shutil
 import tempfile
 import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +24,19 @@ import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
 from coterie.log.options import Options
-from coterie.log.tables import Dialect, Source, find_log
+from coterie.log.tables import WINDOWS, Dialect, Source, find_log
 from coterie.words import said
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
 
+LISTED = "[;,|\n]"
+"""What stands between the names that one cell lists."""
+
 BATCH_ROWS = 1 << 17
+
+NOT_UTF_8 = "is not text in UTF-8"
+AS_WINDOWS = "{file}: is not text in UTF-8 and was read as Windows-1252, as Excel saves it; check letters with accents"
 
 
 class Engine(ABC):
@@ -36,16 +44,18 @@ class Engine(ABC):
 
     def __init__(self) -> None:
         self._prefix = f"coterie_{uuid.uuid4().hex[:12]}_"
+        self.notes: list[str] = []
+        """What a reader of results should know about how tables were read."""
 
     def name(self, view: str) -> str:
         """Return what a view of this log is called in queries."""
         return self._prefix + view
 
-    def find_log(self, path: str) -> tuple[list[Source], Options]:
+    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
         """Return the tables in a place that the engine can read, and what its `log.json` declares."""
         if "://" in path:
             raise InputError(f"{path}: addresses are read by Spark; say {said(engine='spark')}")
-        return find_log(Path(path))
+        return find_log(Path(path), sheet)
 
     @abstractmethod
     def types(self, source: Source) -> dict[str, str]:
@@ -74,6 +84,10 @@ class Engine(ABC):
     @abstractmethod
     def fingerprint(self, columns: Sequence[str]) -> str:
         """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
+
+    @abstractmethod
+    def listed(self, column: str) -> str:
+        """Return an expression with a row for each name that a cell lists: between commas, semicolons and such."""
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         """Return expressions for two parts of a sum beyond 64 bits: it is the first times 2^bits, plus the second.
@@ -168,7 +182,7 @@ class DuckDBEngine(Engine):
         chosen = [f"CAST({identifier(columns[ours])} AS VARCHAR) AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
             theirs = identifier(columns["utility"])
-            value = utility_expression(theirs, kinds[columns["utility"]], decimal_comma=False)
+            value = utility_expression(theirs, kinds[columns["utility"]], decimal_comma=source.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CAST({theirs} AS VARCHAR) AS written"]
         chosen += [f"{_ROW} AS row_index", f"{_FILE if source.frame is None else quoted('')} AS file_name"]
         self.view(source.table, f"SELECT {', '.join(chosen)} FROM {self._raw(source)}")
@@ -190,6 +204,8 @@ class DuckDBEngine(Engine):
         return name
 
     def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, str]) -> None:
+        if dialect.encoding != "utf-8":
+            source = self._transcoded(source, dialect.encoding)
         # Cells are named by position: headers may repeat, differ in case, or be empty.
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
@@ -206,9 +222,28 @@ class DuckDBEngine(Engine):
         try:
             self._view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
         except (self._duckdb.InvalidInputException, self._duckdb.ConversionException) as problem:
-            raise InputError(f"{source.shown}: {_csv_problem(str(problem), len(dialect.header))}") from None
+            what = _csv_problem(str(problem), len(dialect.header))
+            if what.endswith(NOT_UTF_8) and dialect.encoding == "utf-8":  # the header alone was
+                self._load_csv(source, replace(dialect, encoding=WINDOWS), columns)
+                return
+            raise InputError(f"{source.shown}: {what}") from None
         except self._duckdb.Error as problem:
             raise self._failure(problem) from None
+
+    def _transcoded(self, source: Source, encoding: str) -> Source:
+        """Return a CSV table as UTF-8, in a file of ours."""
+        copied = Path(self._folder.name) / f"{source.table}.csv"
+        try:
+            with (
+                Path(source.files[0]).open(encoding=encoding, newline="") as read,
+                copied.open("w", encoding="utf-8", newline="") as written,
+            ):
+                shutil.copyfileobj(read, written, 1 << 20)
+        except UnicodeError:
+            raise InputError(f"{source.shown}: is not text in UTF-8, UTF-16 or Windows-1252") from None
+        if encoding == WINDOWS:
+            self.notes.append(AS_WINDOWS.format(file=source.shown))
+        return replace(source, files=(str(copied),))
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
         with self._explained():
@@ -253,6 +288,9 @@ class DuckDBEngine(Engine):
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
 
+    def listed(self, column: str) -> str:
+        return f"unnest(regexp_split_to_array({column}, '{LISTED}'))"
+
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         # DuckDB sums into 128 bits, once for both expressions.
         return f"CAST(sum({term}) >> {bits} AS BIGINT)", f"CAST(sum({term}) & {(1 << bits) - 1} AS BIGINT)"
@@ -282,7 +320,7 @@ def _csv_problem(text: str, cells: int) -> str:
     where = f"line {line[1]}: " if line else ""
     lowered = said.lower()
     if "utf-8" in lowered or "utf8" in lowered or "unicode" in lowered:
-        return f"{where}is not text in UTF-8"
+        return f"{where}{NOT_UTF_8}"
     if counted or "columns" in lowered:
         count = f" {counted[-1][1]}" if counted else " another number of"
         return f"{where}the row has{count} cells, expected {cells} as in the header"

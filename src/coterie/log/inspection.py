@@ -203,7 +203,7 @@ def inspect_log(log: Log | str | PathLike[str]) -> Inspection:
         float(engine.table(queries.mean(used))["mean"][0].as_py()),
         edges,
         _histogram(log, used, edges),
-        0 if is_pairs else _totals_missing(log),
+        0 if is_pairs or log.of_teams else _totals_missing(log),
     )
 
 

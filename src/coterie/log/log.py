@@ -1,22 +1,39 @@
 """A log of past outcomes: read, checked, and ready to be reduced to statistics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Unpack
 
-import pyarrow as pa
-
 from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.log import choices, queries, schema
-from coterie.log.checking import Checked, check, match_columns, refuse_unknown_columns
+from coterie.log.checking import (
+    Checked,
+    check,
+    check_choices,
+    check_scores,
+    has_columns,
+    match_columns,
+    refuse_unknown_columns,
+)
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
-from coterie.log.options import FrameOptions, LogOptions, Options, call_options, merged, settled, takes_options
+from coterie.log.names import about_spellings, about_swapped
+from coterie.log.options import (
+    TEAM_SCORES,
+    FrameOptions,
+    LogOptions,
+    Options,
+    call_options,
+    merged,
+    settled,
+    takes_options,
+)
 from coterie.log.samples import Samples, samples_of
+from coterie.log.shapes import Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
 from coterie.words import counted, in_order, said
 
@@ -27,16 +44,7 @@ ONE_SIDED = (
     "{count} listed in one order only: the average of the two was not seen, and nothing is learnt from one of them "
     "alone, as if it were by chance that the other is missing"
 )
-STATED = "stated_totals"
-"""The view of totals as they are written, where they are averages."""
-
-AVERAGES = {
-    "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
-    "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
-}
-
 TOTALS_UNUSED = "totals are not used, since there are pairs"
-SOME_SAMPLES = "{kept:,} of {every:,} samples are used, from {first!r} to {last!r}, {order}"
 OUTSIDE_NAMES = "{count} {what}s in the tables are not listed in {where}, such as {name!r}"
 OUTSIDE_NAME = "the {what} {name!r} in the tables is not listed in {where}"
 
@@ -65,16 +73,21 @@ class Log:
     @classmethod
     @takes_options
     def from_frames(
-        cls, memberships: Any = None, pairs: Any = None, totals: Any = None, **options: Unpack[FrameOptions]
+        cls,
+        memberships: Any = None,
+        pairs: Any = None,
+        totals: Any = None,
+        choices: Any = None,
+        **options: Unpack[FrameOptions],
     ) -> "Log":
         """Return a log from data frames: pandas, Polars, Arrow, or anything that speaks Arrow.
 
         Parameters
         ----------
-        memberships, pairs, totals
-            The tables, as `read_log` finds them in a folder; `pairs` or `totals` is needed.
+        memberships, pairs, totals, choices
+            The tables, as `read_log` finds them in a folder; `pairs`, `totals` or `choices` is needed.
         """
-        sources = frame_sources(memberships=memberships, pairs=pairs, totals=totals)
+        sources = frame_sources(memberships=memberships, pairs=pairs, totals=totals, choices=choices)
         call = call_options(options, among_frames=True)
         return _open(sources, None, call, {}, make_engine(call))
 
@@ -114,6 +127,11 @@ class Log:
     def adaptive(self) -> bool:
         """Whether who met whom may have depended on earlier utilities."""
         return bool(self.options["adaptive"])
+
+    @property
+    def of_teams(self) -> bool:
+        """Whether totals are scores of teams."""
+        return self.feedback == "bandit" and self.options["totals"] in TEAM_SCORES
 
     @property
     def declared_agents(self) -> tuple[str, ...]:
@@ -227,14 +245,14 @@ def read_log(path: str | PathLike[str], **options: Unpack[LogOptions]) -> Log:
     Parameters
     ----------
     path
-        A folder with tables `pairs` or `totals` and perhaps `memberships` (CSV, Parquet, or folders
-        of Parquet parts) and perhaps `log.json`; or one file of pairs. With Spark, any address
-        that its session can read.
+        A folder with tables `pairs`, `totals` or `choices` and perhaps `memberships` (CSV, spreadsheets,
+        Parquet, or folders of Parquet parts) and perhaps `log.json`; or one file, whose columns tell
+        which of these it is. With Spark, any address that its session can read.
     """
     call = call_options(options)
     checks.path(path, "log", "the folder or file that a log is in")
     engine = make_engine(call)
-    sources, file = engine.find_log(str(path))
+    sources, file = engine.find_log(str(path), call.get("sheet"))
     return _open(sources, str(path), call, file, engine)
 
 
@@ -250,43 +268,48 @@ def as_log(value: Any) -> Log:
 def _open(sources: list[Source], place: str | None, call: Options, file: Options, engine: Engine) -> Log:
     """Check the tables, name the views that reductions read, and find out who and what occurs."""
     declared = merged(call, file)
-    used = used_tables(sources, place, declared.get("feedback"))
     options = settled(declared)
-    types = {source.table: engine.types(source) for source in used}
-    refuse_unknown_columns(types, options["columns"], used)
-    columns = {source.table: match_columns(source, types[source.table], options["columns"]) for source in used}
-    tables = tuple(columns)
+    read = _read_tables(engine, sources, place, options)
+    outcome = read[-1]
+    options = settled_totals(outcome.shape, options)
+    tables = tuple(dict.fromkeys(table for one in read for table in STANDARD.get(one.shape, (one.shape,))))
+    if "sheet" in call and not any(one.source.sheet is not None for one in read):
+        raise InputError(f"{said('sheet')} says which sheet of a spreadsheet to read; {outcome.source.shown} is none")
     if options["missing"] == "worst" and tables != ("memberships", "pairs"):
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
     if "totals" in call and tables[-1] != "totals":
         raise InputError(
-            f"{said(totals=call['totals'])} says what totals are, and this log is read from pairs: leave it out, or "
-            f"say {said(feedback='bandit')} where there is a table totals too"
+            f"{said(totals=call['totals'])} says what totals are, and this log is read from {outcome.shape}: leave it "
+            f"out, or say {said(feedback='bandit')} where there is a table totals too"
         )
-    notes = _load(engine, used, columns, options)
-    checked = check(engine, used, options)
+    notes = [one.source.note for one in read if one.source.note] + load(engine, read, options)
+    notes[:0] = engine.notes
+    if outcome.shape == "choices":
+        checked = check_choices(engine, outcome.source, options)
+    elif options["totals"] in TEAM_SCORES and tables[-1] == "totals":
+        shared = outcome.shape != "scores"
+        checked = check_scores(engine, read[0].source, outcome.source, options, shared=shared)
+    else:
+        standard = STANDARD.get(outcome.shape, (outcome.shape,))
+        made = [replace(outcome.source, table=table) for table in standard]
+        checked = check(engine, [*(one.source for one in read[:-1]), *made], options)
     if tables[-1] == "pairs":
         if any(source.table == "totals" for source in sources):
             notes.append(TOTALS_UNUSED)
-        pairs = engine.name("pairs")
-        query = queries.columns_of(pairs, schema.TABLES["pairs"])
-        if options["symmetrize"]:
-            query = queries.averaged_orders(pairs)
-            one_sided = checked.rows - 2 * checked.both_orders
-            notes += [SYMMETRIZED, *([ONE_SIDED.format(count=_meetings(one_sided))] if one_sided else [])]
-        elif checked.both_orders:
-            query = queries.each_once(pairs)
-            notes.append(BOTH_ORDERS)
-        engine.view("ratings", query, stored=checked.both_orders > 0)
+        notes += _rate(engine, checked, options)
     if "memberships" in tables:
         engine.view("members", queries.columns_of(engine.name("memberships"), schema.TABLES["memberships"]))
     else:
         notes.append(INFERRED)
-        engine.view("members", queries.inferred_members(engine.name("pairs")), stored=True)
-    agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if tables[-1] == "totals" else [])])
+        engine.view("members", queries.inferred_members(engine.name("met_pairs")), stored=True)
+    has_totals = tables[-1] == "totals" and options["totals"] not in TEAM_SCORES
+    agents = _names(engine, [("members", "agent"), *([("totals", "agent")] if has_totals else [])])
     listed = _listed(options["coalitions"])
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
+    for what, seen in (("agent", agents), ("coalition", coalitions)):
+        notes += about_spellings(what, seen)
+    notes += about_swapped(agents, coalitions)
     for what, seen, names in (("agent", agents, options["agents"]), ("coalition", coalitions, listed)):
         notes += _unlisted(what, seen, names, f"{what}s" if f"{what}s" in call else "log.json")
     if options["pool_coalitions"]:
@@ -301,45 +324,54 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     return log
 
 
-def _load(
-    engine: Engine, used: Sequence[Source], columns: Mapping[str, Mapping[str, str]], options: Options
-) -> list[str]:
-    """Make the views of the tables, and return what to tell about samples that were left out."""
-    notes = _load_samples(engine, used, columns, options)
-    totals = options["totals"]
-    if used[-1].table == "totals" and totals != "sum":
-        sums = queries.as_sums(engine.name(STATED), engine.name("memberships"), average=totals == "average")
-        engine.view("totals", sums)
-        notes.append(AVERAGES[totals])
+STANDARD = {
+    **dict.fromkeys(("records", "listed scores"), ("memberships", "totals")),
+    "scores": ("totals",),
+    "choices": ("memberships", "pairs"),
+}
+"""The tables that are made of one of another shape."""
+
+
+def _read_tables(engine: Engine, sources: list[Source], place: str | None, options: Options) -> list[Table]:
+    """Return the tables to read, memberships first, each with its shape and what it calls its columns."""
+    used = used_tables(sources, place, None if any(one.is_alone for one in sources) else options["feedback"])
+    types = {source.table: engine.types(source) for source in used}
+    refuse_unknown_columns(types, options["columns"], used)
+    read = []
+    for source in used:
+        has = has_columns(types[source.table], options["columns"])
+        shape = shape_of(source, has, with_members=len(used) > 1)
+        named = "totals" if "scores" in shape or shape == "records" else shape
+        columns = match_columns(replace(source, table=named), shape, types[source.table], options["columns"])
+        read.append(Table(replace(source, table=named), shape, columns))
+    if options["feedback"] not in {None, schema.FEEDBACKS[read[-1].source.table]}:
+        wanted = next(table for table, kind in schema.FEEDBACKS.items() if kind == options["feedback"])
+        raise InputError(
+            f"{read[-1].source.shown}: holds {read[-1].source.table}, expected {wanted} as "
+            f"{said(feedback=options['feedback'])} says"
+        )
+    if read[-1].shape == "totals" and len(read) == 1:
+        where = place or "from_frames"
+        raise InputError(
+            f"{where}: totals say nothing without a table memberships (columns sample, agent, coalition), or a column "
+            "coalition of their own"
+        )
+    return read
+
+
+def _rate(engine: Engine, checked: Checked, options: Options) -> list[str]:
+    """Make the view of what each pair got, one row for each, and return what to tell about it."""
+    pairs, notes = engine.name("pairs"), []
+    query = queries.columns_of(pairs, schema.TABLES["pairs"])
+    if options["symmetrize"]:
+        query = queries.averaged_orders(pairs)
+        one_sided = checked.rows - 2 * checked.both_orders
+        notes = [SYMMETRIZED, *([ONE_SIDED.format(count=_meetings(one_sided))] if one_sided else [])]
+    elif checked.both_orders:
+        query = queries.each_once(pairs)
+        notes = [BOTH_ORDERS]
+    engine.view("ratings", query, stored=checked.both_orders > 0)
     return notes
-
-
-def _load_samples(
-    engine: Engine, used: Sequence[Source], columns: Mapping[str, Mapping[str, str]], options: Options
-) -> list[str]:
-    """Make the views of the tables as they are written; of totals that are averages under a name of their own."""
-    since, until = options["since"], options["until"]
-    view_of = {source.table: source.table for source in used}
-    if options["totals"] != "sum":
-        view_of["totals"] = STATED
-    if since is None and until is None:
-        for source in used:
-            engine.load(replace(source, table=view_of[source.table]), columns[source.table])
-        return []
-    for source in used:
-        engine.load(replace(source, table=f"every_{source.table}"), columns[source.table])
-    every = samples_of(engine, [f"every_{source.table}" for source in used])
-    if not len(every):
-        raise InputError(f"{used[-1].shown}: has no samples; an empty log says nothing")
-    kept = every.between(since, until)
-    engine.lookup("kept_samples", pa.table({"sample": kept.names}))
-    for source in used:
-        view = queries.within(engine.name(f"every_{source.table}"), engine.name("kept_samples"))
-        engine.view(view_of[source.table], view)
-    if len(kept) == len(every):
-        return []
-    first, last = kept.names[0].as_py(), kept.names[-1].as_py()
-    return [SOME_SAMPLES.format(kept=len(kept), every=len(every), first=first, last=last, order=kept.order)]
 
 
 def _listed(coalitions: int | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_ty
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
-from coterie.log.schema import NAMES, Feedback
+from coterie.log.schema import COLUMNS, Feedback
 from coterie.words import interval, literal, number, said
 
 FORMAT = "coterie.log/1"
@@ -34,8 +34,14 @@ EngineName = Literal["duckdb", "spark"]
 Missing = Literal["ignore", "worst"]
 """What is taken of meetings without a row: that they were like the others, or the worst."""
 
-Totals = Literal["sum", "team-averages", "average"]
-"""What a row of totals is: the sum over all pairs, the sum over coalitions of averages, or the average of all pairs."""
+Totals = Literal["sum", "team-averages", "average", "team-scores", "team-score-averages"]
+"""What a row of totals is: an agent's sum over all pairs, sum over coalitions of averages, or average of all pairs; or
+the score of a team, the sum over its pairs or their average."""
+
+TEAM_SCORES = ("team-scores", "team-score-averages")
+
+Blanks = Literal["skip", "refuse"]
+"""What becomes of rows without a utility or choice."""
 
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
@@ -169,8 +175,8 @@ def _columns(value: Any, what: str) -> Mapping[str, str] | None:
     owner: dict[str, str] = {}
     for column, name in pairs:
         ours, theirs = str(column).strip().lower(), str(name).strip()
-        if ours not in {*NAMES, "utility"}:
-            raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(NAMES)}, utility")
+        if ours not in COLUMNS:
+            raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(COLUMNS)}")
         if ours in result:
             raise InputError(f"{what}: {ours!r} is given twice")
         if (other := owner.setdefault(theirs.casefold(), ours)) != ours:
@@ -205,6 +211,28 @@ class CommonOptions(TypedDict, total=False):
             Word(),
             default={},
             python='Or {"sample": "Project"}.',
+        ),
+    ]
+    sheet: Annotated[
+        str | int | None,
+        Option(_name, "Which sheet of a spreadsheet to read, by name or number; the first by default.", Word()),
+    ]
+    clean_names: Annotated[
+        bool | None,
+        Option(
+            checks.boolean,
+            "Names that differ in case or spaces only are the same: Bob and 'bob '.",
+            Word(flag="--clean-names"),
+            default=False,
+        ),
+    ]
+    blanks: Annotated[
+        Blanks | None,
+        Option(
+            _one_of(Blanks),
+            "Rows without a utility or choice: skip them and say how many, or refuse the log.",
+            Word(Blanks),
+            default="skip",
         ),
     ]
     utility_range: Annotated[
@@ -337,7 +365,8 @@ class CommonOptions(TypedDict, total=False):
 _TOTALS = Option(
     _one_of(Totals),
     "What a total is: the sum over all pairs, the sum over coalitions of the average over teammates (team-averages), "
-    "or the average over all pairs. Range and neutral point are those of a pair in any case.",
+    "or the average over all pairs; or the score of a team: the sum over its pairs (team-scores) or their average "
+    "(team-score-averages). Range and neutral point are those of a pair in any case.",
     Word(Totals),
     default="sum",
     among_frames="totals_are",

@@ -362,6 +362,11 @@ def first_row(view: str, condition: str, columns: Sequence[str]) -> str:
     )
 
 
+def value_counts(view: str, most: int) -> str:
+    """Return how often each finite utility occurs, of at most so many different ones."""
+    return f"SELECT utility, count(*) AS times FROM {view} WHERE {is_finite()} GROUP BY utility LIMIT {most}"
+
+
 def mean(view: str) -> str:
     """Return the mean utility, for people to look at (not used in any estimate)."""
     return f"SELECT avg(utility) AS mean FROM {view}"

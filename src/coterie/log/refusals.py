@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.errors import InputError
 from coterie.log import schema
+from coterie.log.scales import Scale
 from coterie.words import interval, number, said
 
 MOST_PROBLEMS = 10
@@ -42,12 +43,13 @@ def refuse(problems: Iterable[Refusal]) -> None:
     raise InputError(f"the log has {len(worded)} problems:\n" + "\n".join(f"- {line}" for line in listed))
 
 
-def missing_columns(table: str, missing: list[str], columns: Iterable[str]) -> str:
-    """Word a table without some of its columns."""
+def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:
+    """Word a table without some of its columns; for a file given by itself, with what would find out what is what."""
     named = " or ".join(repr(name) for name in missing)
+    hint = f"; coterie start {file} guesses what is what" if file else ""
     return (
-        f"no column {named}; the table {table} needs {', '.join(schema.TABLES[table])}, and this one has "
-        f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant)"
+        f"no column {named}; the table {shape} needs {', '.join(schema.SHAPES[shape])}, and this one has "
+        f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant{hint})"
     )
 
 
@@ -75,20 +77,29 @@ def not_finite(written: str | None) -> str:
     return f"utility is {shown}, expected a finite number"
 
 
-def outside_range(value: float, limits: tuple[float, float], seen: tuple[float, float], sigma: float | None) -> str:
-    """Word a utility outside the declared range, with the options that would declare what was seen."""
-    if sigma is not None:
-        return (
-            f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
-            f"{number(sigma)} explains; expected a larger {said('sigma')} or another {said('utility_range')}"
-        )
-    if seen[0] == seen[1]:
-        seen = min(seen[0], limits[0]), max(seen[1], limits[1])
-    low, high = (number(end) for end in seen)
+def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str:
+    """Word a utility further from the range than the declared sigma explains."""
     return (
-        f"utility {number(value)} is outside the utility range {interval(*limits)}; utilities here go from {low} to "
-        f"{high}: declare their scale and the value of being alone, such as "
-        f"{said(utility_range=seen, neutral=(seen[0] + seen[1]) / 2)}"
+        f"utility {number(value)} is outside {interval(*limits)}, which is further than a sigma of "
+        f"{number(sigma)} explains; expected a larger {said('sigma')} or another {said('utility_range')}"
+    )
+
+
+def outside_range(value: float, limits: tuple[float, float], scale: Scale) -> str:
+    """Word a utility outside the declared range, with the options that would declare the scale it seems to be on."""
+    return (
+        f"utility {number(value)} is outside the utility range {interval(*limits)}; {scale.why}: declare their scale "
+        f"and the value of being alone, such as "
+        f"{said(utility_range=(scale.low, scale.high), neutral=scale.middle)}"
+    )
+
+
+def typo(value: float, limits: tuple[float, float], count: int, rows: int) -> str:
+    """Word one of very few utilities outside the range that all others are in."""
+    only = f"all but {count} of {rows:,}" if count > 1 else f"the other {rows - 1:,}"
+    return (
+        f"utility {number(value)} is probably a typo: {only} lie within {interval(*limits)}; correct the row, or leave "
+        "its utility empty"
     )
 
 
@@ -117,6 +128,20 @@ def uneven_teams(agent: str, sample: str, sizes: tuple[int, int]) -> str:
     )
 
 
+def no_members(coalition: str, sample: str) -> str:
+    """Word the score of a team of which nobody is known."""
+    return f"no member of coalition {coalition!r} in sample {sample!r} is known, expected them in memberships"
+
+
+def scores_differ(coalition: str, sample: str, scores: tuple[float, float]) -> str:
+    """Word a team whose members have different scores."""
+    first, second = (number(score) for score in scores)
+    return (
+        f"coalition {coalition!r} has the scores {first} and {second} in sample {sample!r}, expected the same for all "
+        f"members; if each has a total of their own, say {said(totals='sum')}"
+    )
+
+
 def with_herself(agent: str) -> str:
     """Word a pair of an agent with herself."""
     return f"agent {agent!r} is paired with herself, expected two agents"
@@ -124,7 +149,9 @@ def with_herself(agent: str) -> str:
 
 def duplicate(table: str, values: Mapping[str, Any]) -> str:
     """Word a row that repeats an earlier one."""
-    expected = {"memberships": "agent, coalition and sample", "totals": "agent and sample"}
+    expected = {
+        "memberships": "agent, coalition and sample", "totals": "agent and sample", "scores": "coalition and sample"
+    }  # fmt: skip
     return (
         f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
     )

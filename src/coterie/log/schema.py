@@ -1,7 +1,7 @@
 """The tables of a log and their columns.
 
 A log is up to three tables: `pairs` (what agent got from partner), `totals` (what agent got in all) and
-`memberships` (who was where).
+`memberships` (who was where). Spreadsheets often hold them in another shape, see `coterie.log.shapes`.
 """
 
 from typing import Literal
@@ -15,8 +15,30 @@ TABLES: dict[str, tuple[str, ...]] = {
 }
 """The columns of each table."""
 
+SHAPES: dict[str, tuple[str, ...]] = {
+    **TABLES,
+    "records": ("sample", "agent", "coalition", "utility"),
+    "scores": ("sample", "coalition", "utility"),
+    "listed scores": ("sample", "coalition", "members", "utility"),
+    "choices": ("sample", "coalition", "agent", "choice"),
+}
+"""The columns of what a file may hold: those tables, what agents got where, scores of teams (whose members are in
+another table, or listed in a cell), and what agents chose."""
+
+OUTCOMES = ("pairs", "choices", "totals")
+"""The tables that say how good it was, in the order in which they are preferred."""
+
+FILES = ("memberships", *OUTCOMES)
+"""The names under which tables are looked for in a folder."""
+
 NAMES = ("sample", "coalition", "agent", "partner")
 """The columns that hold names, which are compared as strings."""
 
-FEEDBACKS: dict[str, Feedback] = {"pairs": "semi-bandit", "totals": "bandit"}
-"""The feedback that each table of utilities is."""
+COLUMNS = (*NAMES, "utility", "choice", "members")
+"""All columns that a table may have."""
+
+SYNONYMS = {"coalition": "team", "utility": "score"}
+"""What else a column may be called."""
+
+FEEDBACKS: dict[str, Feedback] = {"pairs": "semi-bandit", "choices": "semi-bandit", "totals": "bandit"}
+"""The feedback that each table of outcomes is."""

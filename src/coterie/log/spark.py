@@ -9,6 +9,7 @@ import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,7 +19,7 @@ import pyarrow as pa
 from coterie.errors import CoterieError, InputError
 from coterie.files import naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import BATCH_ROWS, Engine, utility_expression
+from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, LISTED, Engine, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
@@ -57,14 +58,14 @@ class SparkEngine(Engine):
         self._kept: list[Any] = []
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
-    def find_log(self, path: str) -> tuple[list[Source], Options]:
+    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
         if Path(path).exists():
-            return super().find_log(path)
+            return super().find_log(path, sheet)
         listed = self._listing(path)
         if listed is None:
-            return [self._source("pairs", path)], {}
+            return [replace(self._source("pairs", path), is_alone=True)], {}
         sources = []
-        for table in schema.TABLES:
+        for table in schema.FILES:
             names = [name for name in listed if _is_table(name, table)]
             if len(names) > 1:
                 raise InputError(f"{path}: found {' and '.join(names)}, expected one table called {table}")
@@ -106,6 +107,8 @@ class SparkEngine(Engine):
 
     def _source(self, table: str, path: str) -> Source:
         kind = tables.SUFFIXES.get(PurePosixPath(path).suffix.lower(), "parquet")
+        if kind == "sheet":
+            raise InputError(f"{path}: spreadsheets are read from this machine; copy it here")
         if kind == "parquet":
             return Source(table, path, (path,))
         return Source(table, path, (path,), tables.csv_dialect(self._first(path), path))
@@ -136,13 +139,14 @@ class SparkEngine(Engine):
         else:
             if source.dialect.skip:
                 raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
+            if source.dialect.encoding == tables.WINDOWS:
+                self.notes.append(AS_WINDOWS.format(file=source.shown))
             frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
         chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
-            comma = source.dialect is not None and source.dialect.has_decimal_comma
             cell = cells[columns["utility"]]
-            value = utility_expression(cell, kinds[columns["utility"]], decimal_comma=comma)
+            value = utility_expression(cell, kinds[columns["utility"]], decimal_comma=source.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CAST({cell} AS STRING) AS written"]
         # Only Parquet knows its rows by number; otherwise Spark numbers them as it reads.
         is_parquet = source.dialect is None and source.frame is None
@@ -157,7 +161,7 @@ class SparkEngine(Engine):
         header = ", ".join(f"c{index} STRING" for index in range(len(dialect.header)))
         options = {
             "header": True, "sep": dialect.separator, "quote": '"', "escape": '"', "multiLine": True,
-            "mode": "FAILFAST", "enforceSchema": True, "nullValue": "", "encoding": "UTF-8",
+            "mode": "FAILFAST", "enforceSchema": True, "nullValue": "", "encoding": dialect.encoding,
         }  # fmt: skip
         return self._session.read.schema(header).options(**options).csv(path)
 
@@ -195,6 +199,9 @@ class SparkEngine(Engine):
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"xxhash64({', '.join(columns)})"
+
+    def listed(self, column: str) -> str:
+        return f"explode(split({column}, '{LISTED}'))"
 
 
 def _address(path: str) -> str:

@@ -3,9 +3,11 @@
 Tables may also be data frames: pandas, Polars, Arrow, and whatever else speaks Arrow.
 """
 
+import codecs
 import io
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,22 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import InputError
-from coterie.files import read_json, split_header
+from coterie.files import read_json, split_header, told_apart
 from coterie.log import schema
 from coterie.log.options import Options, file_options
+from coterie.log.spreadsheets import SPREADSHEETS, Workbook
+from coterie.words import said
 
-SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 PARQUET = (".parquet", ".pq")
+SUFFIXES = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
+    **dict.fromkeys(PARQUET, "parquet"),
+    **dict.fromkeys(SPREADSHEETS, "sheet"),
+}
+FORMS = ".csv, .xlsx, .parquet or a folder of .parquet parts"
+
+WINDOWS = "cp1252"
+"""What text that is not UTF-8 is taken for: Excel in Western Europe and America saves CSV so."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,8 @@ class Dialect:
     header: tuple[str, ...]
     skip: int = 0
     """How many lines come before the header."""
+    encoding: str = "utf-8"
+    """How text is written, as far as the header shows."""
 
     @property
     def has_decimal_comma(self) -> bool:
@@ -47,30 +61,53 @@ class Source:
     dialect: Dialect | None = None
     """Set for CSV only."""
     frame: Any = None
+    sheet: str | None = None
+    """Of which sheet of a spreadsheet the frame is."""
+    is_alone: bool = False
+    """Whether it is a file of any name, given by itself: its columns tell what it is."""
+    note: str = ""
+    """What a reader of results should know about how it was found."""
 
     @property
     def has_header(self) -> bool:
         """Whether rows are counted below a header."""
-        return self.dialect is not None
+        return self.dialect is not None or self.sheet is not None
+
+    @property
+    def has_decimal_comma(self) -> bool:
+        """Whether 0,5 is a number."""
+        return self.sheet is not None or (self.dialect is not None and self.dialect.has_decimal_comma)
 
 
-def find_log(path: Path) -> tuple[list[Source], Options]:
+def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
-        return [_source("pairs", path)], {}
+        return _file_sources(path, sheet), {}
+    described = path / "log.json"
+    declared = file_options(read_json(described), str(described)) if described.exists() else {}
+    sheet = sheet or declared.get("sheet")
     sources = []
-    for table in schema.TABLES:
+    for table in schema.FILES:
         candidates = _candidates(path, table)
         if len(candidates) > 1:
             names = " and ".join(candidate.name for candidate in candidates)
             raise InputError(f"{path}: found {names}, expected one table called {table}")
-        sources += [_source(table, candidate) for candidate in candidates]
+        sources += [_source(table, candidate, sheet) for candidate in candidates]
     if not sources and _parts(path):
         sources = [_source("pairs", path)]  # a folder of parts, given by itself
-    described = path / "log.json"
-    return sources, file_options(read_json(described), str(described)) if described.exists() else {}
+    return sources, declared
+
+
+def _file_sources(path: Path, sheet: str | None) -> list[Source]:
+    """Return the table in a file given by itself, or those in a workbook with sheets of their names."""
+    if SUFFIXES.get(path.suffix.lower()) == "sheet" and sheet is None:
+        workbook = Workbook.open(path)
+        named = {table: name for table in schema.FILES for name in workbook.sheets if name.strip().lower() == table}
+        if any(table in named for table in schema.OUTCOMES):
+            return [_sheet_source(table, workbook, name) for table, name in named.items()]
+    return [replace(_source("pairs", path, sheet), is_alone=True)]
 
 
 def frame_sources(**frames: Any) -> list[Source]:
@@ -85,16 +122,15 @@ def used_tables(sources: list[Source], place: str | None, feedback: schema.Feedb
 
     They were looked for in a place, None for data frames.
     """
-    where, forms = (place, " (.csv, .parquet or a folder of .parquet parts)") if place else ("from_frames", "")
+    where, forms = (place, f" ({FORMS})") if place else ("from_frames", "")
     tables = {source.table: source for source in sources}
-    wanted = next((table for table, kind in schema.FEEDBACKS.items() if kind == feedback), None)
-    used = wanted or ("pairs" if "pairs" in tables else "totals")
-    if used not in tables:
-        expected = f"a table {wanted} for feedback {feedback}" if wanted else "a table pairs or totals"
+    wanted = [table for table in schema.OUTCOMES if feedback in {None, schema.FEEDBACKS[table]}]
+    used = next((table for table in wanted if table in tables), None)
+    if used is None:
         listed = ", ".join(source.shown for source in sources) or "no table"
-        raise InputError(f"{where}: found {listed}, expected {expected}{forms}")
-    if used == "totals" and "memberships" not in tables:
-        raise InputError(f"{where}: totals say nothing without a table memberships (columns sample, agent, coalition)")
+        kinds = " or ".join(table for table in wanted if table != "choices")
+        kinds += f" for feedback {feedback}" if feedback else ""
+        raise InputError(f"{where}: found {listed}, expected a table {kinds}{forms}")
     return [tables[table] for table in ("memberships", used) if table in tables]
 
 
@@ -122,26 +158,42 @@ def _parts(folder: Path) -> list[Path]:
     return sorted(entry for entry in folder.iterdir() if is_part(entry.name) and entry.is_file())
 
 
-def _source(table: str, path: Path) -> Source:
+def _sheet_source(table: str, workbook: Workbook, sheet: str | None) -> Source:
+    name = workbook.find(sheet)
+    others = len(workbook.sheets) - 1
+    note = ""
+    if sheet is None and others:
+        note = f"{workbook.path}: the sheet {name!r} was read, of {others + 1}; {said('sheet')} says which"
+    shown = f"{workbook.path}, sheet {name!r}" if others else str(workbook.path)
+    return Source(table, shown, frame=workbook.read(name), sheet=name, note=note)
+
+
+def _source(table: str, path: Path, sheet: str | None = None) -> Source:
     if path.is_dir():
         return Source(table, str(path), tuple(str(part) for part in _parts(path)))
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise InputError(f"{path}: expected a .csv or .parquet file, or a folder with a table pairs or totals")
+        raise InputError(f"{path}: expected a .csv, .xlsx or .parquet file, or a folder with a table pairs or totals")
+    if kind == "sheet":
+        return _sheet_source(table, Workbook.open(path), sheet)
     if kind == "parquet":
         return Source(table, str(path), (str(path),))
-    header, skipped = _first_line(path)
-    return Source(table, str(path), (str(path),), replace(csv_dialect(header, str(path)), skip=skipped))
+    header, skipped, encoding = _first_line(path)
+    dialect = replace(csv_dialect(header, str(path)), skip=skipped, encoding=encoding)
+    return Source(table, str(path), (str(path),), dialect)
 
 
-def _first_line(path: Path) -> tuple[str, int]:
+def _first_line(path: Path) -> tuple[str, int, str]:
+    """Return the header of a CSV file, how many lines come before it, and how text is written there."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _record(file)
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not text in UTF-8") from None
+        with path.open("rb") as raw:
+            first = raw.read(2)
+        for encoding in ["utf-16"] if first in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else ["utf-8-sig", WINDOWS]:
+            with suppress(UnicodeError), path.open(encoding=encoding, newline="") as file:
+                return *_record(file), encoding.removesuffix("-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
+    raise InputError(f"{path}: is not text in UTF-8, UTF-16 or Windows-1252")
 
 
 def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
@@ -166,13 +218,7 @@ def csv_dialect(header: str, shown: str) -> Dialect:
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
     separator, cells = split_header(header)
-    names: list[str] = []
-    for name in cells:
-        unique = name
-        while unique in names:
-            unique += " "  # headers may repeat; blanks do not count when columns are matched
-        names.append(unique)
-    return Dialect(separator, tuple(names))
+    return Dialect(separator, tuple(told_apart(cells)))
 
 
 def _arrow_table(frame: Any, table: str) -> Any:

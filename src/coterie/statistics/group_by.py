@@ -103,6 +103,15 @@ def total_rows(members: str, totals: str, which: str, least: int = 0) -> str:
     )
 
 
+def score_rows(members: str, scores: str, which: str) -> str:
+    """Return the memberships and scores of teams of each sample next to each other; scores have no agent."""
+    return (
+        f"SELECT {which} AS part, sample, agent, coalition, utility FROM (SELECT sample, agent, coalition, "
+        f"CAST(NULL AS DOUBLE) AS utility FROM {members} UNION ALL SELECT sample, "
+        f"CAST(NULL AS STRING) AS agent, coalition, utility FROM {scores}) AS everything ORDER BY sample"
+    )
+
+
 def most_terms(members: str) -> str:
     """Return the largest number of pair terms that any total adds up."""
     return f"SELECT coalesce(max(terms), 0) AS most FROM ({terms(members)}) AS counted"

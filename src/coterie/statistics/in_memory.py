@@ -11,6 +11,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.log import refusals
 from coterie.log.queries import SLACK
+from coterie.log.scales import likely_scale
 from coterie.statistics.accumulate import Cooccurrences, TotalSums
 from coterie.statistics.fixed_point import FIXED_BITS, fixed_points
 from coterie.statistics.pair_statistics import PairStatistics
@@ -64,7 +65,9 @@ def refuse_outside(utility: FloatArray, limits: tuple[float, float], sigma: floa
     if not np.isfinite(value):
         raise InputError(f"{what}: {refusals.not_finite(str(value))}")
     seen = utility[np.isfinite(utility)]
-    said = refusals.outside_range(value, limits, (float(seen.min()), float(seen.max())), sigma)
+    if sigma is not None:
+        raise InputError(f"{what}: {refusals.beyond_sigma(value, limits, sigma)}")
+    said = refusals.outside_range(value, limits, likely_scale({float(seen.min()): 1, float(seen.max()): 1}))
     raise InputError(f"{what}: {said}")
 
 

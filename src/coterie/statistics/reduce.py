@@ -12,7 +12,7 @@ from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.log import queries
-from coterie.log.columns import doubles, known_codes, numbers
+from coterie.log.columns import codes, doubles, known_codes, numbers
 from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by
@@ -29,6 +29,7 @@ from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
 from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.statistics.streaming import whole_samples
+from coterie.statistics.team_scores import ScoreSums
 from coterie.statistics.total_statistics import TotalStatistics
 from coterie.sums import Sums
 from coterie.words import said
@@ -58,6 +59,8 @@ def reduce_log(
         raise InputError(
             f"{said(sizes='aware')} needs a table memberships; sizes inferred from pairs could be too small"
         )
+    if log.of_teams and (sizes == "aware" or joint or unweighted):
+        raise InputError(f"scores of teams are read with {said(sizes='ignore')} and over edges only")
     if joint and (log.feedback != "bandit" or not log.symmetric or noise == "samples" or sizes == "aware"):
         raise InputError(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
@@ -68,13 +71,16 @@ def reduce_log(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
         seed, log.declared_agents, log.declared_coalitions, log.options["missing"], log.adaptive,
+        log.of_teams,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)
     reduced: tuple[PartStatistics, ...]
     by_size: tuple[PairStatistics, ...] = ()
     by_order: PairStatistics | None = None
-    if log.feedback == "bandit":
+    if log.of_teams:
+        reduced = reduce_scores(task)
+    elif log.feedback == "bandit":
         reduced = reduce_totals(task, unweighted=unweighted, joint=joint)
     elif clues and log.has_memberships and can_test_sizes(setting):
         reduced, by_size, by_order = reduce_pairs_and_sizes(task)
@@ -90,7 +96,8 @@ def reduce_log(
     if log.options["symmetrize"]:  # averages have no order
         by_order = None
     drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
-    unrecorded, hashes = _unrecorded(task, reduced) if log.has_memberships else None, sample_hashes(log)
+    unrecorded = _unrecorded(task, reduced) if log.has_memberships and not log.of_teams else None
+    hashes = sample_hashes(log)
     kept = Clues(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
         sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
@@ -111,7 +118,7 @@ def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noi
     if noise != "auto":
         return noise, None
     if log.feedback == "bandit":
-        return "pairs", NO_EXCESS
+        return "samples" if log.of_teams else "pairs", NO_EXCESS
     decisive = sample_excess(log, division)
     return chosen_noise(decisive), decisive
 
@@ -444,6 +451,25 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[To
     for rows in total_batches(task):
         found.add(*rows)
     return found.statistics(n_samples, _teams(task, division).sums())
+
+
+def reduce_scores(task: Reduction) -> tuple[TotalStatistics, ...]:
+    """Return the statistics of each part of a log of teams' scores."""
+    setting, division = task.setting, task.division
+    found = ScoreSums(setting)
+    query = group_by.score_rows(task.members, task.engine.name("totals"), division.sql())
+    for batch in whole_samples(task.engine.stream(query)):
+        rows = batch.rows
+        found.add(
+            batch.sample, numbers(rows["part"]), codes(rows["agent"], task.agent_names),
+            _labels(task, rows["coalition"].combine_chunks()), doubles(rows["utility"]),
+        )  # fmt: skip
+    samples, teams = _samples(task, division).sums(), _teams(task, division).sums()
+    nobody = np.zeros(setting.n_agents, dtype=np.int64)
+    return tuple(
+        TotalStatistics(setting, _count(samples[p]), nobody, teams[p], {}, sums)
+        for p, sums in enumerate(found.result())
+    )
 
 
 def total_batches(

@@ -119,7 +119,7 @@ def possible(setting: Setting) -> bool:
     Where actions depend on earlier utilities no direction is fixed, and without a range there is no moment that would
     bound the others.
     """
-    held_out = len(setting.shares) > 1 and not setting.adaptive
+    held_out = len(setting.shares) > 1 and not setting.adaptive and not setting.of_teams
     return setting.feedback == "bandit" and setting.utility_range is not None and setting.sigma is None and held_out
 
 

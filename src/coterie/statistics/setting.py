@@ -53,6 +53,8 @@ class Setting:
     """Whether meetings without a row are left out, or counted at their worst."""
     adaptive: bool = False
     """Whether who met whom may have depended on earlier utilities."""
+    of_teams: bool = False
+    """Whether totals are scores of teams, each over all its pairs."""
 
     @property
     def n_agents(self) -> int:
@@ -116,7 +118,10 @@ class Setting:
 
     def to_json(self) -> dict[str, Any]:
         """Return the setting as plain values."""
-        return asdict(self)
+        found = asdict(self)
+        if not self.of_teams:  # as files were before there were such logs
+            del found["of_teams"]
+        return found
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Setting":
@@ -128,7 +133,7 @@ class Setting:
     def merged(self, other: "Setting") -> "Setting":
         """Return the setting of both logs together; names and observed actions are united."""
         free = {*_NAME_LISTS, "action_sets"} - {"shares"}
-        ours, theirs = self.to_json(), other.to_json()
+        ours, theirs = asdict(self), asdict(other)
         for key, value in ours.items():
             if key not in free and value != theirs[key]:
                 cure = f"; make both with {said(noise='samples')}" if key == "noise" else ""

@@ -77,7 +77,8 @@ class Statistics:
             "pairs": pairs of one sample are independent. "samples": only samples are, so counts of
             what occurred together are kept too (bandit logs: weights 1/c^2 instead of 1/c).
             "auto": "pairs" if the samples that learn are enough to show dependence and do not, else "samples";
-            `setting.noise` says which.
+            `setting.noise` says which. Totals cannot show it: "pairs" for those of agents, and "samples" for scores of
+            teams, which are one number.
         parts
             The share of the samples in each part; by default half to learn, half to certify.
         seed
@@ -138,6 +139,8 @@ class Statistics:
         joint = bandit and log.symmetric and plain and noise != "samples" and k * n * (n - 1) // 2 <= JOINT_EDGES
         few = k * (n - 1) <= UNWEIGHTED_FEATURES
         unweighted = bandit and plain and not log.pool_coalitions and (paper or few)
+        if log.of_teams:  # there is one way to read them
+            joint = unweighted = False
         return cls.of(log, sizes=sizes, noise=noise, parts=parts, seed=seed, joint=joint, unweighted=unweighted)
 
     @classmethod
@@ -152,7 +155,7 @@ class Statistics:
         from coterie.statistics.noise import with_noise  # here, since it makes statistics
 
         log = as_log(log)
-        unweighted = log.feedback == "bandit"
+        unweighted = log.feedback == "bandit" and not log.of_teams
         made = cls.of(log, sizes=sizes, noise=noise, parts=(1.0,), unweighted=unweighted, clues=False)
         return with_noise(made, "pairs") if made.cannot_tell else made
 

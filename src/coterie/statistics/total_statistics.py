@@ -74,9 +74,13 @@ class JointSums:
     """sum P_m, shape (E, E)."""
     moments: FloatArray
     """sum Z_m^+ v_m, shape (E,), with totals counted from the neutral point."""
+    scores: FloatArray | None = None
+    """Scores of teams (`coterie.statistics.team_scores`): the sum of w v^2, how many independent ones they are worth,
+    and how many there are."""
 
     def __add__(self, other: "JointSums") -> "JointSums":
-        return JointSums(self.projections + other.projections, self.moments + other.moments)
+        scores = None if self.scores is None or other.scores is None else self.scores + other.scores
+        return JointSums(self.projections + other.projections, self.moments + other.moments, scores)
 
 
 def edge_index(setting: Setting) -> IntArray:
@@ -84,6 +88,14 @@ def edge_index(setting: Setting) -> IntArray:
     i, j = np.triu_indices(setting.n_agents, 1)
     tables = np.repeat(np.arange(setting.n_tables), len(i))
     return np.stack([tables, np.tile(i, setting.n_tables), np.tile(j, setting.n_tables)], axis=1).astype(np.int64)
+
+
+def own_edges(setting: Setting) -> tuple[IntArray, ...]:
+    """Return for each agent the edge of each of their unknowns."""
+    edges = edge_index(setting)
+    place = np.zeros((setting.n_tables, setting.n_agents, setting.n_agents), dtype=np.int64)
+    place[edges[:, 0], edges[:, 1], edges[:, 2]] = place[edges[:, 0], edges[:, 2], edges[:, 1]] = np.arange(len(edges))
+    return tuple(np.delete(place[:, i], i, axis=1).ravel() for i in range(setting.n_agents))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +115,8 @@ class TotalStatistics:
     @property
     def rows(self) -> int:
         """The number of observations."""
+        if self.joint is not None and self.joint.scores is not None:
+            return int(self.joint.scores[2])
         return int(self.totals.sum())
 
     @cached_property
@@ -176,6 +190,8 @@ class TotalStatistics:
             found |= {f"{name}_{field}": getattr(sums, field) for field in _FIELDS}
         if self.joint is not None:
             found |= {"joint_projections": self.joint.projections, "joint_moments": self.joint.moments}
+            if self.joint.scores is not None:
+                found |= {"joint_scores": self.joint.scores}
         return found
 
     @classmethod
@@ -188,7 +204,7 @@ class TotalStatistics:
         }
         joint = None
         if "joint_moments" in arrays:
-            joint = JointSums(arrays["joint_projections"], arrays["joint_moments"])
+            joint = JointSums(arrays["joint_projections"], arrays["joint_moments"], arrays.get("joint_scores"))
         teams = Sums(arrays["team_keys"], arrays["team_values"])
         return cls(setting, int(arrays["n_samples"]), arrays["totals"], teams, weighted, joint)
 
@@ -220,4 +236,4 @@ def _wider_joint(joint: JointSums, old: Setting, new: Setting) -> JointSums:
     projections, moments = np.zeros((len(place), len(place))), np.zeros(len(place))
     projections[np.ix_(where, where)] = joint.projections
     moments[where] = joint.moments
-    return JointSums(projections, moments)
+    return JointSums(projections, moments, joint.scores)

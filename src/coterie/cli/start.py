@@ -1,0 +1,142 @@
+"""`coterie start`: from a table to a log, by guesses that say why, and questions."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from coterie.cli.output import aligned, messages, results, short, wrapped
+from coterie.errors import InputError
+from coterie.log.options import Totals
+from coterie.log.start import SHAPES, Answer, Guess, start
+from coterie.words import counted, number
+
+LISTED = 40
+"""How many columns of a table are shown."""
+
+
+def command(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="A spreadsheet, CSV or Parquet file.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the guesses, ask nothing.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder to write; a new one named like the table by default.")
+    ] = None,
+    sheet: Annotated[str | None, typer.Option(help="Which sheet of a spreadsheet, by name or number.")] = None,
+    columns: Annotated[str | None, typer.Option(help="What is known: sample=Project,utility=Score.")] = None,
+) -> None:
+    """Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes."""
+    if not yes and not sys.stdin.isatty():
+        raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
+    folder = Path(table.stem) if out is None else out
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: already exists and is not an empty folder; say another with --out DIR")
+    guess = start(table, sheet=sheet, columns=columns)
+    for line in _columns(guess):
+        results.print(line)
+    if not yes:
+        results.print("\nEnter takes the answer in brackets.")
+        guess = _asked(guess)
+    for line in _guesses(guess):
+        results.print(line)
+    log = guess.write(folder)
+    for note in log.notes:
+        for line in wrapped(note, "  - ", "    "):
+            messages.print(line)
+    copied = next(one.name for one in sorted(folder.iterdir()) if one.name != "log.json")
+    results.print(
+        f"\nWrote {folder}: {copied}, a copy of the table, and log.json, which says all this.\n"
+        f"Go on with\n  coterie inspect {folder}\n  coterie learn {folder}"
+    )
+
+
+def _columns(guess: Guess) -> Iterator[str]:
+    yield f"{guess.path}: {counted(guess.rows, 'row')}, {counted(len(guess.columns), 'column')}"
+    rows = [("column", "filled", "different", "such as")]
+    for column in guess.columns[:LISTED]:
+        examples = ", ".join(short(value, 16) for value in column.examples)
+        rows.append((short(column.name), f"{column.filled:,}", f"{column.distinct:,}", examples))
+    yield from aligned(rows, left=(0, 3))
+
+
+def _guesses(guess: Guess) -> Iterator[str]:
+    yield f"\nIt is read as {SHAPES[guess.shape]}"
+    yield from aligned(
+        [(one.name, _worded(one.value), one.why) for one in (*guess.parts, *guess.answers)], left=(0, 1, 2)
+    )
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return " to ".join(number(end) for end in value)
+    return number(value) if isinstance(value, (int, float)) else short(str(value))
+
+
+def _asked(guess: Guess) -> Guess:
+    """Return the guess with the answers of whoever sits at the terminal; the rest is guessed anew from each."""
+    names = {column.name.casefold(): column.name for column in guess.columns}
+    chosen: dict[str, str] = {}
+    for one in guess.parts:
+        given = _prompt(one, _one_of(names))
+        chosen[one.name] = given
+    known: dict[str, Any] = {"sheet": guess.sheet, "columns": chosen}
+    guess = start(guess.path, **known)
+    for place in range(len(guess.answers)):
+        one = guess.answers[place]
+        known[one.name] = _prompt(one, _reader(one))
+        guess = start(guess.path, **known)  # what is the middle of a scale depends on the scale
+    return guess
+
+
+def _prompt(one: Answer, read: Any) -> Any:
+    return typer.prompt(f"\n{one.question}\n  ({one.why})", default=_worded(one.value), value_proc=read, err=True)
+
+
+def _one_of(names: dict[str, str]) -> Any:
+    def read(given: str) -> str:
+        if given.strip().casefold() not in names:
+            raise typer.BadParameter(f"there is no column {given!r}; there are: {', '.join(names.values())}")
+        return names[given.strip().casefold()]
+
+    return read
+
+
+def _reader(one: Answer) -> Any:
+    """Return what reads the answer to a question."""
+    if isinstance(one.value, bool):
+        return _yes_or_no
+    if one.name == "totals":
+        return _totals
+    return _range if one.name == "utility_range" else _number
+
+
+def _yes_or_no(given: str) -> bool:
+    word = given.strip().casefold()
+    if word not in {"y", "yes", "n", "no"}:
+        raise typer.BadParameter("say yes or no")
+    return word.startswith("y")
+
+
+def _totals(given: str) -> str:
+    words = get_args(Totals)
+    if given.strip().casefold() not in words:
+        raise typer.BadParameter(f"say one of: {', '.join(words)}")
+    return given.strip().casefold()
+
+
+def _range(given: str) -> list[float]:
+    ends = given.replace(" to ", " ").split()
+    if len(ends) != 2:
+        raise typer.BadParameter("say two numbers, such as 1 to 5")
+    return [_number(end) for end in ends]
+
+
+def _number(given: str) -> float:
+    try:
+        return float(given.strip().replace(",", "."))
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is no number") from None

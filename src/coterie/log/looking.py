@@ -1,0 +1,221 @@
+"""A look at a table that nobody has explained yet: what its columns hold, and which of them is what."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from coterie.log import shape_queries
+from coterie.log.engine import NUMBER, Engine
+from coterie.log.names import plain
+from coterie.log.tables import Source
+
+VALUES = 5000
+"""How many different values of a column are looked at."""
+
+WORDS: dict[str, str] = {
+    "sample": "sample week month date day term season year period round sprint quarter semester event session edition "
+    "hackathon when time woche monat datum tag runde jahr semaine mois jour fecha semana mes",
+    "coalition": "coalition team group area domain project department room table unit squad crew subject course club "
+    "topic issue gruppe abteilung projekt bereich equipe groupe equipo",
+    "agent": "agent who person name employee student pupil member rater from reviewer player participant voter country "
+    "author giver consultant colleague by wer mitarbeiter schüler qui persona",
+    "partner": "partner with whom about rated to teammate peer reviewee mate other colleague ratee for receiver mit "
+    "partnerin avec con",
+    "utility": "utility score rating stars points grade mark value result good satisfaction total worth utilities "
+    "bewertung punkte note wert puntos",
+    "choice": "choice vote pick decision answer voted ballot wahl stimme",
+    "members": "members participants names people team_members mitglieder",
+}
+"""Words in headers, by the column that they suggest."""
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "pairs": ("sample", "coalition", "agent", "partner", "utility"),
+    "listed scores": ("sample", "coalition", "members", "utility"),
+    "records": ("sample", "coalition", "agent", "utility"),
+    "choices": ("sample", "coalition", "agent", "choice"),
+}
+"""The columns of what one table may be."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column of a table holds."""
+
+    name: str
+    filled: int
+    """How many cells are not empty."""
+    times: Mapping[str, int]
+    """How often each value occurs, of the most frequent ones."""
+
+    @property
+    def distinct(self) -> int:
+        """How many different values there are, as far as was looked."""
+        return len(self.times)
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The values, without regard to case and spaces."""
+        return {plain(value) for value in self.times}
+
+    def share(self, pattern: str) -> float:
+        """Return the share of the filled cells that look so."""
+        found = sum(count for value, count in self.times.items() if re.search(pattern, value.strip()))
+        return found / max(sum(self.times.values()), 1)
+
+    @cached_property
+    def numbers(self) -> dict[float, int]:
+        """How often each number occurs; what is no number is left out."""
+        found: dict[float, int] = {}
+        for value, count in self.times.items():
+            if re.fullmatch(NUMBER, written := value.strip().replace(",", ".")):
+                found[float(written)] = found.get(float(written), 0) + count
+        return found
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether nearly all cells are numbers."""
+        return sum(self.numbers.values()) >= 0.9 * max(sum(self.times.values()), 1)
+
+    @property
+    def is_dates(self) -> bool:
+        """Whether nearly all cells look like dates."""
+        return self.share(r"^\d{4}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$|^\d{4}[- ]?(Q|W)\d") >= 0.9
+
+    @property
+    def is_lists(self) -> bool:
+        """Whether most cells list several names."""
+        return self.share(r"[^;,|\n]+[;,|\n]\s*[^;,|\n]+") >= 0.6 and not self.is_numeric
+
+    @property
+    def examples(self) -> list[str]:
+        """A few of its values."""
+        return sorted(self.times, key=lambda value: (-self.times[value], value))[:3]
+
+    def word_for(self, role: str) -> str | None:
+        """Return the word of the header that suggests a role; the role's own name, and the first word, weigh most."""
+        words = re.findall(r"[^\W\d_]+", self.name.casefold())
+        known = WORDS[role].split()
+        return next((word for word in words if word in known or word.removesuffix("s") in known), None)
+
+
+def look(engine: Engine, source: Source) -> tuple[int, list[Column]]:
+    """Return the number of rows and the columns of a table."""
+    header = list(engine.types(source))
+    cells = {f"c{place}": name for place, name in enumerate(header) if name.strip()}
+    engine.load(replace(source, table="looked_at"), cells)
+    view = engine.name("looked_at")
+    rows = _count(engine, shape_queries.without(view, shape_queries.is_empty(list(cells))))
+    columns = []
+    for cell, name in cells.items():
+        found = engine.table(shape_queries.values(view, cell, VALUES))
+        times = dict(zip(found["value"].to_pylist(), found["times"].to_pylist(), strict=True))
+        filled = _count(engine, shape_queries.without(view, shape_queries.is_empty([cell])))
+        columns.append(Column(name.strip(), filled, times))
+    return rows, [column for column in columns if column.filled]
+
+
+def _count(engine: Engine, query: str) -> int:
+    return int(engine.table(shape_queries.counted(query))["n"][0].as_py())
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column of a log, which column of the table it seems to be, and why."""
+
+    role: str
+    column: str
+    why: str
+
+
+def guess_parts(columns: Sequence[Column], fixed: Mapping[str, str]) -> tuple[str, list[Part]]:
+    """Return what kind of table it seems to be, and which column is what; `fixed` says what is known.
+
+    Every way to give the columns of a kind to those of the table has a score, by words of headers and by what cells
+    hold; the best one wins.
+    """
+    best: tuple[float, str, list[Part]] | None = None
+    for shape, roles in ROLES.items():
+        likely = [_candidates(role, columns, fixed) for role in roles]
+        for chosen in _choices(likely):
+            parts = dict(zip(roles, chosen, strict=True))
+            score = sum(fit for fit, _, _ in chosen) + _together(shape, {r: c for r, (_, c, _) in parts.items()})
+            score -= 0.5 * len(roles)  # a column more must be worth it
+            if best is None or score > best[0]:
+                best = (score, shape, [Part(role, column.name, why) for role, (_, column, why) in parts.items()])
+    if best is None or best[0] <= 0:
+        return "", []
+    return best[1], best[2]
+
+
+Fit = tuple[float, Column, str]
+
+LIKELY = 4
+"""So many columns are tried for each role."""
+
+
+def _choices(likely: list[list[Fit]]) -> list[tuple[Fit, ...]]:
+    """Return every way to choose one column for each role, no column twice."""
+    ways: list[tuple[Fit, ...]] = [()]
+    for fits in likely:
+        ways = [(*way, fit) for way in ways for fit in fits if all(fit[1] is not other for _, other, _ in way)]
+    return ways
+
+
+def _candidates(role: str, columns: Sequence[Column], fixed: Mapping[str, str]) -> list[Fit]:
+    known = fixed.get(role)
+    if known is not None:
+        return [(5.0, column, "you said so") for column in columns if column.name.casefold() == known.casefold()]
+    taken = {name.casefold() for name in fixed.values()}
+    free = [column for column in columns if column.name.casefold() not in taken]
+    return sorted((fit for column in free if (fit := _fit(role, column))), key=lambda fit: -fit[0])[:LIKELY]
+
+
+def _fit(role: str, column: Column) -> Fit | None:
+    """Return how well a column suits a role on its own, and why; None if it cannot have it."""
+    if column.name.casefold() == role:
+        return 6.0, column, "it is called so"
+    word = column.word_for(role)
+    score, why = (3.0, f"its name says {word!r}") if word else (0.0, "")
+    if role == "utility":
+        if not column.is_numeric or column.is_dates:
+            return None
+        return score + 1.0, column, why or "it holds numbers"
+    if role == "members":
+        return (score + 3.0, column, "its cells list several names") if column.is_lists else None
+    if column.is_lists:
+        return None
+    if role == "sample":
+        if column.is_dates:
+            return score + 3.0, column, "it holds dates"
+        return score, column, why or "nothing else says when"
+    if role == "choice":
+        return (score, column, why) if word and column.distinct <= 30 else None
+    if column.is_dates:
+        return None
+    if role in {"agent", "partner"} and column.is_numeric:
+        score -= 1.0
+    return score, column, why or "it holds names"
+
+
+def _together(shape: str, chosen: Mapping[str, Column]) -> float:
+    """Return how well columns suit each other."""
+    score = 0.0
+    agent, coalition = chosen.get("agent"), chosen["coalition"]
+    if agent is not None and agent.names & coalition.names and not (agent.is_numeric or coalition.is_numeric):
+        score -= 3.0
+    if agent is not None and not agent.is_numeric and agent.distinct >= coalition.distinct:
+        score += 0.5
+    if shape == "pairs":
+        assert agent is not None
+        partner = chosen["partner"]
+        common = len(agent.names & partner.names) / max(min(len(agent.names), len(partner.names)), 1)
+        score += 4.0 if common >= 0.3 and partner.names != coalition.names else -6.0
+        score += 0.5 * _before(agent, partner)
+    return score
+
+
+def _before(agent: Column, partner: Column) -> float:
+    """Return 1 if headers differ in a number at the end, as in "Person 1" and "Person 2", and agree in the order."""
+    first, second = (re.search(r"(\d+)\D*$", column.name) for column in (agent, partner))
+    return 1.0 if first and second and int(first[1]) < int(second[1]) else 0.0

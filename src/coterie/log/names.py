@@ -1,0 +1,81 @@
+"""Names that were typed by hand: spellings that differ in case or spaces only, and teams that are named like people."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from coterie.words import counted, in_order, said
+
+LISTED = 3
+"""How many of them a sentence shows."""
+
+_PERSON = re.compile(r"[^\W\d_][^\W\d_'.-]+,? ([A-Z][.]? )?[^\W\d_][^\W\d_'.-]+")
+
+
+def spaced(name: str) -> str:
+    """Return a name with single spaces between its words and none around it."""
+    return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+def plain(name: str) -> str:
+    """Return what spellings that differ in case or spaces only have in common."""
+    return spaced(name).casefold()
+
+
+def spellings(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the names that have several spellings, each with all of them.
+
+    >>> spellings(["Bob", "Ada", "bob "])
+    [('Bob', 'bob ')]
+    """
+    found: dict[str, list[str]] = {}
+    for name in in_order(names):
+        found.setdefault(plain(name), []).append(name)
+    return [tuple(several) for several in found.values() if len(several) > 1]
+
+
+def cleaned(times: Mapping[str, int]) -> dict[str, str]:
+    """Return for each name that should be spelled otherwise how: as it is most often, with single spaces.
+
+    >>> cleaned({"Bob": 5, "bob": 2, " Ada": 1})
+    {'bob': 'Bob', ' Ada': 'Ada'}
+    """
+    often: dict[str, dict[str, int]] = {}
+    for name in in_order(times):
+        votes = often.setdefault(plain(name), {})
+        votes[spaced(name)] = votes.get(spaced(name), 0) + times[name]
+    best = {key: max(votes, key=lambda spelling: votes[spelling]) for key, votes in often.items()}
+    return {name: best[plain(name)] for name in times if name and best[plain(name)] not in {name, ""}}
+
+
+def about_spellings(what: str, names: Sequence[str]) -> list[str]:
+    """Return what to tell of names with several spellings."""
+    found = spellings(names)
+    if not found:
+        return []
+    shown = ", ".join(" and ".join(map(repr, several)) for several in found[:LISTED])
+    more = f" and {len(found) - LISTED:,} more" if len(found) > LISTED else ""
+    noun = f"{what} has" if len(found) == 1 else f"{what}s have"
+    told = (
+        f"{len(found):,} {noun} several spellings that differ in case or spaces only, and each counts on its own: "
+        f"{shown}{more}; {said(clean_names=True)} merges them"
+    )
+    return [told]
+
+
+def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:
+    """Return what to tell where coalitions are named like people: columns may be swapped."""
+    known = {plain(name) for name in agents}
+    alike = [name for name in coalitions if plain(name) in known]
+    if 2 * len(alike) < max(len(coalitions), 2):
+        people = [name for name in coalitions if _PERSON.fullmatch(spaced(name))]
+        others = sum(_PERSON.fullmatch(spaced(name)) is not None for name in agents)
+        if 2 * len(people) < max(len(coalitions), 4) or 4 * others >= len(agents):
+            return []
+        alike = people
+    shown = ", ".join(map(repr, alike[:LISTED]))
+    told = (
+        f"{counted(len(alike), 'coalition is', 'coalitions are')} named like people, such as {shown}: if the columns "
+        f"agent and coalition are swapped, say so with {said('columns')}"
+    )
+    return [told]

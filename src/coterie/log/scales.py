@@ -1,0 +1,102 @@
+"""Which scale ratings are on, from the values that occur; and which of these are probably typos."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coterie.words import counted, number
+
+COMMON = (
+    (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0), (1.0, 5.0), (0.0, 5.0), (-3.0, 3.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0),
+    (-5.0, 5.0), (-10.0, 10.0), (0.0, 100.0), (-100.0, 100.0),
+)  # fmt: skip
+"""Scales that people are asked to rate on, narrow ones first."""
+
+OTHERS = ((1.0, 3.0), (0.0, 3.0), (1.0, 4.0), (0.0, 4.0), (1.0, 6.0), (0.0, 6.0), (0.0, 20.0), (1.0, 100.0))
+"""Rarer ones, which both of their ends must show."""
+
+ENOUGH = 20
+"""Among fewer values, none is taken for a typo."""
+
+SHARE = 200
+"""One value in so many may be a typo."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where ratings lie, and why that is likely."""
+
+    low: float
+    high: float
+    why: str
+    typos: int = 0
+    """How many values lie outside, so few that they are probably typos."""
+
+    @property
+    def middle(self) -> float:
+        """What is neither good nor bad on it."""
+        return (self.low + self.high) / 2
+
+
+def most_typos(count: int) -> int:
+    """Return how many of so many values may be typos."""
+    return 0 if count < ENOUGH else max(1, count // SHARE)
+
+
+def likely_scale(times: Mapping[float, int]) -> Scale:
+    """Return the scale that values are likely on, given how often each occurs.
+
+    >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 6: 1})
+    Scale(low=1.0, high=5.0, why='all but 1 value lie from 1 to 5', typos=1)
+    >>> likely_scale({0.25: 3, 0.75: 5}).why
+    'values go from 0.25 to 0.75'
+    """
+    values = sorted(times)
+    seen = (float(values[0]), float(values[-1]))
+    low, high, typos = _without_rare_ends(times)
+    if seen in COMMON:
+        return _scale(seen, seen)
+    if typos and (low, high) in COMMON:
+        return _scale((low, high), seen, typos)
+    if seen in OTHERS:
+        return _scale(seen, seen)
+    whole, most = _around(*seen), _around(low, high)
+    if typos and most is not None and (whole is None or whole[1] - whole[0] >= 2 * (most[1] - most[0])):
+        outside = sum(count for value, count in times.items() if not most[0] <= value <= most[1])
+        return _scale(most, seen, outside)
+    return _scale(whole or seen, seen)
+
+
+def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0) -> Scale:
+    if ends[0] == ends[1]:
+        ends = (ends[0] - 1, ends[1] + 1)
+    low, high = ends
+    why = f"values go from {number(seen[0])} to {number(seen[1])}"
+    if seen[0] == seen[1]:
+        why = f"every value is {number(seen[0])}"
+    if typos:
+        why = f"all but {counted(typos, 'value')} lie from {number(low)} to {number(high)}"
+    return Scale(low, high, why, typos)
+
+
+def _without_rare_ends(times: Mapping[float, int]) -> tuple[float, float, int]:
+    """Return the smallest and the largest value apart from a few at the ends, and how many these are."""
+    values = sorted(times)
+    spare = most_typos(sum(times.values()))
+    first, last, left = 0, len(values) - 1, spare
+    # The end that is further from the rest goes first.
+    while last - first >= 2:
+        below, above = values[first + 1] - values[first], values[last] - values[last - 1]
+        end = first if below > above or (below == above and times[values[first]] < times[values[last]]) else last
+        if times[values[end]] > left:
+            break
+        left -= times[values[end]]
+        first, last = (first + 1, last) if end == first else (first, last - 1)
+    return float(values[first]), float(values[last]), spare - left
+
+
+def _around(low: float, high: float) -> tuple[float, float] | None:
+    """Return the narrowest common scale around two values that is not much too wide for them."""
+    for ends in COMMON:
+        if ends[0] <= low and high <= ends[1] and (low == high or high - low >= 0.3 * (ends[1] - ends[0])):
+            return ends
+    return None

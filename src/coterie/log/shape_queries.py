@@ -1,0 +1,239 @@
+"""The SQL that turns tables as people keep them into the tables of a log, see `coterie.log.shapes`.
+
+As in `coterie.log.queries`, texts hold names of views and columns and numbers, never values of a log.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from coterie.log import queries
+
+PLACE = ("file_name", "row_index")
+
+NO_UTILITY = "(utility IS NULL AND coalesce(trim(written), '') = '')"
+NO_CHOICE = "(coalesce(trim(choice), '') = '')"
+
+
+def respelled(view: str, columns: Sequence[str], lookups: Mapping[str, str]) -> str:
+    """Return a view with the names in some columns replaced; `lookups` says for these where name and clean are."""
+    chosen = [f"coalesce(n_{one}.clean, r.{one}) AS {one}" if one in lookups else f"r.{one}" for one in columns]
+    joined = [f"LEFT JOIN {lookup} n_{one} ON r.{one} = n_{one}.name" for one, lookup in lookups.items()]
+    return f"SELECT {', '.join(chosen)} FROM {view} r {' '.join(joined)}"
+
+
+def name_counts(columns: Sequence[tuple[str, str]]) -> str:
+    """Return how often each name is written in some columns, given as (view, column)."""
+    parts = " UNION ALL ".join(f"SELECT {column} AS name FROM {view}" for view, column in columns)
+    return f"SELECT name, count(*) AS times FROM ({parts}) AS written WHERE coalesce(name, '') <> '' GROUP BY name"
+
+
+def count(view: str, condition: str) -> str:
+    """Return how many rows meet a condition."""
+    return f"SELECT count(*) AS n FROM {view} WHERE {condition}"
+
+
+def without(view: str, condition: str) -> str:
+    """Return the rows that do not meet a condition."""
+    return f"SELECT * FROM {view} WHERE NOT {condition}"
+
+
+def is_empty(columns: Sequence[str]) -> str:
+    """Return whether every cell of a row is empty."""
+    cells = [NO_UTILITY if one == "utility" else f"coalesce(trim({one}), '') = ''" for one in columns]
+    return f"({' AND '.join(cells)})"
+
+
+def with_members(view: str, cells: str) -> str:
+    """Return a row for each of the agents that a cell lists; `cells` is an expression with a row for each."""
+    named = ("sample", "coalition", "utility", "written", *PLACE)
+    listed = f"SELECT {', '.join(named)}, {cells} AS agent FROM {view}"
+    return f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> ''"
+
+
+def memberships(view: str) -> str:
+    """Return who was where."""
+    return f"SELECT sample, agent, coalition, {', '.join(PLACE)} FROM {view}"
+
+
+def _sized(rows: str, members: str) -> str:
+    """Return rows with the number of others in the coalition."""
+    return (
+        f"SELECT r.*, z.size - 1 AS others FROM {rows} r JOIN ({queries.sizes(members)}) z "
+        "ON r.sample = z.sample AND r.coalition = z.coalition"
+    )
+
+
+def alone(rows: str, members: str) -> str:
+    """Return how many rows with a utility are about an agent who had no company."""
+    return f"SELECT count(*) AS n FROM ({_sized(rows, members)}) AS sized WHERE others = 0 AND NOT {NO_UTILITY}"
+
+
+def totals(rows: str, members: str, *, averages: bool, skip: bool) -> str:
+    """Return each agent's total in a sample: the sum over her coalitions of what she got there.
+
+    A row may be an average over teammates, and is then the sum that it is the average of; see `queries.as_sums` for
+    `stated`, `times` and `most`. Coalitions without company have no pairs. Where what she got in one of them is not
+    known, neither is her total; `skip` leaves it out.
+    """
+    others = "CAST(others AS DOUBLE)"
+    bad = "utility IS NULL"
+    known = f" HAVING sum(CASE WHEN {NO_UTILITY} THEN 1 ELSE 0 END) = 0" if skip else ""
+    return (
+        f"SELECT sample, agent, CASE WHEN count(*) = count(utility) THEN "
+        f"sum(utility{f' * {others}' if averages else ''}) END AS utility, "
+        f"sum(utility * {others}) / sum({others}) AS stated, sum({others}) AS times, sum({others}) AS most, "
+        f"min(CASE WHEN {bad} THEN written END) AS written, min(file_name) AS file_name, "
+        f"coalesce(min(CASE WHEN {bad} THEN row_index END), min(row_index)) AS row_index "
+        f"FROM ({_sized(rows, members)}) AS sized WHERE others > 0 AND coalesce(agent, '') <> '' "
+        f"GROUP BY sample, agent{known}"
+    )
+
+
+def one_score(rows: str) -> str:
+    """Return the score of each team that is written in the rows of all its members; `smallest` differs if they do."""
+    bad = f"utility IS NULL AND NOT {NO_UTILITY}"
+    return (
+        "SELECT sample, coalition, CASE WHEN sum(CASE WHEN " + bad + " THEN 1 ELSE 0 END) = 0 THEN max(utility) END "
+        "AS utility, min(utility) AS smallest, min(CASE WHEN " + bad + " THEN written END) AS written, "
+        "min(file_name) AS file_name, min(row_index) AS row_index "
+        f"FROM {rows} GROUP BY sample, coalition"
+    )
+
+
+def scores(rows: str, members: str, *, averages: bool) -> str:
+    """Return the sum over its pairs that the score of each team stands for, where a team has pairs.
+
+    `times` and `stated` are as in `queries.as_sums`, `terms` is the number of pairs.
+    """
+    pairs = "CAST((others + 1) * others / 2 AS DOUBLE)"
+    times = pairs if averages else "CAST(1 AS DOUBLE)"
+    return (
+        f"SELECT sample, coalition, utility * {times} AS utility, utility AS stated, {times} AS times, "
+        f"{pairs} AS terms, written, file_name, row_index FROM ({_sized(rows, members)}) AS sized "
+        f"WHERE others > 0 AND NOT {NO_UTILITY}"
+    )
+
+
+def memberless(rows: str, members: str) -> str:
+    """Return the first score of a team of which no member is known, and how many there are."""
+    return (
+        "SELECT r.sample AS sample, r.coalition AS coalition, r.file_name AS file_name, r.row_index AS row_index, "
+        f"(count(*) OVER ()) AS times FROM {rows} r LEFT JOIN ({queries.sizes(members)}) z ON r.sample = z.sample "
+        "AND r.coalition = z.coalition WHERE z.size IS NULL AND r.sample <> '' AND r.coalition <> '' "
+        "ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def disagreeing(rows: str) -> str:
+    """Return the first team whose members have different scores, and how many there are."""
+    return (
+        "SELECT sample, coalition, smallest, utility, file_name, row_index, (count(*) OVER ()) AS times "
+        f"FROM {rows} WHERE smallest <> utility ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def impossible_scores(view: str, limits: tuple[float, float]) -> str:
+    """Return the first score that its pairs cannot add up to, and how many there are."""
+    low, high = limits
+    slack = (high - low) * queries.SLACK
+    return (
+        f"SELECT stated, times, terms, file_name, row_index, (count(*) OVER ()) AS count FROM {view} "
+        f"WHERE {queries.is_finite()} AND NOT utility BETWEEN terms * {queries.double(low - slack)} "
+        f"AND terms * {queries.double(high + slack)} ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def repeated_totals(rows: str) -> str:
+    """Return how many agents have several rows in a sample, and how many of these have the same utility in all."""
+    return (
+        "SELECT count(*) AS several, "
+        "coalesce(sum(CASE WHEN smallest = largest AND smallest <> 0 THEN 1 ELSE 0 END), 0) AS same FROM "
+        f"(SELECT min(utility) AS smallest, max(utility) AS largest FROM {rows} "
+        "GROUP BY sample, agent HAVING count(*) > 1) AS repeated"
+    )
+
+
+def alike(choices: str, limits: tuple[float, float], *, symmetric: bool) -> str:
+    """Return a row for each pair of agents who chose in the same coalition: the top of the range, or its bottom.
+
+    One row per unordered pair, or two, one for each order.
+    """
+    low, high = (queries.double(end) for end in limits)
+    return (
+        "SELECT a.sample AS sample, a.coalition AS coalition, a.agent AS agent, b.agent AS partner, "
+        f"CASE WHEN trim(a.choice) = trim(b.choice) THEN {high} ELSE {low} END AS utility FROM {choices} a JOIN "
+        f"{choices} b ON a.sample = b.sample AND a.coalition = b.coalition "
+        f"AND a.agent {'<' if symmetric else '<>'} b.agent"
+    )
+
+
+def placed(pairs: str) -> str:
+    """Return pairs that no row of a file stands for, with the columns that tell of one."""
+    return (
+        "SELECT sample, coalition, agent, partner, utility, CAST(NULL AS VARCHAR(1)) AS written, '' AS file_name, "
+        f"CAST(0 AS BIGINT) AS row_index FROM {pairs}"
+    )
+
+
+def extent(pairs: str) -> str:
+    """Return how many pairs there are, and their smallest and largest utility."""
+    return f"SELECT count(*) AS n_rows, min(utility) AS smallest, max(utility) AS largest FROM {pairs}"
+
+
+def first_without_choice(view: str) -> str:
+    """Return the first row without a choice that is not empty, and how many there are."""
+    lacks = f"{NO_CHOICE} AND NOT {is_empty(('sample', 'coalition', 'agent', 'choice'))}"
+    return (
+        f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE {lacks} "
+        "ORDER BY file_name, row_index LIMIT 1"
+    )
+
+
+def values(view: str, column: str, most: int) -> str:
+    """Return how often each value of a column occurs, the most frequent ones first."""
+    return (
+        f"SELECT {column} AS value, count(*) AS times FROM {view} WHERE coalesce(trim({column}), '') <> '' "
+        f"GROUP BY {column} ORDER BY times DESC, value LIMIT {most}"
+    )
+
+
+def counted(query: str) -> str:
+    """Return how many rows a query has."""
+    return f"SELECT count(*) AS n FROM ({query}) AS found"
+
+
+def both_ways(pairs: str) -> str:
+    """Return how many pairs met, how many of these have rows in both orders, and how many of these differ.
+
+    Spellings that differ in case or spaces around them are the same person.
+    """
+    agent, partner = "lower(trim(agent))", "lower(trim(partner))"
+    return (
+        "SELECT count(*) AS pairs, coalesce(sum(CASE WHEN orders > 1 THEN 1 ELSE 0 END), 0) AS both_orders, "
+        "coalesce(sum(CASE WHEN orders > 1 AND smallest <> largest THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
+        f"count(DISTINCT {agent}) AS orders, min(utility) AS smallest, max(utility) AS largest FROM {pairs} "
+        f"WHERE {agent} <> {partner} AND utility IS NOT NULL GROUP BY sample, coalition, least({agent}, {partner}), "
+        f"greatest({agent}, {partner})) AS listed"
+    )
+
+
+def labels(view: str) -> str:
+    """Return in how many samples each coalition occurs."""
+    return f"SELECT coalition, count(DISTINCT sample) AS samples FROM {view} GROUP BY coalition"
+
+
+def per_teammate(rows: str, members: str) -> str:
+    """Return how often each utility occurs at each number of teammates, of those who had any."""
+    return (
+        f"SELECT others, utility, count(*) AS times FROM ({_sized(rows, members)}) AS sized "
+        "WHERE others > 0 AND utility IS NOT NULL GROUP BY others, utility"
+    )
+
+
+def shared_scores(rows: str) -> str:
+    """Return how many teams of several have more than one utility, and how many have one only."""
+    return (
+        "SELECT coalesce(sum(CASE WHEN values_seen = 1 THEN 1 ELSE 0 END), 0) AS same, "
+        "coalesce(sum(CASE WHEN values_seen > 1 THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
+        f"count(DISTINCT utility) AS values_seen FROM {rows} WHERE utility IS NOT NULL GROUP BY sample, coalition "
+        "HAVING count(*) > 1) AS teams"
+    )

@@ -1,0 +1,288 @@
+"""Tables as people keep them, turned into the tables of a log inside the engine.
+
+    pairs          sample, coalition, agent, partner, utility     as they are
+    totals         sample, agent, utility                         as they are, beside memberships
+    records        sample, agent, coalition, utility              memberships, and totals: the sum over a person's rows
+    scores         sample, coalition, utility                     scores of teams, beside memberships
+    listed scores  sample, coalition, members, utility            memberships and scores of teams; also records, each
+                                                                  with the score of the team
+    choices        sample, coalition, agent, choice               memberships, and pairs: the top of the range for two
+                                                                  who chose alike, its bottom for others
+
+On the way empty rows go, names are spelled alike if that is wanted, and rows without a utility or a choice are skipped
+with a count. What is told of all this are the notes of a log.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from coterie.errors import InputError
+from coterie.log import names, queries, schema, shape_queries
+from coterie.log.engine import Engine
+from coterie.log.options import TEAM_SCORES, Options
+from coterie.log.samples import samples_of
+from coterie.log.tables import Source
+from coterie.words import counted, number, said
+
+STATED = "stated_totals"
+"""The view of totals as they are written, where they are averages."""
+
+AVERAGES = {
+    "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
+    "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
+}
+
+SCORES = {
+    "team-scores": "the score of a team is taken for the sum over its pairs",
+    "team-score-averages": "the score of a team is taken for the average over its pairs",
+}
+
+SOME_SAMPLES = "{kept:,} of {every:,} samples are used, from {first!r} to {last!r}, {order}"
+SAME_TOTALS = (
+    "{count} several rows in one sample with the same utility in each; they were added up, since a row says what was "
+    "got in its coalition: if it is the total of the sample, keep it in a table totals (sample, agent, utility) "
+    "beside memberships"
+)
+CHOSEN = "two who chose alike get {high}, others {low}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a log as it is written."""
+
+    source: Source
+    shape: str
+    columns: Mapping[str, str]
+    """What the source calls each column of its shape."""
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns of its views."""
+        mine = list(schema.SHAPES[self.shape])
+        return [*mine, *(["written"] if "utility" in mine else []), *shape_queries.PLACE]
+
+
+def shape_of(source: Source, has: Mapping[str, bool], *, with_members: bool) -> str:
+    """Return what a source holds, by the columns it has; `with_members` if there is a table of memberships besides."""
+    if source.table == "memberships" or (source.table == "pairs" and not source.is_alone):
+        return source.table
+    if source.is_alone and has["partner"]:
+        return "pairs"
+    if source.table == "choices" or (source.is_alone and has["choice"]):
+        return "choices"
+    if has["members"] and has["coalition"] and not has["agent"]:
+        return "listed scores"
+    if has["coalition"] and has["utility"] and not has["agent"] and with_members:
+        return "scores"
+    if has["agent"] and has["coalition"] and has["utility"] and not with_members:
+        return "records"
+    return source.table
+
+
+def settled_totals(shape: str, options: Options) -> Options:
+    """Return the options, with totals that are what they must be in a table of this shape."""
+    totals = options["totals"]
+    if shape in {"scores", "listed scores"} and totals not in TEAM_SCORES:
+        totals = "team-scores" if totals == "sum" else "team-score-averages"
+    if totals in TEAM_SCORES and not options["symmetric"]:
+        raise InputError(
+            f"scores of teams do not tell who of two got what: leave out {said(symmetric=False)}, or rate pairs"
+        )
+    if shape == "totals" and totals in TEAM_SCORES:
+        raise InputError(f"{said(totals=totals)} needs a column coalition (team) that says whose score it is")
+    return {**options, "totals": totals}
+
+
+def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]:
+    """Make the views `memberships` and `pairs` or `totals` of a log, and return what to tell about it.
+
+    `met_pairs` are pairs with or without a utility.
+    """
+    views = {}
+    for table in tables:
+        name = f"read_{table.source.table}"
+        engine.load(replace(table.source, table=name), table.columns)
+        views[table.source.table] = name
+    if tables[-1].shape == "listed scores":
+        tables, views = [replace(tables[-1], shape="records")], _with_members(engine, tables[-1], views)
+    if options["clean_names"]:
+        views = _respelled(engine, tables, views)
+    views, notes = _within(engine, tables, views, options)
+    for table in tables:
+        views[table.source.table], told = _filled(engine, table, views[table.source.table], options)
+        notes += told
+    outcome = tables[-1]
+    of_teams = options["totals"] in TEAM_SCORES
+    make = {"pairs": _pairs, "totals": _totals, "records": _team_records if of_teams else _records,
+            "scores": _scores, "choices": _choices}  # fmt: skip
+    if len(tables) > 1:
+        engine.view("memberships", queries.columns_of(engine.name(views["memberships"]), ("*",)))
+    return notes + make[outcome.shape](engine, outcome, views[outcome.source.table], options)
+
+
+def _count(engine: Engine, query: str) -> int:
+    return int(engine.table(query)["n"][0].as_py())
+
+
+def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> dict[str, str]:
+    """Return views in which names that differ in case or spaces only are the same."""
+    lookups: dict[str, str] = {}
+    for columns in (("agent", "partner"), ("coalition",), ("sample",)):
+        written = [
+            (engine.name(views[table.source.table]), column)
+            for table in tables
+            for column in columns
+            if column in schema.SHAPES[table.shape]
+        ]
+        found = engine.table(shape_queries.name_counts(written))
+        clean = names.cleaned(dict(zip(found["name"].to_pylist(), found["times"].to_pylist(), strict=True)))
+        if clean:
+            lookup = f"names_{columns[0]}"
+            engine.lookup(lookup, pa.table({"name": list(clean), "clean": list(clean.values())}))
+            lookups |= dict.fromkeys(columns, engine.name(lookup))
+    result = {}
+    for table in tables:
+        name, mine = views[table.source.table], [one for one in schema.SHAPES[table.shape] if one in lookups]
+        if mine:
+            chosen = {one: lookups[one] for one in mine}
+            engine.view(f"named_{name}", shape_queries.respelled(engine.name(name), table.kept, chosen))
+            name = f"named_{name}"
+        result[table.source.table] = name
+    return result
+
+
+def _within(
+    engine: Engine, tables: Sequence[Table], views: Mapping[str, str], options: Options
+) -> tuple[dict[str, str], list[str]]:
+    """Return views of the samples that are wanted, and what to tell about it."""
+    since, until = options["since"], options["until"]
+    if since is None and until is None:
+        return dict(views), []
+    every = samples_of(engine, list(views.values()))
+    if not len(every):
+        raise InputError(f"{tables[-1].source.shown}: has no samples; an empty log says nothing")
+    kept = every.between(since, until)
+    engine.lookup("kept_samples", pa.table({"sample": kept.names}))
+    for name in views.values():
+        engine.view(f"kept_{name}", queries.within(engine.name(name), engine.name("kept_samples")))
+    result = {table: f"kept_{name}" for table, name in views.items()}
+    if len(kept) == len(every):
+        return result, []
+    first, last = kept.names[0].as_py(), kept.names[-1].as_py()
+    return result, [SOME_SAMPLES.format(kept=len(kept), every=len(every), first=first, last=last, order=kept.order)]
+
+
+def _filled(engine: Engine, table: Table, view: str, options: Options) -> tuple[str, list[str]]:
+    """Return a view without empty rows, and what to tell of rows without a utility or a choice."""
+    columns = schema.SHAPES[table.shape]
+    blank = {"utility": shape_queries.NO_UTILITY, "choice": shape_queries.NO_CHOICE}.get(columns[-1])
+    # An empty row lacks each of its cells, so where nothing lacks this one there is none.
+    lacks = _count(engine, shape_queries.count(engine.name(view), blank or f"coalesce(trim({columns[0]}), '') = ''"))
+    if not lacks:
+        return view, []
+    empty = shape_queries.is_empty(columns)
+    if _count(engine, shape_queries.count(engine.name(view), empty)):
+        engine.view(f"full_{view}", shape_queries.without(engine.name(view), empty))
+        view = f"full_{view}"
+    blanks = 0 if blank is None else _count(engine, shape_queries.count(engine.name(view), blank))
+    if not blanks or options["blanks"] == "refuse":
+        return view, []
+    rows = f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {columns[-1]} and "
+    return view, [f"{rows}{'was' if blanks == 1 else 'were'} skipped; {said(blanks='refuse')} refuses such rows"]
+
+
+def _pairs(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    met = engine.name(view)
+    engine.view("met_pairs", queries.columns_of(met, ("*",)))
+    skip = options["blanks"] == "skip"
+    known = shape_queries.without(met, shape_queries.NO_UTILITY) if skip else queries.columns_of(met, ("*",))
+    engine.view("pairs", known)
+    del table
+    return []
+
+
+def _totals(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    rows, totals = engine.name(view), options["totals"]
+    skip = options["blanks"] == "skip"
+    known = shape_queries.without(rows, shape_queries.NO_UTILITY) if skip else queries.columns_of(rows, ("*",))
+    del table
+    if totals == "sum":
+        engine.view("totals", known)
+        return []
+    engine.view(STATED, known)
+    sums = queries.as_sums(engine.name(STATED), engine.name("memberships"), average=totals == "average")
+    engine.view("totals", sums)
+    return [AVERAGES[totals]]
+
+
+def _records(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    rows, totals = engine.name(view), options["totals"]
+    engine.view("memberships", shape_queries.memberships(rows))
+    members = engine.name("memberships")
+    averages, skip = totals != "sum", options["blanks"] == "skip"
+    engine.view("totals", shape_queries.totals(rows, members, averages=averages, skip=skip))
+    notes = [AVERAGES[totals]] if averages else []
+    solo = _count(engine, shape_queries.alone(rows, members))
+    if solo:
+        notes.append(
+            f"{counted(solo, 'row')} of {table.source.shown} {'is' if solo == 1 else 'are'} about somebody alone in "
+            f"the coalition and {'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
+        )
+    repeated = engine.table(shape_queries.repeated_totals(rows))
+    several, same = (int(repeated[name][0].as_py()) for name in ("several", "same"))
+    if several and several == same:
+        notes.append(SAME_TOTALS.format(count=counted(several, "time somebody has", "times somebody has")))
+    return notes
+
+
+def _with_members(engine: Engine, table: Table, views: Mapping[str, str]) -> dict[str, str]:
+    """Return a view with a row for each member that a cell lists."""
+    name = views[table.source.table]
+    listed = shape_queries.with_members(engine.name(name), engine.listed("members"))
+    engine.view(f"listed_{name}", listed)
+    return {table.source.table: f"listed_{name}"}
+
+
+def _team_records(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    rows = engine.name(view)
+    engine.view("memberships", shape_queries.memberships(rows))
+    engine.view("team_scores", shape_queries.one_score(rows))
+    return _scores(engine, table, "team_scores", options)
+
+
+def _scores(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    rows, members = engine.name(view), engine.name("memberships")
+    engine.view("scores", queries.columns_of(rows, ("*",)))
+    averages = options["totals"] == "team-score-averages"
+    engine.view("totals", shape_queries.scores(rows, members, averages=averages))
+    notes = [SCORES[options["totals"]]]
+    solo = _count(engine, shape_queries.alone(rows, members))
+    if solo:
+        notes.append(
+            f"{counted(solo, 'score')} of {table.source.shown} {'is' if solo == 1 else 'are'} of a team of one and "
+            f"{'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
+        )
+    return notes
+
+
+def _choices(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
+    if options["utility_range"] is None:
+        raise InputError(
+            f"{table.source.shown}: choices are worth the ends of a range; declare {said('utility_range')}"
+        )
+    if options["symmetrize"]:
+        raise InputError(
+            f"{table.source.shown}: two who chose alike get the same, there is nothing to average; leave out "
+            f"{said(symmetrize=True)}"
+        )
+    if options["blanks"] == "skip":
+        engine.view("made_choices", shape_queries.without(engine.name(view), shape_queries.NO_CHOICE))
+        view = "made_choices"
+    rows, limits = engine.name(view), options["utility_range"]
+    engine.view("memberships", shape_queries.memberships(rows))
+    engine.view("alike", shape_queries.alike(rows, limits, symmetric=options["symmetric"]), stored=True)
+    engine.view("pairs", shape_queries.placed(engine.name("alike")))
+    engine.view("met_pairs", queries.columns_of(engine.name("pairs"), ("*",)))
+    return [CHOSEN.format(low=number(limits[0]), high=number(limits[1]))]

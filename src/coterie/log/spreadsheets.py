@@ -1,0 +1,105 @@
+"""Spreadsheets: sheets of workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) as tables of text.
+
+Cells become what a person would type: 3 for 3.0, 2024-03-01 for a date. The header is the first row that is as full as
+a header, so a title above it does no harm; cells of a column that were merged all hold their value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from coterie.errors import InputError
+from coterie.files import told_apart
+from coterie.words import number
+
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+LOOKED_AT = 20
+"""Among how many rows the header is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workbook:
+    """A spreadsheet file, and the names of its sheets."""
+
+    path: Path
+    sheets: tuple[str, ...]
+    _book: Any
+
+    @classmethod
+    def open(cls, path: Path) -> "Workbook":
+        """Open a file, or say in one sentence why it cannot be read."""
+        import python_calamine as calamine  # here, to keep `import coterie` light
+
+        try:
+            book = calamine.CalamineWorkbook.from_path(str(path))
+        except calamine.PasswordError:
+            raise InputError(f"{path}: is protected by a password; save a copy without") from None
+        except (calamine.CalamineError, OSError) as problem:
+            reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+            raise InputError(f"{path}: cannot be read as a spreadsheet ({reason})") from None
+        # Sheets of charts hold no cells, and hidden ones are seldom meant.
+        seen = [one.name for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
+        shown = [one.name for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
+        return cls(path, tuple(name for name in seen if name in shown) or tuple(seen), book)
+
+    def find(self, sheet: str | None) -> str:
+        """Return the name of a sheet that was given by name or number; of the first one by default."""
+        if not self.sheets:
+            raise InputError(f"{self.path}: has no sheet with cells")
+        if sheet is None:
+            return self.sheets[0]
+        for name in self._book.sheet_names:
+            if name.strip().casefold() == sheet.strip().casefold():
+                return str(name)
+        if sheet.isdecimal() and 1 <= int(sheet) <= len(self.sheets):
+            return self.sheets[int(sheet) - 1]
+        listed = ", ".join(f"{place} {name!r}" for place, name in enumerate(self.sheets, start=1))
+        raise InputError(f"{self.path}: has no sheet {sheet!r}; there are: {listed}")
+
+    def read(self, sheet: str) -> pa.Table:
+        """Return the cells of a sheet below its header, as text; empty ones are null."""
+        cells = self._book.get_sheet_by_name(sheet)
+        rows: list[list[Any]] = cells.to_python(skip_empty_area=False)
+        for (top, left), (bottom, right) in cells.merged_cell_ranges or ():
+            for row in rows[top : bottom + 1] if left == right else ():  # across columns they are titles
+                row[left] = rows[top][left]
+        texts = [[_text(cell) for cell in row] for row in rows]
+        first = _header(texts)
+        if first is None:
+            raise InputError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
+        header = [(cell or "").strip() for cell in texts[first]]
+        columns = {
+            name: pa.array([row[place] for row in texts[first + 1 :]], pa.string())
+            for place, name in enumerate(told_apart(header))
+            if header[place]  # notes in the margin have no header
+        }
+        return pa.table(columns)
+
+
+def _header(rows: Sequence[Sequence[str | None]]) -> int | None:
+    """Return the first row with as many cells as a header must have: at least half of the fullest of the first rows."""
+    filled = [sum(cell is not None and cell.strip() != "" for cell in row) for row in rows[:LOOKED_AT]]
+    most = max(filled, default=0)
+    return next((place for place, count in enumerate(filled) if count and 2 * count >= most), None)
+
+
+def _text(cell: Any) -> str | None:
+    """Return what a person would have typed into a cell, None for nothing.
+
+    >>> [_text(cell) for cell in (3.0, 4.5, "Bob ", "", True, datetime(2024, 3, 1), date(2024, 3, 1))]
+    ['3', '4.5', 'Bob ', None, 'TRUE', '2024-03-01', '2024-03-01']
+    """
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, (int, float)):
+        return number(cell)
+    if isinstance(cell, datetime):
+        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", "seconds")
+    if isinstance(cell, (date, time, timedelta)):
+        return str(cell)
+    return str(cell) if cell != "" else None

@@ -1,0 +1,301 @@
+"""From a table that nobody has explained yet to a log: what is what, guessed with reasons, and written to a folder."""
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from coterie import checks
+from coterie.errors import InputError
+from coterie.files import naming, to_json, whole_folder
+from coterie.log import shape_queries
+from coterie.log.engine import Engine, make_engine
+from coterie.log.log import STANDARD, Log, read_log
+from coterie.log.looking import VALUES, Column, Part, guess_parts, look
+from coterie.log.names import spellings
+from coterie.log.options import FORMAT, call_options
+from coterie.log.scales import likely_scale
+from coterie.log.tables import Source
+from coterie.words import counted, number, percent, said
+
+QUESTIONS: dict[str, str] = {
+    "sample": "Which column says when (one round in which teams held)?",
+    "coalition": "Which column says in which team?",
+    "agent": "Which column says who (who rates, or who got it)?",
+    "partner": "Which column says with whom (who is rated)?",
+    "members": "Which column lists the members of a team?",
+    "utility": "Which column says how good it was?",
+    "choice": "Which column says what was chosen?",
+    "symmetric": "Do both of a pair get the same?",
+    "totals": "What is the number in a row?",
+    "utility_range": "On which scale is one pair rated, from lowest to highest?",
+    "neutral": "Which value is worth as much as working alone?",
+    "pool_coalitions": "Are team labels interchangeable (they mean nothing)?",
+    "clean_names": "Are names the same that differ in case or spaces only?",
+}
+"""What is asked about each thing that is guessed."""
+
+SHAPES = {
+    "pairs": "ratings of pairs: who rated whom",
+    "records": "totals: what each person got in a team",
+    "listed scores": "scores of teams, whose members are listed",
+    "choices": "choices: who chose what, next to whom",
+}
+"""What a table seems to be, in words."""
+
+FEW_TEAMS = 3
+"""In fewer teams of several, the same number for all members may be chance."""
+
+_LABEL = re.compile(
+    r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One thing that was guessed, or said, about a table."""
+
+    name: str
+    """A column of a log or an option of `read_log`."""
+    value: Any
+    why: str
+
+    @property
+    def question(self) -> str:
+        """What it answers."""
+        return QUESTIONS[self.name]
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """What a table seems to hold, with reasons; `write` makes a log of it."""
+
+    path: Path
+    sheet: str | None
+    rows: int
+    columns: tuple[Column, ...]
+    """What the columns of the table hold."""
+    shape: str
+    """What it is: "pairs", "records", "listed scores" or "choices"."""
+    parts: tuple[Answer, ...]
+    """Which column is what."""
+    answers: tuple[Answer, ...]
+    """What else is said about the log."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `read_log` is told."""
+        named = {one.name: one.value for one in self.parts if one.value.casefold() != one.name}
+        found = {"sheet": self.sheet, "columns": named or None} | {one.name: one.value for one in self.answers}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `log.json` holds."""
+        return {"format": FORMAT} | self.options
+
+    def write(self, folder: str | PathLike[str]) -> Log:
+        """Write a folder with a copy of the table and `log.json`, and return the log in it.
+
+        What cannot be read so is refused, and then nothing is written.
+        """
+        table = (STANDARD.get(self.shape) or (self.shape,))[-1] if self.shape != "choices" else "choices"
+        with whole_folder(folder) as temporary:
+            shutil.copyfile(self.path, temporary / f"{table}{self.path.suffix.lower()}")
+            (temporary / "log.json").write_text(to_json(self.to_json()), encoding="utf-8")
+            read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
+        return read_log(folder)
+
+    def __repr__(self) -> str:
+        lines = [f"Guess({self.path}: {SHAPES[self.shape]}, {counted(self.rows, 'row')})"]
+        lines += [f"  {one.name} = {one.value!r}: {one.why}" for one in (*self.parts, *self.answers)]
+        return "\n".join(lines)
+
+
+def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known: Any) -> Guess:
+    """Return what a table seems to hold: which column is what, the scale, and whatever else a log needs said.
+
+    Parameters
+    ----------
+    table
+        A spreadsheet (.xlsx and its like), CSV or Parquet file.
+    sheet
+        Which sheet of a spreadsheet to read, by name or number; the first by default.
+    known
+        What is known, and not guessed: options of `read_log`, such as `columns={"agent": "From"}` or `neutral=3`.
+
+    Examples
+    --------
+    >>> guess = coterie.start("ratings.xlsx")  # doctest: +SKIP
+    >>> log = guess.write("firm")  # doctest: +SKIP
+    """
+    path = checks.path(table, "table", "the file that a table is in")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
+    said_so = call_options({"sheet": sheet} | known)
+    engine = make_engine(said_so)
+    sources, _ = engine.find_log(str(path), said_so.get("sheet"))
+    if not sources[0].is_alone:
+        raise InputError(
+            f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
+        )
+    source = sources[0]
+    rows, columns = look(engine, source)
+    fixed: Mapping[str, str] = said_so.get("columns", {})
+    with naming(path):
+        _refuse_unknown(columns, fixed)
+        shape, parts = guess_parts(columns, fixed)
+        if not parts:
+            raise InputError(_nothing_found(columns))
+        answers = _Answers(engine, source, shape, parts, columns, said_so).all()
+    named = tuple(Answer(part.role, part.column, part.why) for part in parts)
+    return Guess(
+        path, source.sheet if source.note else said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers)
+    )
+
+
+def _refuse_unknown(columns: list[Column], fixed: Mapping[str, str]) -> None:
+    names = {column.name.casefold() for column in columns}
+    for ours, theirs in fixed.items():
+        if theirs.casefold() not in names:
+            listed = ", ".join(column.name for column in columns)
+            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}")
+
+
+def _nothing_found(columns: list[Column]) -> str:
+    listed = ", ".join(column.name for column in columns) or "none"
+    return (
+        f"nothing here looks like a log; expected columns that say when, in which team, who, with whom and how good it "
+        f"was (or who and how good, or who chose what), and found: {listed}. If it is one after all, say which is "
+        f"which with {said(columns={'sample': 'NAME', 'agent': 'NAME'})}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Guesses the options of a log whose columns are known."""
+
+    engine: Engine
+    source: Source
+    shape: str
+    parts: list[Part]
+    columns: list[Column]
+    known: Mapping[str, Any]
+
+    def all(self) -> list[Answer]:
+        own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
+        found = [guess() for guess in (self._clean, own, self._pooled) if guess is not None]
+        scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
+        return [self._said(one) for one in (*found, *scale)]
+
+    def _said(self, guess: Answer) -> Answer:
+        return Answer(guess.name, self.known[guess.name], "you said so") if guess.name in self.known else guess
+
+    def _column(self, role: str) -> Column:
+        name = next(part.column for part in self.parts if part.role == role)
+        return next(column for column in self.columns if column.name == name)
+
+    @cached_property
+    def _written(self) -> str:
+        """The table under the names of a log."""
+        header = {name.strip(): name for name in self.engine.types(self.source)}
+        named = {part.role: header[part.column] for part in self.parts}
+        self.engine.load(replace(self.source, table="guessed"), named)
+        return self.engine.name("guessed")
+
+    @cached_property
+    def _view(self) -> str:
+        """The same with a row for each member."""
+        if self.shape != "listed scores":
+            return self._written
+        self.engine.view("guessed_members", shape_queries.with_members(self._written, self.engine.listed("members")))
+        return self.engine.name("guessed_members")
+
+    def _clean(self) -> Answer:
+        roles = ["agent", "partner", "coalition"] if self.shape == "pairs" else ["agent", "coalition"]
+        names = [self.engine.table(shape_queries.values(self._view, role, VALUES))["value"] for role in roles]
+        people = [name for column in names[:-1] for name in column.to_pylist()]
+        found = [*spellings(people), *spellings(names[-1].to_pylist())]
+        if not found:
+            return Answer("clean_names", False, "no name has several spellings")
+        shown = " and ".join(map(repr, found[0]))
+        several = counted(len(found), "name has", "names have")
+        return Answer("clean_names", True, f"{several} several spellings: {shown}")
+
+    def _symmetric(self) -> Answer:
+        row = self.engine.table(shape_queries.both_ways(self._view)).to_pylist()[0]
+        pairs, both, different = (int(row[name]) for name in ("pairs", "both_orders", "different"))
+        if not both:
+            return Answer("symmetric", True, "every pair has one row, so one number speaks for both")
+        share = percent(round(both / max(pairs, 1), 2))
+        if not different:
+            return Answer("symmetric", True, f"{share} of pairs are there both ways, and always agree")
+        return Answer("symmetric", False, f"{share} of pairs are there both ways, and {different:,} of them differ")
+
+    def _pooled(self) -> Answer:
+        labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
+        named = [row for row in labels if (row["coalition"] or "").strip()]
+        if not named:
+            raise InputError(f"the column {self._column('coalition').name!r} is empty, expected teams")
+        first = min(row["coalition"] for row in named)
+        once = sum(row["samples"] == 1 for row in named)
+        generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
+        if self._column("sample").distinct > 1 and once > 0.8 * len(named):
+            return Answer("pool_coalitions", True, f"{once:,} of {counted(len(named), 'label')} occur once only")
+        if generic == len(named):
+            return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
+        return Answer("pool_coalitions", False, f"labels have names and come back, such as {first!r}")
+
+    @cached_property
+    def _of_teams(self) -> bool:
+        """Whether a number is the score of a team: it is the same for all its members, in all teams."""
+        if self.shape == "listed scores":
+            return True
+        row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
+        return int(row["same"]) >= FEW_TEAMS and not row["different"]
+
+    @cached_property
+    def _by_terms(self) -> dict[int, dict[float, int]]:
+        """How often each number of a row occurs, by how many pairs it is about: teammates, or pairs of a team."""
+        found: dict[int, dict[float, int]] = {}
+        for row in self.engine.table(shape_queries.per_teammate(self._view, self._view)).to_pylist():
+            others, times = int(row["others"]), int(row["times"])
+            terms = others * (others + 1) // 2 if self._of_teams else others
+            found.setdefault(terms, {})[row["utility"]] = times // (others + 1) if self._of_teams else times
+        if not found:
+            raise InputError("no row has both a team of several people and a number")
+        return found
+
+    def _totals(self) -> Answer:
+        whole, average = ("team-scores", "team-score-averages") if self._of_teams else ("sum", "team-averages")
+        noun = "pair" if self._of_teams else "teammate"
+        about = "it is the same for all of a team, and " if self._of_teams else "it "
+        largest = {terms: max(map(abs, times)) for terms, times in self._by_terms.items()}
+        few, many = min(largest), max(largest)
+        if few == many:
+            return Answer("totals", whole, f"teams have one size: it is taken for the sum over {noun}s")
+        shown = f"up to {number(largest[few])} with {counted(few, noun)}, {number(largest[many])} with {many}"
+        if largest[many] > (1 + many / few) / 2 * largest[few]:
+            return Answer("totals", whole, f"{about}grows with the size of teams: {shown}")
+        return Answer("totals", average, f"{about}does not grow with the size of teams: {shown}")
+
+    def _scale(self, guessed: Mapping[str, Any]) -> list[Answer]:
+        if self.shape == "pairs":
+            times, per_pair = self._column("utility").numbers, ""
+        else:
+            is_sum = self.known.get("totals", guessed["totals"]) in {"sum", "team-scores"}
+            per_pair = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"
+            times = {}
+            for terms, counts in self._by_terms.items():
+                for value, count in counts.items():
+                    each = value / terms if is_sum else value
+                    times[each] = times.get(each, 0) + count
+        scale = likely_scale(times)
+        low, high = self.known.get("utility_range", (scale.low, scale.high))
+        return [
+            Answer("utility_range", [low, high], scale.why + per_pair),
+            Answer("neutral", (low + high) / 2, "it is the middle of the scale"),
+        ]

@@ -1,0 +1,240 @@
+"""Tables as people keep them: spreadsheets, Windows text, blanks, spellings, totals and choices in one table."""
+
+from datetime import date, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+import xlsxwriter
+
+import coterie
+from coterie.errors import InputError
+from coterie.log.inspection import inspect_log
+from coterie.log.names import about_swapped, cleaned, spellings
+from coterie.log.scales import likely_scale
+from coterie.statistics.statistics import Statistics
+
+HEADER = ["sample", "coalition", "agent", "partner", "utility"]
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    """Write sheets of rows: workbook({"Ratings": [[...], ...]}) -> path."""
+
+    def write(sheets, name="table.xlsx", merged=()):
+        path = tmp_path / name
+        book = xlsxwriter.Workbook(path, {"default_date_format": "yyyy-mm-dd"})
+        for title, rows in sheets.items():
+            sheet = book.add_worksheet(title)
+            for place, row in enumerate(rows):
+                sheet.write_row(place, 0, row)
+            for where, value in merged:
+                sheet.merge_range(*where, value)
+        book.close()
+        return path
+
+    return write
+
+
+def test_cells_are_what_a_person_would_type(workbook):
+    rows = [
+        HEADER,
+        [datetime(2024, 3, 1), "x", "Ada", 7, 0.5],  # noqa: DTZ001  (cells have none)
+        [date(2023, 12, 1), "x", "Ada", 7.0, "0,25"],
+        [datetime(2024, 3, 2, 12, 30), True, "Ada", "7", -1],  # noqa: DTZ001
+        [],
+        [],
+    ]
+    log = coterie.read_log(workbook({"Ratings": rows}))
+    assert log.agents == ("7", "Ada")
+    assert log.samples.names.to_pylist() == ["2023-12-01", "2024-03-01", "2024-03-02 12:30:00"]
+    assert log.samples.order == "in the order of their dates"
+    assert log.coalitions == ("TRUE", "x")
+    assert log.checked.extent == (-1.0, 0.5)
+    assert log.rows == 3
+
+
+def test_titles_merged_cells_and_margins(workbook):
+    rows = [["Ratings of 2024"], [], [*HEADER, ""], ["1", "x", "a", "b", 1, "a note"], ["", "x", "b", "c", 0]]
+    log = coterie.read_log(workbook({"R": rows}, merged=[((3, 0, 4, 0), "1")]))
+    assert (log.rows, log.n_samples) == (2, 1)
+    with pytest.raises(InputError, match="row 2 below the header: sample is empty"):
+        coterie.read_log(workbook({"R": rows}))
+
+
+def test_sheets_by_name_and_number(workbook):
+    other = [HEADER, ["1", "x", "c", "d", 1]]
+    path = workbook({"First": [HEADER, ["1", "x", "a", "b", 1]], "2024": other, "Empty": []})
+    log = coterie.read_log(path)
+    assert log.agents == ("a", "b")
+    assert any("the sheet 'First' was read, of 3; sheet says which" in note for note in log.notes)
+    for sheet in ("2024", 2, " 2024 "):
+        assert coterie.read_log(path, sheet=sheet).agents == ("c", "d")
+    with pytest.raises(InputError, match="has no sheet '4'; there are: 1 'First', 2 '2024', 3 'Empty'"):
+        coterie.read_log(path, sheet=4)
+    with pytest.raises(InputError, match=r"sheet 'Empty': is empty, expected a header and rows"):
+        coterie.read_log(path, sheet="Empty")
+
+
+def test_a_workbook_may_be_a_whole_log(workbook):
+    members = [["sample", "agent", "coalition"], ["1", "a", "x"], ["1", "b", "x"], ["1", "c", "x"]]
+    totals = [["Sample", "Agent", "Utility"], ["1", "a", 2], ["1", "b", 1.5]]
+    log = coterie.read_log(workbook({"Notes": [["hello"]], "Memberships": members, "totals": totals}))
+    assert log.tables == ("memberships", "totals")
+    assert log.rows == 2
+
+
+def test_what_is_no_spreadsheet_is_refused(tmp_path, csv_log):
+    (tmp_path / "t.xlsx").write_bytes(b"hello")
+    with pytest.raises(InputError, match=r"t[.]xlsx: cannot be read as a spreadsheet"):
+        coterie.read_log(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match="sheet says which sheet of a spreadsheet to read"):
+        coterie.read_log(csv_log(pairs="sample,coalition,agent,partner,utility\n1,x,a,b,1\n"), sheet="A")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "start"), [("cp1252", ""), ("utf-8", ""), ("utf-8-sig", ""), ("utf-16", ""), ("cp1252", "sep=;\r\n")]
+)
+def test_encodings_of_windows(tmp_path, encoding, start):
+    text = start + "sample;coalition;agent;partner;utility\r\n1;Büro;Jörg;Zoé;0,5\r\n2;Büro;Jörg;Zoé;-1\r\n;;;;\r\n"
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    log = coterie.read_log(tmp_path / "t.csv")
+    assert log.agents == ("Jörg", "Zoé")
+    assert log.checked.extent == (-1.0, 0.5)
+    assert any("Windows-1252" in note for note in log.notes) == (encoding == "cp1252")
+
+
+def test_blanks_are_skipped_with_a_count(csv_log):
+    text = "sample,coalition,agent,partner,utility\n1,x,a,b,1\n1,x,a,c,\n1,x,b,c, \n,,,,\n"
+    folder = csv_log(pairs=text)
+    log = coterie.read_log(folder)
+    assert log.rows == 1
+    assert any("2 rows of" in note and "were skipped" in note for note in log.notes)
+    assert inspect_log(log).unobserved == 2  # they met all the same
+    with pytest.raises(InputError, match=r"row 2 below the header: utility is empty.*1 more such row"):
+        coterie.read_log(folder, blanks="refuse")
+
+
+def test_spellings_are_told_and_merged(csv_log):
+    text = "sample,coalition,agent,partner,utility\n1,x,Bob,Ada,1\n2,X ,bob ,Ada,0\n3,x,Bob,ada,0.5\n"
+    folder = csv_log(pairs=text)
+    log = coterie.read_log(folder)
+    assert log.agents == ("Ada", "Bob", "ada", "bob ")
+    told = [note for note in log.notes if "several spellings" in note]
+    assert len(told) == 2
+    assert "'Bob' and 'bob '" in told[0]
+    assert "clean_names=True merges them" in told[0]
+    clean = coterie.read_log(folder, clean_names=True)
+    assert (clean.agents, clean.coalitions) == (("Ada", "Bob"), ("x",))
+    assert not any("spellings" in note for note in clean.notes)
+    assert Statistics.of(clean).whole.count.tolist() == [3]
+    (folder / "log.json").write_text('{"clean_names": true, "since": 2}', encoding="utf-8")
+    assert coterie.read_log(folder).rows == 2
+
+
+def test_names():
+    assert spellings(["a", "A", " a", "b"]) == [(" a", "A", "a")]
+    assert cleaned({"Ann Lee": 1, "ann  lee": 3, "Bo": 1}) == {"Ann Lee": "ann lee", "ann  lee": "ann lee"}
+    assert about_swapped(["Ada", "Bob", "Cy"], ["Ada", "Bob"])
+    assert about_swapped(["x", "y"], ["Ada Lovelace", "Alan Turing"])
+    assert not about_swapped(["Ada Lovelace", "Alan Turing"], ["Deep Sea", "Outer Space"])
+    assert not about_swapped(["Ada", "Bob", "Cy"], ["x", "Ada", "y", "z"])
+
+
+def test_totals_in_one_table_are_those_of_two(csv_log):
+    rng = np.random.default_rng(1)
+    rows = []
+    for m in range(12):
+        for i in range(6):
+            joined = rng.choice(3, rng.integers(1, 3), replace=False)
+            rows += [(str(m), f"p{i}", f"c{l}", rng.uniform(-0.5, 0.5)) for l in joined]
+    rows.append(("0", "p0", "alone", 0.3))
+    table = pd.DataFrame(rows, columns=["sample", "agent", "coalition", "utility"])
+    table.loc[3, "utility"] = None
+    one = coterie.Log.from_frames(totals=table, symmetric=False)
+    sizes = table.groupby(["sample", "coalition"])["agent"].transform("size")
+    met = table[sizes > 1]
+    unknown = set(met[met["utility"].isna()][["sample", "agent"]].itertuples(index=False, name=None))
+    totals = met.groupby(["sample", "agent"])["utility"].sum().reset_index()
+    known = [key not in unknown for key in totals[["sample", "agent"]].itertuples(index=False, name=None)]
+    members = table[["sample", "agent", "coalition"]]
+    two = coterie.Log.from_frames(memberships=members, totals=totals[known], symmetric=False)
+    assert one.tables == two.tables
+    assert one.rows == two.rows
+    assert Statistics.of(one).sha256 == Statistics.of(two).sha256
+    solo = int(((sizes == 1) & table["utility"].notna()).sum())
+    assert any(note.startswith(f"{solo} row") and "alone in the coalition" in note for note in one.notes)
+    # Averages over teammates are the sums that they stand for, also in teams of several sizes.
+    averages = table.assign(utility=table["utility"] / np.maximum(sizes - 1, 1))
+    same = coterie.Log.from_frames(totals=averages, totals_are="team-averages", symmetric=False)
+    np.testing.assert_allclose(Statistics.of(same).whole.moment(0), Statistics.of(one).whole.moment(0), atol=1e-7)
+
+
+def test_a_total_that_is_repeated_is_told(csv_log):
+    text = "sample,agent,coalition,utility\n1,a,x,1\n1,a,y,1\n1,b,x,0.5\n1,c,y,0.5\n"
+    notes = coterie.read_log(csv_log(totals=text)).notes
+    assert any("1 time somebody has several rows in one sample with the same utility" in note for note in notes)
+
+
+def test_choices_are_pairs_who_agree_or_not(csv_log):
+    text = "sample,coalition,agent,choice\n1,x,a,yes\n1,x,b,yes \n1,x,c,no\n1,x,d,\n2,x,a,no\n2,x,c,no\n"
+    log = coterie.read_log(csv_log(choices=text), utility_range=(0, 1))
+    assert log.tables == ("memberships", "pairs")
+    assert log.rows == 4
+    found = log.engine.table(f"SELECT * FROM {log.engine.name('ratings')}").to_pylist()
+    assert {(r["sample"], r["agent"], r["partner"]): r["utility"] for r in found} == {
+        ("1", "a", "b"): 1.0, ("1", "a", "c"): 0.0, ("1", "b", "c"): 0.0, ("2", "a", "c"): 1.0,
+    }  # fmt: skip
+    assert any("1 row" in note and "no choice" in note for note in log.notes)
+    assert any("two who chose alike get 1, others 0" in note for note in log.notes)
+    for options, message in [
+        ({"blanks": "refuse"}, "row 4 below the header: choice is empty"),
+        ({"symmetrize": True}, "nothing to average"),
+        ({"sigma": 1}, "choices are worth the ends of a range; declare utility_range"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            coterie.read_log(csv_log(choices=text), **options)
+    with pytest.raises(InputError, match="was listed before, expected one row per agent, coalition and sample"):
+        coterie.read_log(csv_log(choices=text + "1,x,a,no\n"))
+    single = csv_log(whatever=text) / "whatever.csv"
+    assert coterie.read_log(single, symmetric=False).rows == 8
+
+
+def test_spark_shapes_tables_alike(tmp_path, spark):
+    choices = "sample,coalition,agent,choice\n1,x,a,yes\n1,x,b,yes\n1,x,C ,no\n2,x,a,no\n2,x,c,no\n2,x,c2,\n"
+    scores = "sample;team;members;score\n1;x;a, b, c;2\n1;y;d|e;-0,5\n2;x;a, e;1\n2;y;b;9\n"
+    for name, text in {"choices.csv": choices, "scores.csv": scores}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        logs = [coterie.read_log(tmp_path / name, clean_names=True, spark=one) for one in (None, spark)]
+        assert logs[0].notes == logs[1].notes
+        assert len({Statistics.of(log, noise="pairs").sha256 for log in logs}) == 1
+
+
+def test_one_typo_is_named(csv_log):
+    stars = "".join(f"{m},x,a,b,{1 + m % 5}\n" for m in range(40))
+    folder = csv_log(pairs="sample,coalition,agent,partner,utility\n" + stars + "40,x,a,b,6\n")
+    with pytest.raises(InputError, match=r"row 41 below the header: utility 6 is probably a typo: the other 40 lie "):
+        coterie.read_log(folder, utility_range=(1, 5), neutral=3)
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(folder)
+    assert "utility_range=(1, 5), neutral=3" in str(refused.value)
+    assert "row 41 below the header: utility 6 is probably a typo" in str(refused.value)
+    assert coterie.read_log(folder, utility_range=(1, 6), neutral=3).rows == 41
+
+
+@pytest.mark.parametrize(
+    ("times", "ends", "typos"),
+    [
+        ({1: 9, 3: 9, 5: 9}, (1, 5), 0),
+        ({2: 30, 4: 30, 55: 1}, (1, 5), 1),
+        ({2: 3, 4: 3, 55: 1}, (0, 100), 0),  # too few to call one a typo
+        ({1: 9, 2: 9, 4: 9}, (1, 4), 0),
+        ({-0.5: 30, 0.9: 30}, (-1, 1), 0),
+        ({12: 30, 97: 20}, (0, 100), 0),
+        ({0: 5, 3500: 20}, (0, 3500), 0),
+        ({3: 5}, (1, 5), 0),
+    ],
+)
+def test_scales(times, ends, typos):
+    found = likely_scale(times)
+    assert ((found.low, found.high), found.typos) == (ends, typos)
