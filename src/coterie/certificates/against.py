@@ -34,7 +34,8 @@ from coterie.errors import InputError
 from coterie.estimate.step_design import StepDesign, step_design
 from coterie.game.actions import ActionSpaces, names_in
 from coterie.game.admissible import Admissible
-from coterie.game.game import Game, Value
+from coterie.game.changes import changes_of_all, gains_of_movers
+from coterie.game.game import STABLE_WITHIN, Game, Value
 from coterie.game.steps import NOBODY, Stability, Steps, consent_needed, needs_consent, steps_from
 from coterie.game.strategy import Strategy
 
@@ -72,6 +73,17 @@ class Against:
     def game(self, evidence: Evidence) -> Game:
         """Return the game whose means are the estimates, with this value."""
         return evidence.game(self.own_spaces).valued(self.value)
+
+    def blocking(self, evidence: Evidence, strategy: Strategy) -> tuple[Steps, FloatArray]:
+        """Return the steps that nobody refuses if the estimates are the truth, and what whoever gains least gains."""
+        utilities, steps = self.game(evidence).utilities, self.steps(strategy.sets)
+        if needs_consent(self.stability) and len(steps):
+            asked = consent_needed(strategy.sets, steps, self.stability)
+            lose = changes_of_all(utilities, strategy.sets, steps) < -STABLE_WITHIN
+            steps = steps[~np.asarray((lose & asked).any(axis=1))]
+        if not len(steps):
+            return steps, np.zeros(0)
+        return steps, np.asarray(gains_of_movers(utilities, strategy.sets, steps).min(axis=1))
 
     def gap(self, game: Game, strategy: Strategy) -> float:
         """Return the gap of a strategy in a game with known means."""
@@ -163,8 +175,8 @@ class Judgement:
         `together` are bounds for all agents at once, of which `Certificate.surely_stay` speaks.
         """
         strategy, counted = self.strategy, self.against.own_spaces.counted
-        worst_of = _largest_by_agent(self.steps, bounds, strategy.n_agents)
-        alone = _largest_by_agent(self.steps, together, strategy.n_agents)[0]
+        worst_of = largest_by_agent(self.steps, bounds, strategy.n_agents)
+        alone = largest_by_agent(self.steps, together, strategy.n_agents)[0]
         values, steps = worst_of
         alternatives = {
             agent: self._witness(int(steps[i]), bounds, i)
@@ -230,7 +242,7 @@ class Judgement:
         )
 
 
-def _largest_by_agent(steps: Steps, bounds: FloatArray, n_agents: int) -> tuple[FloatArray, IntArray]:
+def largest_by_agent(steps: Steps, bounds: FloatArray, n_agents: int) -> tuple[FloatArray, IntArray]:
     """Return the largest bound over the steps that each agent takes part in, and which it is; -inf where none."""
     value, at = np.full(n_agents, -np.inf), np.zeros(n_agents, dtype=np.int64)
     order = np.argsort(bounds, kind="stable")

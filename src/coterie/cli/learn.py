@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages
-from coterie.cli.result_text import deliver, refuse_unwritable
+from coterie.cli.result_text import deliver
+from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
@@ -48,7 +49,10 @@ def command(
     ] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For the search.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the result here, as JSON.")] = None,
+    unit: Unit = "",
+    explain: Explain = None,
+    out: Out = None,
+    report: Report = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -58,7 +62,8 @@ def command(
     """
     from coterie.learn.learner import StableLearner
 
-    refuse_unwritable(out)
+    targets = targets_of(out, report)
+    refuse_unknown(explain, log.agents, wishes)
     with _progress(quiet=quiet) as report:
         learner = StableLearner(
             strategy=strategy,
@@ -74,7 +79,10 @@ def command(
             progress=report,
             **wishes,
         ).fit(log)
-    return deliver(learner.result_, target_gap=target_gap, out=out, as_json=json, quiet=quiet)
+    return deliver(
+        replace(learner.result_, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet,
+        explain=explain, statistics=learner.statistics_,
+    )  # fmt: skip
 
 
 @contextmanager

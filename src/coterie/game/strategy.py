@@ -18,7 +18,7 @@ import numpy.typing as npt
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.files import naming, parse_csv, parse_json, read_text
+from coterie.files import naming, parse_csv, parse_json, read_text, restored
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
@@ -339,8 +339,8 @@ def read_strategy_content(path: str | os.PathLike[str]) -> Any:
 
 def _actions_of_table(text: str) -> dict[str, list[str]]:
     actions: dict[str, list[str]] = {}
-    for number, (agent, coalition) in parse_csv(text, ("agent", "coalition")):
-        where = f"row {number} below the header"
+    for number, (written, place) in parse_csv(text, ("agent", "coalition")):
+        where, agent, coalition = f"row {number} below the header", restored(written), restored(place)
         if not agent:
             raise InputError(f"{where}: the agent is empty")
         if agent not in actions:
