@@ -91,17 +91,23 @@ def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
     if quiet or not messages.is_terminal:
         yield None
         return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    with Bars(console=messages, transient=True) as bars:
-        task = bars.add_task("Reading", total=None)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=messages, transient=True) as bars:
+        task = bars.add_task("Adding up what the log holds", total=None)
 
         def report(state: "Progress") -> None:
-            shown = f"Searching ({state.method}), best so far {max(state.value, 0.0):.3g}"
-            if state.method == "teams":  # what is minimised is the expected value, turned round
-                shown = f"Searching teams, expected {-state.value:.3g} per person"
-            elif state.method == "second pass":
-                shown = "Reading the samples that certify again"
-            bars.update(task, description=shown, completed=state.done, total=state.total or None)
+            bars.update(task, description=stage(state), completed=state.done, total=state.total or None)
 
         yield report
+
+
+def stage(state: "Progress") -> str:
+    """Return in words how far a search is."""
+    if state.method == "second pass":
+        return "Reading the samples that certify again"
+    if state.method == "teams":  # what is minimised is the expected value, turned round
+        return f"Looking for teams, expected so far {-state.value:.3g} per person"
+    return f"Looking for teams that nobody wants to leave, largest gain so far {max(state.value, 0.0):.3g}"

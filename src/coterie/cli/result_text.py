@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
 from coterie.cli.targets import say_written, write_all
-from coterie.learn.summary import against_today, glossary, kind_of_proof, recommendation, what_would_help, who_stays
+from coterie.learn.summary import against_today, glossary, kind_of_proof, likely, recommendation, what_would_help, who_stays
 from coterie.words import counted, percent, signed
 
 if TYPE_CHECKING:
@@ -132,8 +132,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         )  # fmt: skip
     else:
         yield from wrapped(result.sentence(), "", "")
-    if result.likely is not None and result.likely < result.certificate.gap:
-        yield from wrapped(f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}.", "", "")
+    yield from wrapped(likely(result), "", "")
     yield from wrapped(printable(who_stays(result)), "", "")
     about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
     how = result.solver

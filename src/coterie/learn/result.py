@@ -236,7 +236,7 @@ class Result:
             if self.stability not in {"nash", "swap"}:
                 why = "whoever could gain would surely be refused, or has no choice"
             return f"{sure}: {why}{self._uncounted()}."
-        return f"{sure}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
+        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self._uncounted()}."
 
     def nobody_gains(self, gap: float) -> str:
         """Word that a gap is at most so much."""
@@ -260,7 +260,7 @@ class Result:
         parts = [f"not counted{few}: {_some(rare)}"] if rare else []
         return "; " + "; ".join([*parts, *([f"not on the staff: {_some(gone)}"] if gone else [])])
 
-    def _moving(self, witness: Witness) -> str:
+    def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
         if witness.movers:
             others = [agent for agent in witness.movers if agent != witness.agent]

@@ -105,13 +105,18 @@ def who_stays(result: Result) -> str:
     """Return how many surely stay and who is undecided; nothing where there is no such difference."""
     stay, left_out = set(result.certificate.surely_stay), set(result.left_out)
     everybody = [agent for agent in result.strategy.agents if agent not in left_out]
-    if not stay:
-        return ""
     undecided = [agent for agent in everybody if agent not in stay]
+    if not stay or not undecided:
+        return ""
     sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
-    if not undecided:
-        return f"All {len(everybody)} surely stay {sure}."
     return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided)}."
+
+
+def likely(result: Result) -> str:
+    """Return what is likely and no promise, where that says more than the certificate."""
+    if result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
+        return ""
+    return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
 
 
 def some(names: Iterable[str], most: int = NAMED) -> str:

@@ -37,7 +37,7 @@ def shaded(values: FloatArray, *, signed: bool) -> list[Shade]:
     for side, sign in (("n", -1.0), ("p", 1.0)):
         if side == "n" and not signed:
             continue
-        for shade in range(1, SHADES + 1):
+        for shade in range(1, SHADES + 1)[:: int(sign)]:
             here = known & (level == shade) & ((values < 0) if sign < 0 else (values > 0))
             if here.any():
                 ends = sorted(sign * most * end / SHADES for end in (shade - 1, shade))

@@ -10,7 +10,7 @@ then size where sizes count. Ends are rounded outwards to the numbers of a page.
 """
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,8 +49,8 @@ class Knowledge:
     def of(cls, result: Result, statistics: Statistics) -> "Knowledge":
         """Return what statistics know about the people of a result."""
         wider, wishes = wishes_about(
-            statistics, rules=result.rules, value=result.value, stability=result.stability,
-            today=None if result.today is None else result.today.strategy,
+            statistics, rules=replace(result.rules, max_moves=None), value=result.value,
+            stability=result.stability,
         )  # fmt: skip
         evidence = evidence_from(wider.whole)
         beliefs = beliefs_from(evidence, symmetric=wider.setting.symmetric)

@@ -200,7 +200,9 @@
     if (what.value === "swap") people.forEach((one, i) => i !== Number(who.value) && where.append(option(one, i)));
     else rooms.forEach((one, l) => (what.value !== "leave" || own.includes(l)) && where.append(option(one, l)));
     byId("where-label").textContent = what.value === "swap" ? "person" : "team";
-    if ([...where.options].some((one) => one.value === kept)) where.value = kept;
+    const there = [...where.options].map((one) => one.value);
+    if (there.includes(kept) && kept !== "") where.value = kept;
+    else if (what.value !== "leave" && what.value !== "swap") where.value = there.find((l) => !own.includes(Number(l))) ?? there[0];
   };
   const row = (cells, values) => {
     const made = element("tr", cells);
@@ -242,7 +244,9 @@
         [
           element("th", named(people[one.person]), "text"),
           element("td", places(before[one.person]), "text"),
-          element("td", places(after[one.person]), "text"),
+          String(before[one.person]) === String(after[one.person])
+            ? element("td", "the same", "text soft")
+            : element("td", places(after[one.person]), "text"),
           element("td", signed(one.expected), "num"),
           ...ends(one),
           element("td", words[one.verdict], `text ${one.verdict}`),
@@ -250,7 +254,7 @@
         { person: one.person, expected: one.expected, low: one.low, high: one.high, verdict: one.verdict },
       ));
       const heads = [["person", "text"], ["before", "text"], ["after", "text"], ["expected"], ...endHeads, ["", "text"]];
-      answer.append(table(heads, body));
+      answer.append(body.length ? table(heads, body) : element("p", "Nothing changes."));
       Object.assign(answer.dataset, { expected: together.expected, low: together.low, high: together.high });
     }
     const rules = broken(after);

@@ -22,10 +22,10 @@ from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     GLOSSARY,
-    against_today,
     expected_worth,
     glossary,
     kind_of_proof,
+    likely,
     recommendation,
     some,
     what_would_help,
@@ -124,14 +124,13 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
     usable = known if known is not None and is_pure and known.fits else None
     starts = _starts(result) if is_pure else []
     learnt = bool(result.options)
-    lead = recommendation(result) if learnt else ""
+    lead = recommendation(result).removeprefix("Recommended: ")
     promises = _promises(result)
     text = " ".join([lead, *promises])
     title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
     return {
         "result": result,
         "title": title,
-        "short_title": "Teams" if learnt else "Summary",
         "lead": lead,
         "cautions": list(_cautions(result)),
         "figures": list(_figures(result)),
@@ -175,30 +174,34 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     unit = f" {result.unit}" if result.unit else ""
     if result.today is not None:
         low, high = result.today.range
+        changed = counted(result.today.moves, "person changes", "people change")
         yield {
             "amount": f"{signed(result.today.expected_improvement)}{unit}",
-            "about": f"expected per person against today, {signed(low)} to {signed(high)} with 80 % probability; "
-            f"{counted(result.today.moves, 'person changes', 'people change')} something",
+            "about": f"expected per person against today ({signed(low)} to {signed(high)} with 80 % probability); "
+            f"{changed} something" if result.today.moves else "expected against today: nobody moves",
         }
-    if result.options:
+    elif result.options:
         worth, _, _ = expected_worth(result).partition(" (")
         amount, _, about = worth.partition(" per ")
         yield {"amount": amount, "about": f"expected per {about}"}
     everybody = [agent for agent in result.strategy.agents if agent not in result.left_out]
     stay = len(result.certificate.surely_stay)
     sure = percent(1 - result.certificate.delta)
-    if stay:
+    if stay and (result.certificate.gap > 0 or stay == len(everybody)):
         yield {"amount": f"{stay} of {len(everybody)}", "about": f"surely have nothing to gain by moving ({sure} sure)"}
     gap = result.certificate.gap
+    if gap == 0 and stay == len(everybody):
+        return
     most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
-    yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
+    if result.says_nothing:
+        yield {"amount": "not yet", "about": f"can anything be promised: at most {most} by moving ({sure} sure)"}
+    else:
+        yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
 
 
 def _promises(result: Result) -> list[str]:
-    said = [against_today(result), result.sentence()]
-    if result.likely is not None and result.likely < result.certificate.gap:
-        said.append(f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}.")
-    return [text for text in (*said, who_stays(result), kind_of_proof(result)) if text]
+    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result))
+    return [text for text in said if text]
 
 
 def _teams(result: Result) -> dict[str, Any]:
@@ -272,8 +275,8 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "low": low,
             "high": high,
             "bar": scale.bar(low, value, high) if one is not None and np.isfinite([low, high]).all() else None,
-            "other": None if one is None or one.alternative is None else _other(one),
-            "stays": agent in sure,
+            "other": None if one is None or one.alternative is None else _other(result, one),
+            "stays": agent in sure and len(sure) < strategy.n_agents - len(result.left_out),
             "left_out": agent in result.left_out,
             "rooms": () if one is None else one.rooms,
         }
@@ -285,12 +288,12 @@ def _ends(one: Explanation) -> tuple[float, float]:
     return sum(room.joined * room.lower for room in joined), sum(room.joined * room.upper for room in joined)
 
 
-def _other(one: Explanation) -> dict[str, Any]:
+def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
-    partners = [agent for agent in one.alternative.movers if agent != one.agent]
-    to = " + ".join(one.alternative.deviation) or "no team"
-    what = f"changing places with {some(partners)}" if partners else to
-    return {"what": what, "gain": one.alternative.estimated_gain, "low": one.least, "high": one.alternative.bound}
+    what = result.moving(one.alternative)
+    brief = what.replace("changing places with", "swap with", 1)
+    low, high = one.least, one.alternative.bound
+    return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
 
 
 def _starts(result: Result) -> list[dict[str, Any]]:
@@ -356,13 +359,7 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
         count = _by_pair(pairs.estimate.moments.count)
         seen = np.where(count > 0, count, np.nan)
         each = count[np.triu_indices(n, 1)] if known.evidence.is_symmetric else count[~np.eye(n, dtype=bool)]
-        share = float((each > 0).mean()) if each.size else 0.0
-        usual = f"those pairs {number(float(np.median(each[each > 0])))} times in the middle" if (each > 0).any() else ""
-        yield _map(
-            "count", "How often people were seen together",
-            f"{share:.0%} of all pairs were seen together, {usual}." if usual else "No pair was seen together.",
-            seen[square], lines, "never",
-        )  # fmt: skip
+        yield _map("count", "How often people were seen together", _how_often(each), seen[square], lines, "never")
         weights = pairs.estimate.moments.count
         worth = np.divide(_by_pair(weights * known.expected), count, out=np.full((n, n), np.nan), where=count > 0)
         title, about = "How well people do together", "What a pair is expected to be worth, on average over where they met."
@@ -371,6 +368,16 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
         np.fill_diagonal(worth, np.nan)
         title, about = "How well people do together", "What a pair is expected to be worth, as far as totals tell."
     yield _map("worth", title, about, worth[square], lines, "not known" if np.isnan(worth).sum() > n else "", signs=True)
+
+
+def _how_often(count: FloatArray) -> str:
+    """Return how many pairs were seen, and how often the one in the middle was."""
+    seen = count[count > 0]
+    if not seen.size:
+        return "No pair was seen together."
+    all_seen = seen.size == count.size
+    who = "All pairs" if all_seen else f"{counted(seen.size, 'pair')} of {count.size:,}"
+    return f"{who} were seen together, half of them at least {counted(int(np.median(seen)), 'time')}."
 
 
 def _by_pair(values: FloatArray) -> FloatArray:
