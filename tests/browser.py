@@ -25,7 +25,7 @@ class Browser:
             os.dup2(ours[1], 4)
 
         self.process = subprocess.Popen(
-            [PROGRAM, *flags, "--remote-debugging-pipe", "about:blank"], preexec_fn=connect, pass_fds=(3, 4),
+            [PROGRAM, *flags, "--remote-debugging-pipe", "about:blank"],  # noqa: PLW1509 preexec_fn=connect, pass_fds=(3, 4),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(theirs[0])
@@ -86,9 +86,7 @@ class Browser:
 
     def look(self, path, *, width=1200, height=900, dark=False, phone=False, whole=False):
         """Take a picture of the page."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone
-        )
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=whole, **self._clip(width, whole=whole))

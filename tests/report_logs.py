@@ -25,14 +25,19 @@ def made(folder, people=PEOPLE, teams=TEAMS, samples=60, seed=0, symmetric=True)
     worth = rng.uniform(-0.6, 0.8, (k, n, n))
     worth = (worth + worth.transpose(0, 2, 1)) / 2 if symmetric else worth
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "pairs.csv").open("w", newline="", encoding="utf-8") as pairs:
-        rows = csv.writer(pairs)
+    with (
+        (folder / "pairs.csv").open("w", newline="", encoding="utf-8") as pairs,
+        (folder / "memberships.csv").open("w", newline="", encoding="utf-8") as memberships,
+    ):
+        rows, places = csv.writer(pairs), csv.writer(memberships)
         rows.writerow(["sample", "coalition", "agent", "partner", "utility"])
+        places.writerow(["sample", "agent", "coalition"])
         for sample in range(samples):
             joined = rng.random((n, k)) < 0.4
             joined[np.arange(n), rng.integers(k, size=n)] = True
             for l in range(k):
                 inside = np.flatnonzero(joined[:, l])
+                places.writerows([sample, people[i], teams[l]] for i in inside)
                 for i in inside:
                     for j in inside:
                         if i < j or (i != j and not symmetric):

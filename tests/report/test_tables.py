@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -53,9 +53,9 @@ def test_a_workbook_holds_names_as_text(hostile, tmp_path):
     path = tmp_path / "teams.xlsx"
     write_teams_xlsx(hostile.result, path)
     with zipfile.ZipFile(path) as book:
-        sheets = [ElementTree.fromstring(book.read(name)) for name in book.namelist() if "worksheets/sheet" in name]
-        shared = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
-        styles = ElementTree.fromstring(book.read("xl/styles.xml"))
+        sheets = [ET.fromstring(book.read(name)) for name in book.namelist() if "worksheets/sheet" in name]
+        shared = ET.fromstring(book.read("xl/sharedStrings.xml"))
+        styles = ET.fromstring(book.read("xl/styles.xml"))
     texts = ["".join(part.text or "" for part in one.iter(f"{SHEET}t")) for one in shared]
     assert not [cell for sheet in sheets for cell in sheet.iter(f"{SHEET}f")]
     formats = styles.find(f"{SHEET}cellXfs")

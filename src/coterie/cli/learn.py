@@ -64,7 +64,7 @@ def command(
 
     targets = targets_of(out, report)
     refuse_unknown(explain, log.agents, wishes)
-    with _progress(quiet=quiet) as report:
+    with _progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
             certificate=certificate,
@@ -76,7 +76,7 @@ def command(
             min_samples=min_samples,
             time_limit=time_limit,
             random_state=seed,
-            progress=report,
+            progress=told,
             **wishes,
         ).fit(log)
     return deliver(

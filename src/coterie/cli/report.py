@@ -58,7 +58,17 @@ def command(
     return 0 if len(written) == len(targets) else 1
 
 
-RECORDED = ("utility_range", "neutral", "sigma", "symmetric", "pool_coalitions", "missing", "since", "until", "adaptive")
+RECORDED = (
+    "utility_range",
+    "neutral",
+    "sigma",
+    "symmetric",
+    "pool_coalitions",
+    "missing",
+    "since",
+    "until",
+    "adaptive",
+)
 """What a result holds of how its log was read."""
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
 from coterie.cli.targets import say_written, write_all
-from coterie.learn.summary import against_today, glossary, kind_of_proof, likely, recommendation, what_would_help, who_stays
+from coterie.learn.summary import (
+    against_today,
+    glossary,
+    kind_of_proof,
+    likely,
+    recommendation,
+    what_would_help,
+    who_stays,
+)
 from coterie.words import counted, percent, signed
 
 if TYPE_CHECKING:

@@ -84,11 +84,8 @@ def _refuse_unwritable(path: Path, option: str, known: Sequence[str]) -> None:
 
 def write_all(targets: Sequence[Path], result: "Result", statistics: "Statistics | None" = None) -> list[str]:
     """Write a result to every target, elsewhere where that fails; return what was written where it was asked for."""
-    written = []
-    for path in targets:
-        if _written(path, result, statistics):
-            written.append(f"{path} ({KINDS[path.suffix.lower()]})")
-    return written
+    done = [path for path in targets if _written(path, result, statistics)]
+    return [f"{path} ({KINDS[path.suffix.lower()]})" for path in done]
 
 
 def _written(path: Path, result: "Result", statistics: "Statistics | None") -> bool:

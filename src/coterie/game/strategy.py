@@ -20,6 +20,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.files import naming, parse_csv, parse_json, read_text, restored
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
+from coterie.words import data_frame, html_table
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 """How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
@@ -255,6 +256,17 @@ class Strategy:
         if alone.any():
             lines.append(f"  no coalition: {self._shown(alone)}")
         return "\n".join(line if len(line) <= SHOWN_WIDTH else f"{line[: SHOWN_WIDTH - 3]}..." for line in lines)
+
+    def _repr_html_(self) -> str:
+        """Return the teams as a table, for notebooks."""
+        return html_table([("coalition", "members"), *((name, self._shown(self.marginals[:, l]))
+                                                       for l, name in enumerate(self.coalitions))])  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for every place: agent, coalition and how probable it is."""
+        places = zip(*(index.tolist() for index in np.nonzero(self.marginals)), strict=True)
+        rows = [(self.agents[i], self.coalitions[l], float(self.marginals[i, l])) for i, l in places]
+        return data_frame([("agent", "coalition", "probability"), *rows])
 
     def _shown(self, shares: FloatArray) -> str:
         """Return the names of those with positive shares, and the shares that are not 1."""

@@ -51,6 +51,12 @@ class Explanation:
         """Return an agent's explanation: their value is what their rooms add up to."""
         return cls(agent, sum(room.joined * room.value for room in rooms), tuple(rooms), alternative, least)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """What their place is worth at least and at most: the ends of their coalitions added up."""
+        joined = [room for room in self.rooms if room.joined]
+        return sum(room.joined * room.lower for room in joined), sum(room.joined * room.upper for room in joined)
+
     def __str__(self) -> str:
         """Say it in sentences."""
         return "\n".join([self._verdict(), *(self._line(room) for room in self.rooms)])

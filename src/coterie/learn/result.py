@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from os import PathLike
 from typing import Any, Literal
 
@@ -23,7 +24,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import percent
+from coterie.words import data_frame, html_table, percent, signed
 
 FORMAT = "coterie.result/1"
 
@@ -279,6 +280,20 @@ class Result:
         nothing = "There are too few data to certify anything. " if self.says_nothing else ""
         caveat = f"{self.caveat()}\n" if self.contradicted else ""
         return f"{caveat}{nothing}{self.sentence()}\n{self.strategy!r}"
+
+    def _repr_html_(self) -> str:
+        """Return what was found, and everybody's row, for notebooks."""
+        from coterie.learn.summary import people_rows, recommendation
+
+        told = [recommendation(self), self.caveat(), self.sentence()]
+        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
+        return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for everybody: where they are, what it is worth, what would be best."""
+        from coterie.learn.summary import people_rows
+
+        return data_frame(people_rows(self))
 
     # --- The file -----------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -160,6 +161,39 @@ def what_would_help(result: Result) -> list[str]:
     if result.certificate.gap == 0 or worst is None:
         return []
     return [
-        f"more outcomes of {worst.agent} with {doubt.partner} in {doubt.coalition} (uncertain by about {doubt.error:.2g})"
+        f"more outcomes of {worst.agent} with {doubt.partner} in {doubt.coalition} "
+        f"(uncertain by about {doubt.error:.2g})"
         for doubt in worst.doubts[:3]
     ]
+
+
+def people_rows(result: Result) -> list[list[Any]]:
+    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead."""
+    sure = set(result.certificate.surely_stay)
+    rows: list[list[Any]] = [
+        ["person", "teams", *(["today"] if result.today else []), "value", "best alternative", "change", "at least",
+         "at most", "surely stays"]
+    ]  # fmt: skip
+    for agent in result.strategy.agents:
+        one = result.explanations.get(agent)
+        other = None if one is None else one.alternative
+        before = [] if result.today is None else [_joined(result.today.strategy, agent)]
+        last: list[Any] = ["", "", "", ""]
+        if other is not None:
+            partners = [name for name in other.movers if name != agent]
+            to = f"change places with {', '.join(partners)}" if partners else " + ".join(other.deviation) or "nothing"
+            low = None if one is None else one.least
+            last = [to, other.estimated_gain, "" if low is None else low, other.bound]
+        stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
+        value = result.estimate.utility.get(agent, "")
+        rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
+    return rows
+
+
+def _joined(strategy: Strategy, agent: str) -> str:
+    if strategy.is_pure:
+        return " + ".join(strategy.actions[agent]) or "nothing"
+    return "; ".join(
+        f"{' + '.join(option['coalitions']) or 'nothing'} {option['probability']:.1%}"
+        for option in strategy.actions[agent]
+    )

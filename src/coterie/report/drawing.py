@@ -50,13 +50,16 @@ def _squares(here: np.ndarray) -> str:
     parts = []
     for y, row in enumerate(here):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(np.int8)))
-        parts += [f"M{a} {y}h{b - a}v1h{a - b}z" for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
+        parts += [
+            f"M{a} {y}h{b - a}v1h{a - b}z" for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        ]
     return "".join(parts)
 
 
 def lines_between(groups: Sequence[int]) -> list[int]:
     """Return where lines between groups of such sizes are drawn."""
-    return np.cumsum(groups).tolist()[:-1]
+    ends: list[int] = np.cumsum(groups).tolist()
+    return ends[:-1]
 
 
 @dataclass(frozen=True)

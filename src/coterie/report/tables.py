@@ -1,8 +1,8 @@
 """Teams as tables: a CSV file that can be read again as an assignment, and a workbook for people.
 
-Names come from logs, and a spreadsheet takes a cell that begins with =, +, -, @, a tab or a line end for a formula. In a
-CSV file such a name gets an apostrophe in front (`coterie.files.defused`), which reading takes away again. In a workbook
-every name is a cell of text, and such a name is marked as text, as if somebody had typed the apostrophe.
+Names come from logs, and a spreadsheet takes a cell that begins with =, +, -, @, a tab or a line end for a formula. In
+a CSV file such a name gets an apostrophe in front (`coterie.files.defused`), which reading takes away again. In a
+workbook every name is a cell of text, and such a name is marked as text, as if somebody had typed the apostrophe.
 """
 
 import csv
@@ -12,9 +12,8 @@ from os import PathLike
 from typing import Any
 
 from coterie.files import defused, is_formula
-from coterie.game.strategy import Strategy
 from coterie.learn.result import Result
-from coterie.learn.summary import against_today, kind_of_proof, recommendation, who_stays
+from coterie.learn.summary import against_today, kind_of_proof, people_rows, recommendation, who_stays
 from coterie.words import signed
 
 LONGEST = 32_000
@@ -48,38 +47,6 @@ def _rows(result: Result) -> Iterator[list[Any]]:
         before = [] if today is None else [" + ".join(today.strategy.actions[agent])]
         for coalition in places or [""]:
             yield [agent, coalition, *before]
-
-
-def people_rows(result: Result) -> list[list[Any]]:
-    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead."""
-    sure = set(result.certificate.surely_stay)
-    rows: list[list[Any]] = [
-        ["person", "teams", *(["today"] if result.today else []), "value", "best alternative", "change", "at least",
-         "at most", "surely stays"]
-    ]  # fmt: skip
-    for agent in result.strategy.agents:
-        one = result.explanations.get(agent)
-        other = None if one is None else one.alternative
-        before = [] if result.today is None else [_joined(result.today.strategy, agent)]
-        last: list[Any] = ["", "", "", ""]
-        if other is not None:
-            partners = [name for name in other.movers if name != agent]
-            to = f"change places with {', '.join(partners)}" if partners else " + ".join(other.deviation) or "nothing"
-            low = None if one is None else one.least
-            last = [to, other.estimated_gain, "" if low is None else low, other.bound]
-        stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
-        value = result.estimate.utility.get(agent, "")
-        rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
-    return rows
-
-
-def _joined(strategy: Strategy, agent: str) -> str:
-    if strategy.is_pure:
-        return " + ".join(strategy.actions[agent]) or "nothing"
-    return "; ".join(
-        f"{' + '.join(option['coalitions']) or 'nothing'} {option['probability']:.1%}"
-        for option in strategy.actions[agent]
-    )
 
 
 def about_rows(result: Result) -> list[list[Any]]:
