@@ -25,9 +25,12 @@ class Browser:
             os.dup2(ours[1], 4)
 
         self.process = subprocess.Popen(
-            [PROGRAM, *flags, "--remote-debugging-pipe", "about:blank"],  # noqa: PLW1509 preexec_fn=connect, pass_fds=(3, 4),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [PROGRAM, *flags, "--remote-debugging-pipe", "about:blank"],
+            preexec_fn=connect,  # noqa: PLW1509  (nothing else gives a child certain numbers)
+            pass_fds=(3, 4),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(theirs[0])
         os.close(ours[1])
         self.reader, self.writer = os.fdopen(ours[0], "rb"), os.fdopen(theirs[1], "wb", buffering=0)

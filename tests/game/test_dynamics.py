@@ -107,7 +107,7 @@ def test_mixed_starts_are_refused():
 
 def test_starts_outside_the_action_space_are_refused():
     game = Game([[[0, 1], [1, 0]]] * 2, "one", agents=["ada", "bob"])
-    with pytest.raises(InputError, match="start: bob plays a set that is not among her actions"):
+    with pytest.raises(InputError, match="start: bob plays a set that is not among their actions"):
         best_response_dynamics(game, game.strategy([[1, 0], [1, 1]]))
 
 

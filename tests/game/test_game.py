@@ -182,8 +182,11 @@ SYMMETRIC = np.array([[[0.0, 1.0], [1.0, 0.0]]])
         ({}, "a game needs mean utilities"),
         ({"means": [[[0, 1], [2, 0]]]}, "1 and 2 value each other differently in coalition 1; say symmetric=False"),
         ({"means": [csr_array([[0, 1], [2, 0]])]}, "value each other differently"),
-        ({"means": [[[1, 1], [1, 0]]]}, "means: 1 has utility 1.0 from herself in coalition 1, expected 0"),
-        ({"means": [csr_array([[1, 1], [1, 0]])]}, "means: 1 has utility 1.0 from herself in coalition 1, expected 0"),
+        ({"means": [[[1, 1], [1, 0]]]}, "means: 1 has utility 1.0 from themselves in coalition 1, expected 0"),
+        (
+            {"means": [csr_array([[1, 1], [1, 0]])]},
+            "means: 1 has utility 1.0 from themselves in coalition 1, expected 0",
+        ),
         ({"means": [[[0, np.nan], [1, 0]]]}, r"the value at \(0, 0, 1\) is nan, expected a finite number"),
         ({"means": np.zeros((1, 2, 3))}, "expected shape"),
         ({"means": [csr_array(np.zeros((2, 3)))]}, "expected a square matrix"),
@@ -202,15 +205,15 @@ SYMMETRIC = np.array([[[0.0, 1.0], [1.0, 0.0]]])
         ({"size_table": np.zeros((1, 2, 2, 3)), "coalitions": 2}, "coalitions: expected 1 names, got 2"),
         (
             {"means": [[[0, 0], [0, 0]], [[0, 0], [0, 2]]], "agents": ["ada", "bob"], "coalitions": ["red", "blue"]},
-            "means: bob has utility 2.0 from herself in coalition blue, expected 0",
+            "means: bob has utility 2.0 from themselves in coalition blue, expected 0",
         ),
         (
             {"means": [csr_array((2, 2)), csr_array([[0, 0], [0, 2]])], "agents": ["ada", "bob"]},
-            "means: bob has utility 2.0 from herself in coalition 2, expected 0",
+            "means: bob has utility 2.0 from themselves in coalition 2, expected 0",
         ),
         (
             {"size_table": [np.zeros((2, 2, 3)), np.eye(2)[..., None] * [0, 0, 1]], "coalitions": ["red", "blue"]},
-            "means: 1 has utility 1.0 from herself in coalition blue, expected 0",
+            "means: 1 has utility 1.0 from themselves in coalition blue, expected 0",
         ),
         ({"means": SYMMETRIC, "actions": {1: "one"}}, "names are strings"),
         ({"means": [[0, 1], [1, 0]]}, "needs n_coalitions"),

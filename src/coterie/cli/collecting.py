@@ -31,7 +31,7 @@ def collecting(plan: "Collection", setting: "Setting") -> Iterator[str]:
     rows = [
         ("certificate now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
         ("expected by this plan", f"{plan.predicted:.3g}", f"(likely {low:.3g} to {high:.3g})"),
-        ("expected at random", f"{plan.random:.3g}", "(everybody uniform over her actions)"),
+        ("expected at random", f"{plan.random:.3g}", "(everybody uniform over their actions)"),
         ("no plan below about", f"{plan.least:.3g}", ""),
     ]
     yield from aligned(rows, left=(0, 2))

@@ -220,7 +220,7 @@ def _never(pair: "PairWitness") -> str:
 
 def _hidden(direction: "Direction") -> str:
     terms = [f"{term.weight:+.2g} x {short(term.partner)} in {term.coalition}" for term in direction.terms]
-    return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to her move"
+    return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to their move"
 
 
 def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | None) -> Iterator[str]:

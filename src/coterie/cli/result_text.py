@@ -12,6 +12,7 @@ from coterie.learn.summary import (
     kind_of_proof,
     likely,
     recommendation,
+    vacuous,
     what_would_help,
     who_stays,
 )
@@ -126,11 +127,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     yield from _broken(result)
     for text in (recommendation(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
-    if result.is_vacuous:
-        yield from wrapped(
-            "That nobody gains by moving is so whatever the data say: what people could do under these rules and "
-            "choices is never worth more than what they have. It is no sign of good teams.", "", "",
-        )  # fmt: skip
+    yield from wrapped(vacuous(result), "", "")
     if result.says_nothing:
         yield "There are too few data to certify anything."
         gap, sure = result.estimate.gap, result.sentence()

@@ -92,7 +92,7 @@ def best_response_dynamics(
     if not start.is_pure:
         raise InputError("best-response dynamics starts from a pure strategy, this one is mixed")
     if outside := game.actions.outside(start.owner, start.sets):
-        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among her actions")
+        raise InputError(f"start: {game.agents[outside[0]]} plays a set that is not among their actions")
     order = np.arange(game.n_agents) if seed is None else checks.generator(seed, "seed").permutation(game.n_agents)
     rooms = game.utilities.rooms(start.sets)
     best, smallest, moves = start.sets, np.inf, 0

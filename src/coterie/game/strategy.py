@@ -118,7 +118,7 @@ class Strategy:
 
     @classmethod
     def uniform(cls, spaces: ActionSpaces, agents: checks.Names = None, coalitions: checks.Names = None) -> Self:
-        """Return the strategy in which everybody is uniform over her actions, which must be few enough to list."""
+        """Return the strategy in which everybody is uniform over their actions, which must be few enough to list."""
         if not isinstance(spaces, ActionSpaces):
             raise InputError(f"actions: expected ActionSpaces, got {checks.shown(spaces)}")
         listed = [(sets := space.enumerate(), np.full(len(sets), 1 / len(sets))) for space in spaces.spaces]

@@ -113,6 +113,16 @@ def who_stays(result: Result) -> str:
     return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided)}."
 
 
+def vacuous(result: Result) -> str:
+    """Return a warning where the promise needs no data."""
+    if not result.is_vacuous:
+        return ""
+    return (
+        "That nobody gains by moving is so whatever the data say: what people could do under these rules and choices "
+        "is never worth more than what they have. It is no sign of good teams."
+    )
+
+
 def likely(result: Result) -> str:
     """Return what is likely and no promise, where that says more than the certificate."""
     if result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":

@@ -118,7 +118,7 @@ def uneven_teams(agent: str, sample: str, sizes: tuple[int, int]) -> str:
 
 def with_herself(agent: str) -> str:
     """Word a pair of an agent with herself."""
-    return f"agent {agent!r} is paired with herself, expected two agents"
+    return f"agent {agent!r} is paired with themselves, expected two agents"
 
 
 def duplicate(table: str, values: Mapping[str, Any]) -> str:

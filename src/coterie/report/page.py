@@ -28,6 +28,7 @@ from coterie.learn.summary import (
     likely,
     recommendation,
     some,
+    vacuous,
     what_would_help,
     who_stays,
 )
@@ -165,10 +166,7 @@ def _cautions(result: Result) -> Iterator[str]:
     if result.contradicted:
         yield result.caveat()
     if result.is_vacuous:
-        yield (
-            "That nobody gains by moving is so whatever the data say: what people could do under these rules and choices "
-            "is never worth more than what they have. It is no sign of good teams."
-        )
+        yield vacuous(result)
     if result.says_nothing:
         yield "There are too few data to certify anything: take these teams as a best guess."
 
@@ -417,8 +415,8 @@ def _coverage(result: Result) -> Iterator[str]:
         return
     if found.is_enough:
         yield (
-            "Everything that somebody could bring about by moving was seen at least once; how much that certifies depends "
-            "on how often."
+            "Everything that somebody could bring about by moving was seen at least once; how much that certifies "
+            "depends on how often."
         )
         return
     if found.n_uncovered_pairs:
