@@ -224,7 +224,7 @@ SYMMETRIC = np.array([[[0.0, 1.0], [1.0, 0.0]]])
         ({"means": SYMMETRIC, "size_scale": [[1, 1]]}, r"size_scale: expected shape \(1, 3\)"),
         ({"means": SYMMETRIC, "size_table": np.zeros((1, 2, 2, 3))}, "give it alone"),
         ({"size_table": np.zeros((1, 2, 2, 2))}, "size_table: expected shape"),
-        ({"size_table": np.ones((1, 2, 2, 3))}, "from herself"),
+        ({"size_table": np.ones((1, 2, 2, 3))}, "from themselves"),
         ({"size_table": np.ones((1, 2, 2, 3)) - np.eye(2)[..., None] + [[[0], [1]], [[0], [0]]]}, "differently"),
         ({"means": SYMMETRIC, "actions": any_subset(2)}, "made for 2 agents and 2 coalitions, the game has 2 and 1"),
         ({"means": SYMMETRIC, "actions": [["3"]]}, "unknown coalition in actions '3'; known are: 1"),

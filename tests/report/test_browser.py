@@ -139,16 +139,16 @@ def test_three_hundred_people(browser, tmp_path):
     """A page of many people opens, and answers at once."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    people, one, two = np.array([f"Person {i}" for i in range(300)]), *np.triu_indices(10, 1)
+    people, one, two = np.array([f"Person {i}" for i in range(300)]), *np.triu_indices(50, 1)
     frames = []
-    for sample in range(20):
-        for t, members in enumerate(rng.permutation(300).reshape(30, 10)):
+    for sample in range(4):
+        for t, members in enumerate(rng.permutation(300).reshape(6, 50)):
             names = {"agent": people[members[one]], "partner": people[members[two]]}
             utility = rng.uniform(-1, 1, len(one))
             frames.append(pd.DataFrame({"sample": str(sample), "coalition": f"team {t}", **names, "utility": utility}))
-    log = coterie.Log.from_frames(pairs=pd.concat(frames), actions="one", pool_coalitions=True, coalitions=30)
+    log = coterie.Log.from_frames(pairs=pd.concat(frames), actions="one", pool_coalitions=True, coalitions=6)
     statistics = coterie.Statistics.for_learning(log, noise="pairs", parts=(1.0,))
-    start = {name: [statistics.coalitions[i % 30]] for i, name in enumerate(statistics.agents)}
+    start = {name: [statistics.coalitions[i % 6]] for i, name in enumerate(statistics.agents)}
     result = coterie.certify(statistics, start, noise="pairs")
     opened(browser, result, statistics, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 8_000_000

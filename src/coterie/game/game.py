@@ -112,7 +112,8 @@ class Game:
         if found := self.utilities.first_self_utility():
             l, i, own = found
             raise InputError(
-                f"means: {self.agents[i]} has utility {own} from themselves in coalition {self.coalitions[l]}, expected 0"
+                f"means: {self.agents[i]} has utility {own} from themselves in coalition {self.coalitions[l]}, "
+                "expected 0"
             )
         asymmetry = None if symmetric is False else self.utilities.first_asymmetry()
         self.is_symmetric = symmetric is not False and asymmetry is None

@@ -23,7 +23,6 @@ GLOSSARY: dict[str, str] = {
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
     "worst-off": "whoever has least",
-    "gain by moving": "what is expected of the largest gain that somebody could have by leaving",
     "options": "assignments of which none is better than another in everything",
 }  # fmt: skip
 """Words that not everybody knows -> what they mean."""

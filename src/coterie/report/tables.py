@@ -7,7 +7,7 @@ workbook every name is a cell of text, and such a name is marked as text, as if 
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import Any
 
@@ -138,5 +138,5 @@ def _option_rows(result: Result) -> list[list[Any]]:
 def option_rows(result: Result) -> list[list[str]]:
     """Return a header and a row for every option, in words."""
     head, *rows = _option_rows(result)
-    kinds = [str, signed, signed, lambda gap: f"{gap:.2f}", lambda gap: f"{gap:.3g}", str]
+    kinds: list[Callable[[Any], str]] = [str, signed, signed, "{:.2f}".format, "{:.3g}".format, str]
     return [head, *([make(cell) for make, cell in zip(kinds, row, strict=False)] for row in rows)]
