@@ -140,4 +140,4 @@ def test_learn_and_certify_say_why_they_differ(run, log, tmp_path):
     paired = json.loads((tmp_path / "r.json").read_text())["certificates"]["paired"]
     assert f"Of the same teams certify and coverage say {paired:.3g}" in shown
     shown = said(run("certify", log, tmp_path / "r.json", "--noise", "pairs")[1])
-    assert "learn can say less than that" in shown
+    assert "learn may prove a smaller limit" in shown

@@ -16,6 +16,7 @@ from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
+from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.log import Log
 from coterie.statistics import Statistics
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -227,6 +228,8 @@ def _lines(log: Log, found: "Coverage", rarest: "FloatArray | None", aim: Aim | 
     yield from wrapped(verdict(found), "", "")
     if aim is not None and aim.target is not None:
         yield from wrapped(aim.sentence(), "", "")
+    if aim is not None and not (aim.plan and aim.plan.fresh):
+        yield from wrapped(f"What the log certifies now is {aim.certificate:.3g}. {FOR_ANY_TEAMS}", "", "")
     if aim is not None and aim.plan is not None:
         yield ""
         yield from collecting(aim.plan, aim.setting)

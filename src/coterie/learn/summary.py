@@ -28,6 +28,13 @@ GLOSSARY: dict[str, str] = {
 """Words that not everybody knows -> what they mean."""
 
 
+FOR_ANY_TEAMS = (
+    "Proven for all teams at once, however these were chosen. For teams of its own, learn may prove a smaller limit, "
+    "as it sets samples aside that do not choose."
+)
+"""Why `certify` and `coverage` say something else than `learn` of the same teams."""
+
+
 def glossary(text: str) -> list[tuple[str, str]]:
     """Return the unusual words that a text uses, and what they mean.
 
@@ -151,10 +158,7 @@ def kind_of_proof(result: Result) -> str:
     if method == "holdout":
         return "Proven for teams that were fixed without looking at these outcomes."
     if method == "paired" and given:
-        return (
-            "Proven for all teams at once, however these were chosen. For teams of its own, learn can say less than "
-            "that, as it sets samples aside that do not choose."
-        )
+        return FOR_ANY_TEAMS
     if method == "paired":
         return "Proven for all teams at once, so it does not matter that the same samples chose these."
     return "Proven by the published method."
