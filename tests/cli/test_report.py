@@ -30,6 +30,7 @@ def said(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_is_written_and_said(run, log, tmp_path):
     names = ["r.json", "teams.csv", "teams.xlsx", "r.html"]
     words = [word for name in names for word in ("--out", tmp_path / name)]

@@ -14,7 +14,7 @@ import coterie
 from coterie.report import report_html
 from coterie.report.drawing import Scale, shaded
 from coterie.report.knowledge import Knowledge, box_changes
-from coterie.report.page import visible
+from coterie.report.page import label
 
 
 class Elements(HTMLParser):
@@ -67,10 +67,10 @@ def test_hostile_names_stay_text(page, hostile):
     assert [tag for tag, _ in page.tags].count("script") == 2
     shown = "".join(page.text)
     for name in hostile.result.strategy.agents:
-        assert visible(name) in shown
+        assert label(name) in shown
     assert "\u202e" not in shown
     data = json.loads(page.content["script", "application/json"])
-    assert data["agents"] == [visible(name) for name in hostile.result.strategy.agents]
+    assert data["agents"] == [label(name) for name in hostile.result.strategy.agents]
     raw = page.content["script", "application/json"]
     assert not set("<>&") & set(raw)
 

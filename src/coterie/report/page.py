@@ -41,6 +41,10 @@ STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u20
 """Signs that change the direction or the line of what follows them."""
 
 
+LONGEST = 60
+"""Names that have more signs are shortened; their full text is a tip."""
+
+
 def report_html(result: Result, statistics: Statistics | None = None) -> str:
     """Return the report of a result as a page.
 
@@ -57,13 +61,14 @@ def report_html(result: Result, statistics: Statistics | None = None) -> str:
 
     sources = {name: _source(f"page.{name}") for name in ("html", "css", "js")}
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    page.filters.update(visible=visible, signed=_signed)
+    page.filters.update(visible=visible, label=label, signed=_signed)
     known = None if statistics is None else Knowledge.of(result, statistics)
     view = _view(result, known)
     return page.from_string(sources["html"]).render(
         **view,
         style=Markup(sources["css"]),  # noqa: S704  (our own file)
         script=Markup(sources["js"]),  # noqa: S704
+        longest=LONGEST,
         style_hash=_hash(sources["css"]),
         script_hash=_hash(sources["js"]),
         data=Markup(_json(_data(result, view["known"], view["starts"]))),  # noqa: S704  (no tag begins in it)
@@ -82,6 +87,16 @@ def visible(text: str) -> str:
         else c
         for c in text
     )
+
+
+def label(name: str) -> str:
+    """Return a name as the page shows it: visible, and the middle of a very long one left out.
+
+    >>> label("Ada"), len(label("very" * 60))
+    ('Ada', 60)
+    """
+    shown = visible(name)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 21]}…{shown[-20:]}"
 
 
 def _signed(value: float) -> str:
@@ -108,8 +123,8 @@ def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]])
     order, _ = by_team(result.strategy.sets)
     content = known.to_json()
     return {
-        "agents": [visible(name) for name in result.strategy.agents],
-        "coalitions": [visible(name) for name in result.strategy.coalitions],
+        "agents": [label(name) for name in result.strategy.agents],
+        "coalitions": [label(name) for name in result.strategy.coalitions],
         "starts": [{"label": one["label"], "sets": one["sets"]} for one in starts],
         "order": order.tolist(),
         "known": {**content, "rules": [{**rule, "text": visible(rule["text"])} for rule in content["rules"]]},
@@ -288,7 +303,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
 
 def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
-    what = result.moving(one.alternative)
+    what = label(result.moving(one.alternative))
     brief = what.replace("changing places with", "swap with", 1)
     low, high = one.least, one.alternative.bound
     return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
