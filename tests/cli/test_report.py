@@ -142,3 +142,22 @@ def test_learn_and_certify_say_why_they_differ(run, log, tmp_path):
     assert f"Of the same teams certify and coverage say {paired:.3g}" in shown
     shown = said(run("certify", log, tmp_path / "r.json", "--noise", "pairs")[1])
     assert "learn may prove a smaller limit" in shown
+
+
+def test_stages_are_told_in_words(monkeypatch, capsys):
+    from rich.console import Console
+
+    from coterie.cli import learn, output
+    from coterie.solve.control import Progress
+
+    told = [learn.stage(Progress(method, 1, 2, -0.25, 0.0)) for method in ("teams", "pure", "second pass")]
+    assert told[0] == "Looking for teams, expected so far 0.25 per person"
+    assert told[1].startswith("Looking for teams that nobody wants to leave")
+    assert "again" in told[2]
+    monkeypatch.setattr(output, "messages", Console(force_terminal=True, width=80))
+    with output.at_work("Reading the log"):
+        pass
+    assert "Reading the log" in capsys.readouterr().out
+    with output.at_work("Reading the log", quiet=True):
+        pass
+    assert capsys.readouterr().out == ""

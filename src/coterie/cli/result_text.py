@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
+from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
 from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
     against_today,
@@ -39,7 +39,8 @@ def deliver(
     statistics: "Statistics | None" = None,
 ) -> int:
     """Write and print a result; return the exit code."""
-    written = write_all(out, result, statistics)
+    with at_work("Writing", quiet=quiet or not out):
+        written = write_all(out, result, statistics)
     if as_json:
         show_json(result.to_json())
     elif explain is not None:
@@ -195,7 +196,7 @@ def _believed(guess: str) -> str:
 
 def _people(result: "Result") -> Iterator[str]:
     strategy, intervals, left_out = result.strategy, result.gain_intervals, set(result.left_out)
-    rows = [["agent", "goes to", "value", "best alternative", "change", "at least", "at most"]]
+    rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
     for agent in strategy.agents:
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
         other = _best(result, agent)
