@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -193,6 +194,29 @@ def _whole(value: Any, where: str) -> int:
 
 
 _CHECKS = {str: _text, float: _number, int: _whole, bool: checks.boolean}
+
+
+_FORMULA = re.compile(r"'*\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
+"""How a cell begins that a spreadsheet may take for a formula; the last four are =, +, -, @ of East Asian width."""
+
+
+def is_formula(cell: str) -> bool:
+    """Return whether a spreadsheet may take a cell for a formula, perhaps after apostrophes are gone."""
+    return _FORMULA.match(cell) is not None
+
+
+def defused(cell: str) -> str:
+    """Return a cell of a CSV table that no spreadsheet takes for a formula: with an apostrophe in front where needed.
+
+    >>> defused("=1+1"), defused("Ada"), restored(defused("'=1+1"))
+    ("'=1+1", 'Ada', "'=1+1")
+    """
+    return f"'{cell}" if is_formula(cell) else cell
+
+
+def restored(cell: str) -> str:
+    """Return the cell that `defused` was given."""
+    return cell[1:] if cell.startswith("'") and is_formula(cell) else cell
 
 
 @contextmanager

@@ -5,7 +5,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from html import escape
 from typing import Any
+
+from coterie.errors import CoterieError
 
 Spelling = Callable[[Mapping[str, Any]], str]
 """Writes options as a caller would; a value of `...` stands for the option without one."""
@@ -76,6 +79,29 @@ def literal(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(literal, value))})"
     return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
+
+
+def html_table(rows: Iterable[Iterable[Any]], caption: str = "") -> str:
+    """Return a table as HTML, its first row as heads; whatever stands in it is text.
+
+    >>> html_table([["name"], ["<b>"]])
+    '<table><thead><tr><th>name</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head, *body = [[escape(str(cell)) for cell in row] for row in rows]
+    told = f"<caption>{escape(caption)}</caption>" if caption else ""
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body)
+    heads = "".join(f"<th>{cell}</th>" for cell in head)
+    return f"<table>{told}<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def data_frame(rows: Iterable[Iterable[Any]]) -> Any:
+    """Return rows below a header as a pandas data frame."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise CoterieError("a data frame needs pandas: pip install pandas") from None
+    head, *body = rows
+    return pd.DataFrame(body, columns=list(head))
 
 
 def said(*names: str, **values: Any) -> str:

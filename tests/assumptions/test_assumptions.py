@@ -504,7 +504,7 @@ def test_a_log_that_contradicts_an_assumption_is_said_beside_the_certificate():
     log = coterie.Log.from_frames(**timed_frames_of(*changing_log(np.random.default_rng(0), 2000, n=3, drift=0.8)))
     result = coterie.StableLearner().fit(log).result_
     assert "drift" in [check.assumption for check in result.contradicted]
-    assert "the log contradicts what that takes for granted" in repr(result)
+    assert "the log contradicts what the promise takes for granted" in repr(result)
     covered = replace(result, checks=(Check("independence", "broken", ""),), data=replace(result.data, noise="samples"))
     assert not covered.contradicted
     assert "contradicts" not in repr(covered)

@@ -123,7 +123,7 @@ def test_sets_outside_the_action_space(call, files):
     both = {"actions": dict.fromkeys(TRUTH["agents"], TRUTH["coalitions"])}
     code, out, err = call(*files(strategy=both), "--json")
     assert code == 0
-    assert "not among her actions: a[/b], :smile:" in err
+    assert "not among their actions: a[/b], :smile:" in err
     shown = json.loads(out)
     assert (shown["gap"], shown["worst"]["gain"], shown["nash_stable"]) == (0, -1, True)
 
@@ -216,4 +216,4 @@ def test_refusals_of_a_profile_name_the_file(call, tmp_path, text):
         code, _, err = call(*SIMULATE, tmp_path / "log", "--policy", "toggles", "--profile", file)
         assert code == 2
         assert err.startswith(f"error: {file}: ")
-    assert "profile: p1 plays a set that is not among her actions" in err
+    assert "profile: p1 plays a set that is not among their actions" in err

@@ -210,7 +210,7 @@ def test_evaluate_warns_of_sets_outside_the_game(run, tmp_path, log):
     file.write_text(json.dumps({"actions": {agent: [] for agent in game.agents}}))
     code, out, err = evaluate(run, file, log, "--json")
     assert code == 0
-    assert "not among her actions: p1, p2" in err
+    assert "not among their actions: p1, p2" in err
     assert json.loads(out)["gap"] >= 0
 
 

@@ -112,7 +112,7 @@ MISSING = object()
         ("means", [[[0, None], [1, 0]]], "means: expected numbers"),
         ("means", [[[0, 10**400], [1, 0]]], "means: expected numbers"),
         ("means", [[[0, float("nan")], [1, 0]]], "expected a finite number"),
-        ("means", [[[1, 1], [1, 1]]], "from herself"),
+        ("means", [[[1, 1], [1, 1]]], "from themselves"),
         ("size_scale", MISSING, '"size_scale" is missing'),
         ("size_shift", [[0, 0]], r"size_shift: expected shape \(1, 3\)"),
         ("symmetric", "yes", "symmetric: expected true or false"),

@@ -30,7 +30,7 @@ def refusal(folder, **options):
         ({"pairs": ""}, r"pairs.csv: is empty, expected a header and rows"),
         (
             {"pairs": PAIRS + "1,x,a,b,0\n1,x,a,a,0\n"},
-            r"pairs.csv, row 2 below the header: agent 'a' is paired with herself",
+            r"pairs.csv, row 2 below the header: agent 'a' is paired with themselves",
         ),
         ({"pairs": PAIRS + "1,x,a,b,0\n,x,a,b,0\n"}, r"row 2 below the header: sample is empty, expected a name"),
         ({"pairs": PAIRS + "1,x,a,b,0\n1,,a,b,0\n"}, r"row 2 below the header: coalition is empty"),

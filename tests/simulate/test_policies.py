@@ -84,7 +84,7 @@ def test_deviations_in_a_huge_space():
     assert 0 < policy.unmoved < 1e-59
     toggles = Toggles(spaces, profile)
     assert toggles.allowed[:3].sum() == 3 * 199  # leaving the only coalition would be the empty set
-    assert not toggles.allowed[3].any()  # two coalitions at once are not among her actions
+    assert not toggles.allowed[3].any()  # two coalitions at once are not among their actions
     assert np.allclose(toggles.size_probabilities().sum(axis=1), 1)
 
 
@@ -151,7 +151,7 @@ def test_refusals():
     for name in ("deviations", "toggles", "strategy"):
         with pytest.raises(InputError, match="needs a profile"):
             exploration_policy(name, SPACES)
-        with pytest.raises(InputError, match="not among her actions"):
+        with pytest.raises(InputError, match="not among their actions"):
             exploration_policy(name, SPACES, outside)
         for other in (PROFILE[:2], PROFILE[:, :2], np.vstack([PROFILE, PROFILE[:1]])):
             with pytest.raises(InputError, match="profile: expected 4 agents and 3 coalitions, got"):

@@ -73,6 +73,11 @@ class Against:
         """Return the game whose means are the estimates, with this value."""
         return evidence.game(self.own_spaces).valued(self.value)
 
+    def blocking(self, evidence: Evidence, strategy: Strategy) -> tuple[Steps, FloatArray]:
+        """Return the steps that nobody refuses if the estimates are the truth, and what whoever gains least gains."""
+        steps, gains = self.game(evidence).unrefused(strategy.sets, self.steps(strategy.sets), self.stability)
+        return steps, np.asarray(gains.min(axis=1)) if len(steps) else np.zeros(0)
+
     def gap(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> float:
         """Return the gap of a strategy in a game with known means; its `steps` need not be listed again if known."""
         game = game.with_actions(self.own_spaces).valued(self.value)
@@ -157,8 +162,8 @@ class Judgement:
         `together` are bounds for all agents at once, of which `Certificate.surely_stay` speaks.
         """
         strategy, counted = self.strategy, self.against.own_spaces.counted
-        worst_of = _largest_by_agent(self.steps, bounds, strategy.n_agents)
-        alone = _largest_by_agent(self.steps, together, strategy.n_agents)[0]
+        worst_of = largest_by_agent(self.steps, bounds, strategy.n_agents)
+        alone = largest_by_agent(self.steps, together, strategy.n_agents)[0]
         values, steps = worst_of
         alternatives = {
             agent: self._witness(int(steps[i]), bounds, i)
@@ -228,7 +233,7 @@ class Judgement:
         )
 
 
-def _largest_by_agent(steps: Steps, bounds: FloatArray, n_agents: int) -> tuple[FloatArray, IntArray]:
+def largest_by_agent(steps: Steps, bounds: FloatArray, n_agents: int) -> tuple[FloatArray, IntArray]:
     """Return the largest bound over the steps that each agent takes part in, and which it is; -inf where none."""
     value, at = np.full(n_agents, -np.inf), np.zeros(n_agents, dtype=np.int64)
     order = np.argsort(bounds, kind="stable")

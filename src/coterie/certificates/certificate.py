@@ -12,6 +12,7 @@ from coterie.certificates.gains import Worst
 from coterie.estimate.design import StrategyDesign
 from coterie.game.actions import names_in
 from coterie.game.strategy import Strategy
+from coterie.words import html_table
 
 DOUBTS = 5
 """How many pairs a witness names."""
@@ -119,6 +120,14 @@ class Certificate:
     def __str__(self) -> str:
         nobody = "nobody who counts" if self.left_out else "nobody"
         return f"with probability {1 - self.delta:g}, {nobody} can gain more than {self.gap:.4g} by moving"
+
+    def _repr_html_(self) -> str:
+        """Return what it says as a table, for notebooks."""
+        said = [("", f"{str(self)[0].upper()}{str(self)[1:]}"), ("method", self.method), ("delta", f"{self.delta:g}")]
+        if self.worst is not None:
+            said.append(("tightest case", repr(self.worst).removeprefix("Witness(").removesuffix(")")))
+        said += [("surely stay", f"{len(self.surely_stay)} of {len(self.per_agent)}")]
+        return html_table([("certificate", ""), *said, *(("assumes", text) for text in self.assumes)])
 
     def __repr__(self) -> str:
         return f"Certificate({self.method}, gap {self.gap:.4g}, delta {self.delta:g}, worst {self.worst})"

@@ -17,12 +17,12 @@ def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, lis
         missing = rows[~listed[i].contains(rows)]
         if not is_enumerated(listed[i]) and not strategy.is_pure:
             raise InputError(
-                f"strategy of {strategy.agents[i]}: holds a set that is not among her actions, which are too many to "
+                f"strategy of {strategy.agents[i]}: holds a set that is not among their actions, which are too many to "
                 f"add to; declare actions that hold it ({said('actions')})"
             )
         if is_enumerated(listed[i]):
             listed[i] = ExplicitSets(np.concatenate([listed[i].enumerate(), missing]))
         for row in missing:
             named = ", ".join(names_in(row, strategy.coalitions)) or "nothing"
-            notes.append(f"{strategy.agents[i]} is in a set that is not among her actions ({named}): added")
+            notes.append(f"{strategy.agents[i]} is in a set that is not among their actions ({named}): added")
     return (ActionSpaces(tuple(listed), spaces.left_out) if notes else spaces), notes

@@ -22,8 +22,8 @@ from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
 COMMANDS: tuple[str, ...] = (
-    "demo", "start", "simulate", "inspect", "learn", "certify", "compare", "what-if", "coverage", "evaluate", "bounds",
-    "reproduce",
+    "demo", "start", "simulate", "inspect", "learn", "certify", "compare", "what-if", "report", "coverage", "evaluate",
+    "bounds", "reproduce",
 )  # fmt: skip
 """One module of this package per command, `what_if` for `what-if`; each has a function `command`."""
 

@@ -1,5 +1,6 @@
 """`coterie certify`: how stable a given strategy surely is."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,8 @@ import typer
 from coterie import checks
 from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
-from coterie.cli.result_text import deliver, refuse_unwritable
+from coterie.cli.result_text import deliver
+from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
 from coterie.cli.team_options import JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -44,7 +46,10 @@ def command(
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the result here, as JSON.")] = None,
+    unit: Unit = "",
+    explain: Explain = None,
+    out: Out = None,
+    report: Report = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -53,13 +58,21 @@ def command(
     The certificate's confidence is that of one run: trying options and keeping the smallest is not covered.
     """
     from coterie.learn.certify import certify
+    from coterie.statistics import Statistics
 
-    refuse_unwritable(out)
+    targets = targets_of(out, report)
+    refuse_unknown(explain, log.agents, wishes)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     wishes.pop("any_size", None)  # a given assignment is as large as it is
+    statistics = None
+    if any(path.suffix.lower() == ".html" for path in targets):
+        statistics = Statistics.for_learning(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
     found = certify(
-        log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
+        statistics or log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
         min_samples=min_samples, **wishes,
     )  # fmt: skip
-    return deliver(found, target_gap=target_gap, out=out, as_json=json, quiet=quiet)
+    return deliver(
+        replace(found, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
+        statistics=statistics,
+    )  # fmt: skip

@@ -43,7 +43,7 @@ def _plan(aim: "Aim", plan: "Collection") -> Iterator[str]:
         ("expected by this plan", f"{plan.predicted:.3g}", f"(likely {low:.3g} to {high:.3g})"),
         *([] if plan.today is None else [("expected if all stay", f"{plan.today:.3g}", "(as they are today)")]),
         ("expected at random", f"{plan.random:.3g}",
-         "(assignments that are allowed)" if aim.has_rules else "(everybody uniform over her actions)"),
+         "(assignments that are allowed)" if aim.has_rules else "(everybody uniform over their actions)"),
         ("no plan below about", f"{plan.least:.3g}", ""),
     ]  # fmt: skip
     yield from aligned(rows, left=(0, 2))

@@ -14,6 +14,7 @@ from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
 from coterie.cli.team_options import JUDGED, PANEL, RULES, STAYING, about_teams
 from coterie.errors import InputError
+from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import counted, said
@@ -140,7 +141,7 @@ def _never(pair: "PairWitness") -> str:
 
 def _hidden(direction: "Direction") -> str:
     terms = [f"{term.weight:+.2g} x {short(term.partner)} in {term.coalition}" for term in direction.terms]
-    return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to her move"
+    return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to their move"
 
 
 def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None", aim: "Aim | None") -> Iterator[str]:
@@ -149,6 +150,8 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
     yield from wrapped(verdict(found), "", "")
     if aim is not None and aim.target is not None:
         yield from wrapped(aim.sentence(), "", "")
+    if aim is not None and not (aim.plan and aim.plan.fresh):
+        yield from wrapped(f"What the log certifies now is {aim.certificate:.3g}. {FOR_ANY_TEAMS}", "", "")
     if aim is not None:
         yield from collecting(aim)
     yield ""

@@ -38,7 +38,7 @@ def command(
         rows = [f"{agent},{domain}\n" for agent, domains in today.actions.items() for domain in domains or [""]]
         (folder / "today.csv").write_text("agent,coalition\n" + "".join(rows), encoding="utf-8")
         learner = StableLearner(rules=Rules(team_size=TEAM_SIZE), today=today).fit(folder)
-    deliver(learner.result_, target_gap=None, out=None, as_json=False, quiet=False, timed=False)
+    deliver(learner.result_, target_gap=None, as_json=False, quiet=False, timed=False)
     result = learner.result_
     gap = game.gap(learner.strategy_, result.stability, result.rules)
     better = float((game.values(learner.strategy_) - game.values(today)).mean())

@@ -38,7 +38,7 @@ def command(
         worst = game.worst(strategy, stability, rules)
         counted = game.leaving_out(left_out).gap(strategy, stability, rules)
     if outside := game.actions.outside(strategy.owner, strategy.sets):
-        warn(f"a set that is not among her actions: {', '.join(game.agents[i] for i in outside)}")
+        warn(f"a set that is not among their actions: {', '.join(game.agents[i] for i in outside)}")
     gap = 0.0 if worst is None else max(worst.gain, 0.0)
     stable = gap <= STABLE_WITHIN
     total = float(game.values(strategy).sum())

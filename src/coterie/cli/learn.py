@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages
-from coterie.cli.result_text import deliver, refuse_unwritable
+from coterie.cli.result_text import deliver
+from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
@@ -48,7 +49,10 @@ def command(
     ] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For the search.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the result here, as JSON.")] = None,
+    unit: Unit = "",
+    explain: Explain = None,
+    out: Out = None,
+    report: Report = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -58,8 +62,9 @@ def command(
     """
     from coterie.learn.learner import StableLearner
 
-    refuse_unwritable(out)
-    with _progress(quiet=quiet) as report:
+    targets = targets_of(out, report)
+    refuse_unknown(explain, log.agents, wishes)
+    with _progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
             certificate=certificate,
@@ -71,10 +76,13 @@ def command(
             min_samples=min_samples,
             time_limit=time_limit,
             random_state=seed,
-            progress=report,
+            progress=told,
             **wishes,
         ).fit(log)
-    return deliver(learner.result_, target_gap=target_gap, out=out, as_json=json, quiet=quiet)
+    return deliver(
+        replace(learner.result_, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet,
+        explain=explain, statistics=learner.statistics_,
+    )  # fmt: skip
 
 
 @contextmanager
@@ -83,17 +91,23 @@ def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
     if quiet or not messages.is_terminal:
         yield None
         return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    with Bars(console=messages, transient=True) as bars:
-        task = bars.add_task("Reading", total=None)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=messages, transient=True) as bars:
+        task = bars.add_task("Adding up what the log holds", total=None)
 
         def report(state: "Progress") -> None:
-            shown = f"Searching ({state.method}), best so far {max(state.value, 0.0):.3g}"
-            if state.method == "teams":  # what is minimised is the expected value, turned round
-                shown = f"Searching teams, expected {-state.value:.3g} per person"
-            elif state.method == "second pass":
-                shown = "Reading the samples that certify again"
-            bars.update(task, description=shown, completed=state.done, total=state.total or None)
+            bars.update(task, description=stage(state), completed=state.done, total=state.total or None)
 
         yield report
+
+
+def stage(state: "Progress") -> str:
+    """Return in words how far a search is."""
+    if state.method == "second pass":
+        return "Reading the samples that certify again"
+    if state.method == "teams":  # what is minimised is the expected value, turned round
+        return f"Looking for teams, expected so far {-state.value:.3g} per person"
+    return f"Looking for teams that nobody wants to leave, largest gain so far {max(state.value, 0.0):.3g}"

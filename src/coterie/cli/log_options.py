@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli.enums import with_parameters
+from coterie.cli.output import at_work
 from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
@@ -67,14 +68,38 @@ def _declared(word: Word, given: Any) -> Any:
 
 def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command `command(log, ...)` the argument LOG and all options that describe it."""
-    words = {name: option.word for name, option in options.TABLE.items() if option.word is not None}
     path = inspect.Parameter("path", inspect.Parameter.KEYWORD_ONLY, annotation=LOG)
-    ours = [path, *(_parameter(name, options.TABLE[name], word) for name, word in words.items())]
     theirs = [entry for name, entry in inspect.signature(command).parameters.items() if name != "log"]
 
     @functools.wraps(command)
     def run(**given: Any) -> int | None:
-        declared = {name: _declared(word, given.pop(name)) for name, word in words.items()}
-        return command(read_log(given.pop("path"), **declared), **given)
+        declared = _said(given)
+        with at_work("Reading the log", quiet=bool(given.get("quiet"))):
+            log = read_log(given.pop("path"), **declared)
+        return command(log, **given)
 
-    return with_parameters(run, [*ours, *theirs])
+    return with_parameters(run, [path, *_parameters(), *theirs])
+
+
+def describes_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Give a command `command(declared, ...)` all options that describe a log: those that were given, by name."""
+    theirs = [entry for name, entry in inspect.signature(command).parameters.items() if name != "declared"]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> int | None:
+        declared = {name: value for name, value in _said(given).items() if value is not None}
+        return command(declared=declared, **given)
+
+    return with_parameters(run, [*theirs, *_parameters()])
+
+
+WORDS = {name: option.word for name, option in options.TABLE.items() if option.word is not None}
+
+
+def _parameters() -> list[inspect.Parameter]:
+    return [_parameter(name, options.TABLE[name], word) for name, word in WORDS.items()]
+
+
+def _said(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of a log out of what typer read."""
+    return {name: _declared(word, given.pop(name)) for name, word in WORDS.items()}

@@ -9,6 +9,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.cells import cell_len
@@ -35,6 +36,22 @@ def complain(text: str) -> None:
 def warn(text: str) -> None:
     """Print one warning."""
     messages.print(Text.assemble(("warning:", "yellow"), f" {text}"))
+
+
+@contextmanager
+def at_work(doing: str, *, quiet: bool = False) -> Iterator[None]:
+    """Say on a terminal what is being done, with the time that it takes; elsewhere nothing."""
+    if quiet or not messages.is_terminal:
+        yield
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), console=messages,
+        transient=True,
+    ) as shown:  # fmt: skip
+        shown.add_task(doing, total=None)
+        yield
 
 
 def show_json(value: Any) -> None:

@@ -4,47 +4,101 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.errors import InputError
-from coterie.words import counted, percent, said, signed
+from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
+from coterie.cli.targets import say_written, write_all
+from coterie.learn.summary import (
+    against_today,
+    glossary,
+    kind_of_proof,
+    likely,
+    recommendation,
+    vacuous,
+    what_would_help,
+    who_stays,
+)
+from coterie.words import counted, percent, signed
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Witness
     from coterie.learn.result import Result
+    from coterie.statistics.statistics import Statistics
 
 NAMED = 12
 """How many members of a coalition are listed."""
-
-
-def refuse_unwritable(out: Path | None) -> None:
-    """Refuse an output file that could not be written, before any work is done."""
-    if out is not None and (out.is_dir() or not out.resolve().parent.is_dir()):
-        raise InputError(f"{said(out=out)}: {'is a folder' if out.is_dir() else 'there is no such folder'}")
 
 
 def deliver(
     result: "Result",
     *,
     target_gap: float | None,
-    out: Path | None,
+    out: Sequence[Path] = (),
     as_json: bool,
     quiet: bool,
     timed: bool = True,
+    explain: str | None = None,
+    statistics: "Statistics | None" = None,
 ) -> int:
     """Write and print a result; return the exit code."""
-    if out is not None:
-        result.save(out)
+    with at_work("Writing", quiet=quiet or not out):
+        written = write_all(out, result, statistics)
     if as_json:
         show_json(result.to_json())
+    elif explain is not None:
+        show_card(result, explain)
     elif not quiet:
         for line in _lines(result, target_gap, timed=timed):
             results.print(printable(line))
+    say_written(written, quiet=quiet)
+    if len(written) < len(out):
+        return 1
     if result.solver.status == "interrupted":
         return 130
     return 3 if target_gap is not None and not result.certificate.gap <= target_gap else 0
 
 
+def show_card(result: "Result", agent: str) -> None:
+    """Print everything about one person."""
+    for line in card(result, agent):
+        results.print(printable(line))
+
+
+def card(result: "Result", agent: str) -> Iterator[str]:
+    """Yield one person's card: where they are, what it is worth with whom, and what would be best instead."""
+    from coterie.learn.explain import explain
+
+    found = explain(result, agent)
+    verdict, *rooms = str(found).splitlines()
+    yield from wrapped(verdict, "", "")
+    if agent in result.left_out:
+        yield "What they could gain is not counted in the certificate."
+    elif agent in result.certificate.surely_stay:
+        yield f"With {percent(1 - result.certificate.delta)} confidence they have nothing to gain."
+    elif agent in result.certificate.per_agent:
+        most = result.certificate.per_agent[agent]
+        yield from wrapped(
+            f"With {percent(1 - result.certificate.delta)} confidence nothing they could do gains them more than "
+            f"{most:.3g}.", "", "",
+        )  # fmt: skip
+    if result.today is not None and result.today.strategy.is_pure:
+        yield f"Today: {_shown(result.today.strategy.actions[agent])}."
+    yield ""
+    yield "What each coalition would be worth to them, and who makes it so"
+    for room in rooms:
+        yield from wrapped(room.strip(), "  ", "    ")
+
+
 def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
+    lines = list(_told(result, target_gap, timed=timed))
+    yield from lines
+    words = glossary("\n".join(lines))
+    if words:
+        yield ""
+        yield "Words"
+        for word, meaning in words:
+            yield from wrapped(f"{word}: {meaning}", "  ", "    ")
+
+
+def _told(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _verdict(result, target_gap, timed=timed)
     yield from _options(result)
     yield ""
@@ -72,12 +126,9 @@ def _untested(result: "Result") -> Iterator[str]:
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _broken(result)
-    yield from _recommended(result)
-    if result.is_vacuous:
-        yield from wrapped(
-            "That nobody gains by moving is so whatever the data say: what people could do under these rules and "
-            "choices is never worth more than what they have. It is no sign of good teams.", "", "",
-        )  # fmt: skip
+    for text in (recommendation(result), result.caveat(), against_today(result)):
+        yield from wrapped(text, "", "")
+    yield from wrapped(vacuous(result), "", "")
     if result.says_nothing:
         yield "There are too few data to certify anything."
         gap, sure = result.estimate.gap, result.sentence()
@@ -88,18 +139,16 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     else:
         yield from wrapped(result.sentence(), "", "")
     if known := result.among_known():
-        yield from wrapped(known, "", "")
-    if result.likely is not None and result.likely < result.certificate.gap:
-        yield from wrapped(f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}.", "", "")
-    yield from _stayers(result)
-    if result.contradicted:
-        yield from wrapped(result.caveat(), "", "")
+        yield from wrapped(printable(known), "", "")
+    yield from wrapped(likely(result), "", "")
+    yield from wrapped(printable(who_stays(result)), "", "")
     about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
     how = result.solver
     if how.status != "given":
         ended = "stopped by the time limit" if how.status == "time" else how.status
         about += f", {how.method} search {ended}" + (f", {_seconds(how.seconds)}" if timed else "")
     yield f"({about})"
+    yield from wrapped(kind_of_proof(result), "", "")
     if how.guess != "raw":
         yield from wrapped(f"(looked for as if {_believed(how.guess)})", "", "")
     if target_gap is not None:
@@ -113,51 +162,15 @@ def _broken(result: "Result") -> Iterator[str]:
         yield from wrapped(f"This assignment breaks rules: {'; '.join(result.violations)}.", "", "")
 
 
-def _recommended(result: "Result") -> Iterator[str]:
-    """Say what is recommended, and what it is expected to bring."""
-    if not result.options:
-        return
-    first, today = result.options[0], result.today
-    teams = sum(1 for members in result.strategy.members().values() if members)
-    per = "on average over teammates" if result.value == "average" else "in all"
-    yield from wrapped(
-        f"Recommended: {counted(teams, 'team')}. Expected: {signed(first.expected_value)} per person {per}.", "", ""
-    )
-    if today is not None:
-        low, high = today.range
-        yield from wrapped(
-            f"Against today: {signed(today.expected_improvement)} per person expected, with 80 % probability "
-            f"{signed(low)} to {signed(high)}; {counted(today.moves, 'person changes', 'people change')} something.",
-            "", "",
-        )  # fmt: skip
-
-
 def _options(result: "Result") -> Iterator[str]:
     """Yield what else there is to choose from, a line each."""
     if len(result.options) < 2:
         return
-    moves = result.options[0].moves is not None
-    rows = [["option", "expected", "worst-off", "gain by moving", "surely at most", *(["moves"] if moves else [])]]
-    for one in result.options:
-        numbers = [signed(one.expected_value), signed(one.expected_least), f"{one.expected_gap:.2f}", f"{one.gap:.3g}"]
-        rows.append([one.label, *numbers, *([str(one.moves)] if moves else [])])
+    from coterie.report.tables import option_rows
+
     yield ""
     yield "Options, none of them better than another in everything"
-    yield from aligned(rows, left=(0,))
-
-
-def _stayers(result: "Result") -> Iterator[str]:
-    """Count who surely stays where not everybody does: true and useful where the largest gain alone says little."""
-    stay, left_out = result.certificate.surely_stay, set(result.left_out)
-    everybody = [agent for agent in result.strategy.agents if agent not in left_out]
-    if not stay or len(stay) == len(everybody):
-        return
-    undecided = [short(agent) for agent in everybody if agent not in stay]
-    more = f" and {len(undecided) - NAMED} more" if len(undecided) > NAMED else ""
-    yield from wrapped(
-        f"{len(stay)} of {len(everybody)} surely stay (with {percent(1 - result.certificate.delta)} confidence, all of "
-        f"them together); undecided: {', '.join(undecided[:NAMED])}{more}.", "", "",
-    )  # fmt: skip
+    yield from aligned(option_rows(result), left=(0,))
 
 
 def _seconds(seconds: float) -> str:
@@ -188,7 +201,7 @@ def _people(result: "Result") -> Iterator[str]:
     rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
     for agent in strategy.agents:
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
-        other = result.certificate.alternatives.get(agent)
+        other = _best(result, agent)
         last = ["-", "", "", ""]
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
@@ -197,6 +210,13 @@ def _people(result: "Result") -> Iterator[str]:
         rows.append([name, goes, signed(result.estimate.utility[agent]), *last])
     yield "Who goes where"
     yield from aligned(rows, left=(0, 1, 3))
+
+
+def _best(result: "Result", agent: str) -> "Witness | None":
+    """Return what is best by estimate; of a file that does not hold it, what comes closest to paying off."""
+    if agent in result.explanations:
+        return result.explanations[agent].alternative
+    return result.certificate.alternatives.get(agent)
 
 
 def _step(witness: "Witness") -> str:
@@ -226,13 +246,8 @@ def _teams(result: "Result") -> Iterator[str]:
 
 
 def _help_wanted(result: "Result") -> Iterator[str]:
-    """Yield what data would help, from the pairs that the tightest case hangs on."""
-    worst = result.certificate.worst
-    if result.certificate.gap == 0 or worst is None or not worst.doubts:
-        return
-    yield from ("", "What would help most")
-    for doubt in worst.doubts[:3]:
-        yield from wrapped(
-            f"more outcomes of {worst.agent} with {doubt.partner} in {doubt.coalition} "
-            f"(uncertain by about {doubt.error:.2g})", "  - ", "    ",
-        )  # fmt: skip
+    wanted = what_would_help(result)
+    if wanted:
+        yield from ("", "What would help most")
+        for text in wanted:
+            yield from wrapped(text, "  - ", "    ")

@@ -24,7 +24,7 @@ from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
-from coterie.words import counted, said
+from coterie.words import counted, data_frame, html_table, said
 
 INTERVAL_DELTA = 0.05
 """How often an interval may fail unless somebody says otherwise."""
@@ -87,6 +87,19 @@ class Coverage:
         # Where all pairs met, those that a deviation can bring together did.
         found: Coverage = record(cls, {"covers_pairs": data.get("pairs_unseen") == 0, **data}, "coverage")
         return found
+
+    def _repr_html_(self) -> str:
+        """Return the coefficients and what was never seen as a table, for notebooks."""
+        rows = [("coverage", ""), ("", "enough" if self.is_enough else "not enough")]
+        numbers = {"pairs (c_pair)": self.c_pair, "sizes (c_size)": self.c_size, "totals (c_act)": self.c_act}
+        rows += [(name, f"{value:.4g}") for name, value in numbers.items() if value is not None]
+        rows += [("never met", f"{one.agent}, {one.partner} in {one.coalition}") for one in self.uncovered_pairs[:10]]
+        return html_table(rows)
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame of the pairs that a deviation can bring together and that never met."""
+        rows = [(one.agent, one.partner, one.coalition, one.size) for one in self.uncovered_pairs]
+        return data_frame([("agent", "partner", "coalition", "size"), *rows])
 
     def __repr__(self) -> str:
         about = "a policy" if self.samples is None else counted(self.samples, "sample")

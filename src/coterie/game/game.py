@@ -132,7 +132,8 @@ class Game:
         if found := self.utilities.first_self_utility():
             l, i, own = found
             raise InputError(
-                f"means: {self.agents[i]} has utility {own} from herself in coalition {self.coalitions[l]}, expected 0"
+                f"means: {self.agents[i]} has utility {own} from themselves in coalition {self.coalitions[l]}, "
+                "expected 0"
             )
         asymmetry = None if symmetric is False else self.utilities.first_asymmetry()
         self.is_symmetric = symmetric is not False and asymmetry is None
@@ -206,7 +207,7 @@ class Game:
         return as_strategy(actions, self.agents, self.coalitions)
 
     def uniform(self) -> Strategy:
-        """Return the strategy in which everybody is uniform over her actions."""
+        """Return the strategy in which everybody is uniform over their actions."""
         return Strategy.uniform(self.actions, self.agents, self.coalitions)
 
     def room_values(self, strategy: StrategyLike) -> FloatArray:

@@ -18,9 +18,10 @@ import numpy.typing as npt
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.files import naming, parse_csv, parse_json, read_text
+from coterie.files import naming, parse_csv, parse_json, read_text, restored
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 from coterie.game.labels import aligned, labels_of
+from coterie.words import data_frame, html_table
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
 """How much of a strategy its repr shows: so many coalitions, so many members of each, lines of so many characters."""
@@ -174,7 +175,7 @@ class Strategy:
 
     @classmethod
     def uniform(cls, spaces: ActionSpaces, agents: checks.Names = None, coalitions: checks.Names = None) -> Self:
-        """Return the strategy in which everybody is uniform over her actions, which must be few enough to list."""
+        """Return the strategy in which everybody is uniform over their actions, which must be few enough to list."""
         if not isinstance(spaces, ActionSpaces):
             raise InputError(f"actions: expected ActionSpaces, got {checks.shown(spaces)}")
         listed = [(sets := space.enumerate(), np.full(len(sets), 1 / len(sets))) for space in spaces.spaces]
@@ -322,6 +323,17 @@ class Strategy:
             lines.append(f"  no coalition: {self._shown(alone)}")
         return "\n".join(line if len(line) <= SHOWN_WIDTH else f"{line[: SHOWN_WIDTH - 3]}..." for line in lines)
 
+    def _repr_html_(self) -> str:
+        """Return the teams as a table, for notebooks."""
+        return html_table([("coalition", "members"), *((name, self._shown(self.marginals[:, l]))
+                                                       for l, name in enumerate(self.coalitions))])  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for every place: agent, coalition and how probable it is."""
+        places = zip(*(index.tolist() for index in np.nonzero(self.marginals)), strict=True)
+        rows = [(self.agents[i], self.coalitions[l], float(self.marginals[i, l])) for i, l in places]
+        return data_frame([("agent", "coalition", "probability"), *rows])
+
     def _shown(self, shares: FloatArray) -> str:
         """Return the names of those with positive shares, and the shares that are not 1."""
         there = np.flatnonzero(shares).tolist()
@@ -407,8 +419,8 @@ def read_strategy_content(path: str | os.PathLike[str]) -> Any:
 
 def _actions_of_table(text: str) -> dict[str, list[str]]:
     actions: dict[str, list[str]] = {}
-    for number, (agent, coalition) in parse_csv(text, ("agent", "coalition")):
-        where = f"row {number} below the header"
+    for number, (written, place) in parse_csv(text, ("agent", "coalition")):
+        where, agent, coalition = f"row {number} below the header", restored(written), restored(place)
         if not agent:
             raise InputError(f"{where}: the agent is empty")
         if agent not in actions:

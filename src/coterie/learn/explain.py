@@ -1,21 +1,22 @@
 """From evidence to explanations: what each coalition is worth to an agent, and who makes it so."""
 
+from dataclasses import replace
 from os import PathLike
 
 import numpy as np
 
 from coterie import checks
 from coterie.arrays import FloatArray
-from coterie.certificates.against import Against
-from coterie.certificates.certificate import Certificate
+from coterie.certificates.against import Against, largest_by_agent
+from coterie.certificates.certificate import Certificate, Witness
 from coterie.certificates.evidence import Evidence
-from coterie.certificates.gains import GainBound, SmallerOf
+from coterie.certificates.gains import GainBound, LinearBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.errors import InputError
 from coterie.estimate.design import AveragedDesign, StrategyDesign
 from coterie.estimate.step_design import step_design
-from coterie.game.game import Value
-from coterie.game.steps import Steps
+from coterie.game.actions import names_in
+from coterie.game.steps import NOBODY
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Partner, Room
 from coterie.learn.result import Result, as_result
@@ -28,7 +29,7 @@ Intervals = dict[str, tuple[float, float]]
 
 
 def explain(result: Result | str | PathLike[str], agent: str) -> Explanation:
-    """Return why an agent is where she is, from a result of `learn` or `certify`, or from a result file."""
+    """Return why an agent is where they are, from a result of `learn` or `certify`, or from a result file."""
     found = as_result(result)
     checks.index_of(agent, found.strategy.agents, "agent")
     if agent not in found.explanations:
@@ -39,10 +40,11 @@ def explain(result: Result | str | PathLike[str], agent: str) -> Explanation:
 def explanations(
     evidence: Evidence, strategy: Strategy, certificate: Certificate, against: Against
 ) -> tuple[dict[str, Explanation], Intervals]:
-    """Return every agent's explanation, and what her best alternative changes at least and at most.
+    """Return every agent's explanation, and what their best alternative changes at least and at most.
 
-    The intervals come from `Evidence.uniform_bound`, which holds for all profiles and directions at once, so it
-    does not matter that the data chose them.
+    The best alternative is the best by estimate. The intervals come from `Evidence.uniform_bound`, which holds for all
+    profiles and directions at once, so it does not matter that the data chose them; nothing changes by more than the
+    certificate says of the agent.
     """
     design = evidence.design(strategy)
     if against.value == "average":
@@ -50,51 +52,71 @@ def explanations(
     sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
     rooms = _rooms(evidence, design, sure, strategy)
     if against.is_plain:
-        intervals = _gain_intervals(sure, strategy, certificate)
+        best, ends = _best_moves(evidence.rooms(design), sure, strategy, against)
     else:
-        intervals = _step_intervals(evidence, strategy, certificate, against.value)
-    moves = certificate.alternatives
-    least = {agent: low for agent, (low, _) in intervals.items()}
-    return {a: Explanation.of(a, rooms[a], moves.get(a), least.get(a)) for a in strategy.agents}, intervals
-
-
-def _gain_intervals(sure: GainBound, strategy: Strategy, certificate: Certificate) -> Intervals:
-    """Return what every agent's best alternative changes, at least and at most.
-
-    At most what the certificate says, at least minus the sure bound in direction -x. Each upper end holds with
-    probability 1 - delta, and so do all lower ends together.
-    """
-    alternatives = certificate.alternatives
-    moves = [i for i, agent in enumerate(strategy.agents) if agent in alternatives]
-    x = -strategy.marginals[moves]
-    for row, i in zip(x, moves, strict=True):
-        row += [name in alternatives[strategy.agents[i]].deviation for name in strategy.coalitions]
-    least = 0.0 - sure.at(-x[:, None], np.array(moves, dtype=np.intp))[:, 0]
-    names = [strategy.agents[i] for i in moves]
-    return {agent: (low, alternatives[agent].bound) for agent, low in zip(names, least.tolist(), strict=True)}
-
-
-def _step_intervals(evidence: Evidence, strategy: Strategy, certificate: Certificate, value: Value) -> Intervals:
-    """Return the same for steps: what whoever gains least has of it, of the step that comes closest to paying off."""
-    alternatives = certificate.alternatives
-    if not alternatives:
-        return {}
-    place = {agent: i for i, agent in enumerate(strategy.agents)}
-    parts = []
-    for witness in alternatives.values():
-        moved = witness.movers or {witness.agent: witness.deviation}
-        sets = [[name in to for name in strategy.coalitions] for to in moved.values()]
-        parts.append(Steps(np.array([[place[agent] for agent in moved]]), np.array([sets])))
-    steps = Steps.together(parts)
-    step, column = np.nonzero(steps.moves)
-    rows = (step, steps.movers[step, column])
-    design = step_design(evidence.unknowns, strategy.sets, steps, rows, value)
-    sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
-    least = np.full(len(steps), np.inf)
-    np.minimum.at(least, step, 0.0 - sure.at(-design.moves, np.arange(len(step)))[:, 0])
-    return {
-        agent: (low, witness.bound) for (agent, witness), low in zip(alternatives.items(), least.tolist(), strict=True)
+        best, ends = _best_steps(evidence, strategy, certificate.delta, against)
+    chosen = {
+        agent: replace(witness, uncertainty=_capped(ends[agent][1], certificate, agent) - witness.estimated_gain)
+        for agent, witness in best.items()
     }
+    intervals = {agent: (low, chosen[agent].bound) for agent, (low, _) in ends.items()}
+    least = {agent: low for agent, (low, _) in intervals.items()}
+    return {a: Explanation.of(a, rooms[a], chosen.get(a), least.get(a)) for a in strategy.agents}, intervals
+
+
+def _capped(high: float, certificate: Certificate, agent: str) -> float:
+    """Return an upper end that is not above what the certificate says of all that the agent could do."""
+    worst = certificate.alternatives.get(agent)
+    return high if worst is None else min(high, worst.bound)
+
+
+def _best_moves(
+    rooms: FloatArray, sure: GainBound, strategy: Strategy, against: Against
+) -> tuple[dict[str, Witness], Intervals]:
+    """Return every agent's move with the largest estimated gain, and its ends."""
+    found = worst_deviations(LinearBound(strategy.marginals, rooms, rooms), against.own_spaces)
+    moves = np.flatnonzero(~np.isneginf(found.value))
+    x = found.action[moves] - strategy.marginals[moves]
+    gains = (x * rooms[moves]).sum(axis=1)
+    most = sure.at(x[:, None], moves)[:, 0]
+    least = 0.0 - sure.at(-x[:, None], moves)[:, 0]
+    best, ends = {}, {}
+    for row, i in enumerate(moves.tolist()):
+        agent, to = strategy.agents[i], tuple(names_in(found.action[i], strategy.coalitions))
+        best[agent] = Witness(agent, to, float(gains[row]), 0.0)
+        ends[agent] = (float(least[row]), float(most[row]))
+    return best, ends
+
+
+def _best_steps(
+    evidence: Evidence, strategy: Strategy, delta: float, against: Against
+) -> tuple[dict[str, Witness], Intervals]:
+    """Return the same for steps: a step is worth what whoever gains least has of it."""
+    steps, gains = against.blocking(evidence, strategy)
+    value, at = largest_by_agent(steps, gains, strategy.n_agents)
+    movers = np.flatnonzero(~np.isneginf(value))
+    if not len(movers):
+        return {}, {}
+    chosen = steps[at[movers]]
+    step, column = np.nonzero(chosen.moves)
+    rows = (step, chosen.movers[step, column])
+    design = step_design(evidence.unknowns, strategy.sets, chosen, rows, against.value)
+    sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, delta)))
+    least, most = np.full(len(chosen), np.inf), np.full(len(chosen), np.inf)
+    every = np.arange(len(step))
+    np.minimum.at(least, step, 0.0 - sure.at(-design.moves, every)[:, 0])
+    np.minimum.at(most, step, sure.at(design.moves, every)[:, 0])
+    best, ends = {}, {}
+    for row, i in enumerate(movers.tolist()):
+        agent = strategy.agents[i]
+        moved = {
+            strategy.agents[j]: tuple(names_in(to, strategy.coalitions))
+            for j, to in zip(chosen.movers[row].tolist(), chosen.sets[row], strict=True)
+            if j != NOBODY
+        }
+        best[agent] = Witness(agent, moved[agent], float(value[i]), 0.0, movers=moved)
+        ends[agent] = (float(least[row]), float(most[row]))
+    return best, ends
 
 
 def _rooms(

@@ -1,4 +1,4 @@
-"""Why an agent is where she is, in numbers and in sentences."""
+"""Why an agent is where they are, in numbers and in sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Room:
 
     coalition: str
     joined: float
-    """The chance that she is there: 1 or 0 under a pure strategy."""
+    """The chance that they are there: 1 or 0 under a pure strategy."""
     value: float
     lower: float
     upper: float
@@ -38,18 +38,24 @@ class Explanation:
 
     agent: str
     value: float
-    """Her estimated utility."""
+    """Their estimated utility."""
     rooms: tuple[Room, ...]
-    """The coalitions she is in first, then the others, the most valuable first."""
+    """The coalitions they are in first, then the others, the most valuable first."""
     alternative: Witness | None
-    """The move that comes closest to paying off; None where she has no choice."""
+    """What is best by estimate among what they could do; None where they have no choice."""
     least: float | None = None
     """What that move changes at least, with probability 1 - delta for all agents at once; None where not known."""
 
     @classmethod
     def of(cls, agent: str, rooms: Sequence[Room], alternative: Witness | None, least: float | None) -> "Explanation":
-        """Return an agent's explanation: her value is what her rooms add up to."""
+        """Return an agent's explanation: their value is what their rooms add up to."""
         return cls(agent, sum(room.joined * room.value for room in rooms), tuple(rooms), alternative, least)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """What their place is worth at least and at most: the ends of their coalitions added up."""
+        joined = [room for room in self.rooms if room.joined]
+        return sum(room.joined * room.lower for room in joined), sum(room.joined * room.upper for room in joined)
 
     def __str__(self) -> str:
         """Say it in sentences."""
@@ -62,11 +68,13 @@ class Explanation:
     def _verdict(self) -> str:
         said = f"{self.agent} is expected to get {signed(self.value)}."
         if self.alternative is None:
-            return f"{said} She has no other choice."
+            return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
+        others = [agent for agent in self.alternative.movers if agent != self.agent]
+        to += f" (with {' and '.join(others)})" if others else ""
         move, most = signed(self.alternative.estimated_gain), signed(self.alternative.bound)
         least = "" if self.least is None else f"{signed(self.least)} at least and "
-        return f"{said} Her best alternative, {to}, would change that by about {move}, by {least}{most} at most."
+        return f"{said} Their best alternative, {to}, would change that by about {move}, by {least}{most} at most."
 
     def _line(self, room: Room) -> str:
         where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")

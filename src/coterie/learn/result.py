@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from os import PathLike
 from typing import Any, Literal
 
 from coterie import checks
-from coterie.assumptions.check import Check
+from coterie.assumptions.check import QUESTIONS, Check
 from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
@@ -23,7 +24,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import percent
+from coterie.words import data_frame, html_table, percent, signed
 
 FORMAT = "coterie.result/1"
 
@@ -48,7 +49,7 @@ class Estimate:
     potential: float | None
     """None where the estimated game has none."""
     utility: Mapping[str, float]
-    """Agent -> her utility."""
+    """Agent -> their utility."""
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,9 @@ class Result:
     range_gap: float | None = None
     """What the range of utilities says without any data."""
     gain_intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Agent -> what her best alternative changes, at least and at most."""
+    """Agent -> what their best alternative by estimate changes, at least and at most."""
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
-    """Agent -> why she is where she is."""
+    """Agent -> why they are where they are."""
     likely: float | None = None
     """What the gap likely is at most, not guaranteed (`coterie.certificates.likely`); `likely_gap` in the file. None
     where it is not known."""
@@ -196,6 +197,8 @@ class Result:
     """The rules that the strategy breaks."""
     is_vacuous: bool = False
     """Whether the certificate would be 0 without any data."""
+    unit: str = ""
+    """What utilities are counted in, such as "stars"; only said, never computed with."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -214,10 +217,14 @@ class Result:
         return tuple(one for one in self.checks if one.verdict == "broken" and one.assumption not in covered)
 
     def caveat(self) -> str:
-        """Return a sentence that belongs right beside the certificate where the log contradicts what it assumes."""
+        """Return a sentence that belongs before the certificate where the log contradicts what it assumes."""
         if not self.contradicted:
             return ""
-        return "But the log contradicts what that takes for granted, so it may be wrong: see the warnings."
+        which = "; ".join(QUESTIONS.get(check.assumption, check.assumption) for check in self.contradicted)
+        return (
+            f"Careful: the log contradicts what the promise takes for granted (by a test of {which}), so it may be "
+            "wrong: see the warnings."
+        )
 
     def sentence(self) -> str:
         """Return the certificate in one plain sentence; `caveat` may have to stand beside it."""
@@ -230,7 +237,7 @@ class Result:
             if self.stability not in {"nash", "swap"}:
                 why = "whoever could gain would surely be refused, or has no choice"
             return f"{sure}: {why}{self._uncounted()}."
-        return f"{sure}; the tightest case is {found.worst.agent} {self._moving(found.worst)}{self._uncounted()}."
+        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self._uncounted()}."
 
     def among_known(self) -> str:
         """Return what is sure without newcomers, a sentence that belongs below `sentence`; "" where there are none."""
@@ -245,7 +252,8 @@ class Result:
         who = who or ("nobody who is counted" if self.left_out else "nobody")
         # Labels and limits on moves say nothing about what people could do.
         within = " within the rules" if replace(self.rules, labels={}, left_behind=None, max_moves=None) else ""
-        return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} '}{STEPS[self.stability]}{within}"
+        unit = f"{self.unit} " if self.unit else ""
+        return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} {unit}'}{STEPS[self.stability]}{within}"
 
     def _uncounted(self) -> str:
         """Name those whom the certificate is not about, as the end of a sentence."""
@@ -261,7 +269,7 @@ class Result:
         parts = [f"not counted{few}: {_some(rare)}"] if rare else []
         return "; " + "; ".join([*parts, *([f"not on the staff: {_some(gone)}"] if gone else [])])
 
-    def _moving(self, witness: Witness) -> str:
+    def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
         if witness.movers:
             joins = {agent: set(to) - set(self.strategy.actions[agent]) for agent, to in witness.movers.items()}
@@ -281,9 +289,23 @@ class Result:
 
     def __repr__(self) -> str:
         nothing = "There are too few data to certify anything. " if self.says_nothing else ""
-        caveat = f"\n{self.caveat()}" if self.contradicted else ""
+        caveat = f"{self.caveat()}\n" if self.contradicted else ""
         known = f"\n{self.among_known()}" if self.among_known() else ""
-        return f"{nothing}{self.sentence()}{known}{caveat}\n{self.strategy!r}"
+        return f"{caveat}{nothing}{self.sentence()}{known}\n{self.strategy!r}"
+
+    def _repr_html_(self) -> str:
+        """Return what was found, and everybody's row, for notebooks."""
+        from coterie.learn.summary import people_rows, recommendation
+
+        told = [recommendation(self), self.caveat(), self.sentence(), self.among_known()]
+        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
+        return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for everybody: where they are, what it is worth, what would be best."""
+        from coterie.learn.summary import people_rows
+
+        return data_frame(people_rows(self))
 
     # --- The file -----------------------------------------------------------------------------------
 
@@ -315,6 +337,7 @@ class Result:
             "options": [one.to_json() for one in self.options],
             "today": None if self.today is None else self.today.to_json(),
             "is_vacuous": self.is_vacuous,
+            **({"unit": self.unit} if self.unit else {}),
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),
@@ -325,6 +348,9 @@ class Result:
             "checks": [asdict(check) for check in self.checks],
             "range_gap": self.range_gap,
             "gain_intervals": {agent: list(interval) for agent, interval in self.gain_intervals.items()},
+            "best_alternatives": {
+                agent: one.alternative.to_json() for agent, one in self.explanations.items() if one.alternative
+            },
             "explanations": rooms,
             **({"candidates": [asdict(one) for one in self.candidates]} if self.candidates else {}),
             "parameters": dict(self.parameters),
@@ -344,6 +370,9 @@ class Result:
         intervals = typed(Mapping[str, tuple[float, float]], data.get("gain_intervals", {}), "gain_intervals")
         explained = typed(Mapping[str, tuple[Room, ...]], data.get("explanations", {}), "explanations")
         least = {agent: low for agent, (low, _) in intervals.items()}
+        best = certificate.alternatives
+        if "best_alternatives" in data:
+            best = typed(Mapping[str, Witness], data["best_alternatives"], "best_alternatives")
         coverage = data["coverage"]
         parts = {
             "strategy": Strategy.from_json(data["strategy"], agents, coalitions),
@@ -358,17 +387,21 @@ class Result:
             ),
             "today": _today(data.get("today"), agents, coalitions),
             "explanations": {
-                agent: Explanation.of(agent, rooms, certificate.alternatives.get(agent), least.get(agent))
+                agent: Explanation.of(agent, rooms, best.get(agent), least.get(agent))
                 for agent, rooms in explained.items()
             },
         }
         found: Result = record(cls, {**data, **parts})
         return found
 
+    def file_content(self) -> str:
+        """Return the text of the result file."""
+        return to_json(self.to_json())
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result file, whole or not at all."""
         with whole_file(path) as temporary:
-            temporary.write_text(to_json(self.to_json()), encoding="utf-8")
+            temporary.write_text(self.file_content(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Result":

@@ -72,8 +72,8 @@ def action_sets(
     never = [agent for agent in agents if agent not in seen]
     if never and not may_stay_out:
         raise InputError(
-            f"{said('actions')}: {never[0]!r} was never seen in a coalition, so observed-own gives her an empty action "
-            f"space; list her sets in {said('actions')}, or say observed"
+            f"{said('actions')}: {never[0]!r} was never seen in a coalition, so observed-own gives them an empty "
+            f"action space; list their sets in {said('actions')}, or say observed"
         )
     return {agent: sorted_sets(extra + seen.get(agent, []), coalitions) for agent in agents}
 

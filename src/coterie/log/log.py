@@ -35,7 +35,7 @@ from coterie.log.options import (
 from coterie.log.samples import Samples, samples_of
 from coterie.log.shapes import Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
-from coterie.words import counted, in_order, said
+from coterie.words import counted, html_table, in_order, said
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
@@ -234,6 +234,17 @@ class Log:
         places = counted(len(self.coalitions), "coalition")
         places += " (interchangeable)" if self.pool_coalitions else f" ({_some(self.coalitions)})"
         return f"Log({self.feedback}, {kind}, {people}, {places}, {counted(self.rows, 'row')} in {self.tables[-1]})"
+
+    def _repr_html_(self) -> str:
+        """Return what it holds as a table, for notebooks."""
+        kind = "symmetric" if self.symmetric else "asymmetric"
+        pooled = "interchangeable" if self.pool_coalitions else _some(self.coalitions)
+        return html_table([
+            ("log", f"{self.feedback}, {kind}"),
+            ("people", f"{len(self.agents):,}: {_some(self.agents)}"),
+            ("coalitions", f"{len(self.coalitions):,}: {pooled}"),
+            ("rows", f"{self.rows:,}"),
+        ])  # fmt: skip
 
 
 @takes_options

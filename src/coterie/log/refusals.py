@@ -144,7 +144,7 @@ def scores_differ(coalition: str, sample: str, scores: tuple[float, float]) -> s
 
 def with_herself(agent: str) -> str:
     """Word a pair of an agent with herself."""
-    return f"agent {agent!r} is paired with herself, expected two agents"
+    return f"agent {agent!r} is paired with themselves, expected two agents"
 
 
 def duplicate(table: str, values: Mapping[str, Any]) -> str:

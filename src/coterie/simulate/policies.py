@@ -362,7 +362,7 @@ def check_profile(spaces: ActionSpaces, owner: IntArray, sets: BoolArray, agents
         )
     if outside := spaces.outside(owner, sets):
         name = agents[outside[0]] if agents else f"agent {outside[0] + 1}"
-        raise InputError(f"profile: {name} plays a set that is not among her actions")
+        raise InputError(f"profile: {name} plays a set that is not among their actions")
 
 
 PolicyName = Literal["random", "1rand", "coalition-size", "deviations", "toggles", "strategy"]

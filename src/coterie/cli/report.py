@@ -1,0 +1,98 @@
+"""`coterie report`: a result as a page, a table or a workbook, or one person's card."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coterie import checks
+from coterie.cli.log_options import describes_log
+from coterie.cli.output import at_work
+from coterie.cli.targets import Explain, Out, Unit, say_written, targets_of, write_all
+from coterie.errors import InputError
+from coterie.words import said
+
+if TYPE_CHECKING:
+    from coterie.learn.result import Result
+    from coterie.statistics.statistics import Statistics
+
+
+@describes_log
+def command(
+    result_file: Annotated[Path, typer.Argument(metavar="RESULT", help="A result file of learn or certify.")],
+    *,
+    declared: dict[str, Any],
+    out: Out = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="LOG", help="The log that the result is about: shows its evidence and answers what if."),
+    ] = None,
+    explain: Explain = None,
+    unit: Unit = "",
+) -> int:
+    """Turn a result into a page that explains itself, into tables of teams, or print one person's card.
+
+    A page made with --log also shows the evidence, and lets its reader move people and see what that would change. How
+    the log is read is taken from the result; options that describe a log say what the result does not hold.
+    """
+    from coterie.cli.result_text import show_card
+    from coterie.learn.result import Result
+
+    targets = targets_of(out)
+    if not targets and explain is None:
+        raise InputError(f"say what to write, {said(out='report.html')}, or whom to explain, {said('explain')}")
+    result = Result.load(result_file)
+    if explain is not None:
+        checks.index_of(explain, result.strategy.agents, f"agent in {said('explain')}")
+    if unit:
+        result = replace(result, unit=unit)
+    statistics = None
+    if log is not None:
+        with at_work("Reading the log"):
+            statistics = _statistics(result, log, declared)
+    written = write_all(targets, result, statistics)
+    if explain is not None:
+        show_card(result, explain)
+    say_written(written, quiet=False)
+    return 0 if len(written) == len(targets) else 1
+
+
+RECORDED = (
+    "utility_range",
+    "neutral",
+    "sigma",
+    "symmetric",
+    "pool_coalitions",
+    "missing",
+    "since",
+    "until",
+    "adaptive",
+)
+"""What a result holds of how its log was read."""
+
+
+def _statistics(result: "Result", log: Path, declared: dict[str, Any]) -> "Statistics":
+    """Read the log as it was read for the result; another one is refused."""
+    from coterie.learn.wishes import wishes_about
+    from coterie.log import read_log
+    from coterie.statistics.statistics import Statistics
+
+    recorded = {name: getattr(result.data, name) for name in RECORDED}
+    recorded["actions"] = result.data.actions
+    if result.data.pool_coalitions:
+        recorded["coalitions"] = len(result.strategy.coalitions)
+    options = {name: value for name, value in recorded.items() if value is not None} | declared
+    source = read_log(log, **options)
+    statistics = Statistics.for_learning(
+        source, sizes=result.data.sizes, noise=result.data.noise, seed=result.seed or 0, parts=(1.0,)
+    )
+    wider, _ = wishes_about(statistics, rules=replace(result.rules, max_moves=None))
+    if result.data.log_sha256 not in {None, wider.log_sha256, statistics.log_sha256}:
+        raise InputError(
+            f"{said(log=log)}: is not the log that the result is about, or was read otherwise; give the options that "
+            "the result was made with"
+        )
+    if (wider.agents, wider.coalitions) != (result.strategy.agents, result.strategy.coalitions):
+        raise InputError(f"{said(log=log)}: has other people or coalitions than the result")
+    return statistics

@@ -1,0 +1,136 @@
+"""Where results are written to: files of several kinds, looked at before any work is done."""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coterie import checks
+from coterie.cli.output import complain, messages
+from coterie.errors import CoterieError, InputError
+from coterie.files import whole_file
+from coterie.words import said
+
+if TYPE_CHECKING:
+    from coterie.learn.result import Result
+    from coterie.statistics.statistics import Statistics
+
+KINDS: dict[str, str] = {
+    ".json": "the result",
+    ".csv": "teams as a table, which can be read again as an assignment",
+    ".xlsx": "teams as a workbook",
+    ".html": "the report",
+}
+"""What is written by extension."""
+
+Out = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Write the result (.json), teams (.csv, .xlsx) or a report (.html); repeatable."),
+]
+Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report page, as --out FILE.html does.")]
+Unit = Annotated[
+    str, typer.Option(metavar="WORD", help="What utilities are counted in, such as stars; for sentences only.")
+]
+Explain = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Print everything about one person instead of the tables.")
+]
+
+
+def refuse_unknown(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any]) -> None:
+    """Refuse to explain somebody whom neither the log nor the staff knows, before any work is done."""
+    staff = wishes["rules"].staff if "rules" in wishes else None
+    if name is not None and name not in (staff or ()):
+        checks.index_of(name, agents, f"agent in {said('explain')}")
+
+
+def targets_of(out: Sequence[Path] | None, report: Path | None = None, *, kinds: Sequence[str] = ()) -> list[Path]:
+    """Return the files that were asked for, if they can be written.
+
+    Parameters
+    ----------
+    out, report
+        What was given.
+    kinds
+        The extensions that make sense here, by default all.
+    """
+    known = [kind for kind in KINDS if not kinds or kind in kinds]
+    asked = [(path, "out") for path in out or ()] + ([] if report is None else [(report, "report")])
+    found: list[Path] = []
+    for path, option in asked:
+        _refuse_unwritable(path, option, [".html"] if option == "report" else known)
+        if path.resolve() in {other.resolve() for other in found}:
+            raise InputError(f"{said(**{option: path})}: is asked for twice")
+        found.append(path)
+    return found
+
+
+def _refuse_unwritable(path: Path, option: str, known: Sequence[str]) -> None:
+    given, folder = said(**{option: path}), path.resolve().parent
+    if path.is_dir():
+        raise InputError(f"{given}: is a folder")
+    if path.suffix.lower() not in known:
+        kinds = ", ".join(f"{kind} ({KINDS[kind]})" for kind in known)
+        raise InputError(f"{given}: what is written goes by the extension, expected {kinds}")
+    if not folder.is_dir():
+        raise InputError(f"{given}: there is no such folder")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{given}: is not a regular file")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{given}: the folder {folder} cannot be written to")
+
+
+def write_all(targets: Sequence[Path], result: "Result", statistics: "Statistics | None" = None) -> list[str]:
+    """Write a result to every target, elsewhere where that fails; return what was written where it was asked for."""
+    done = [path for path in targets if _written(path, result, statistics)]
+    return [f"{path} ({KINDS[path.suffix.lower()]})" for path in done]
+
+
+def _written(path: Path, result: "Result", statistics: "Statistics | None") -> bool:
+    """Write one file; return whether it is where it should be."""
+    write = _writer(path.suffix.lower(), result, statistics)
+    try:
+        with whole_file(path) as temporary:
+            write(temporary)
+    except (OSError, CoterieError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        _elsewhere(path, write, why)
+        return False
+    return True
+
+
+def _elsewhere(path: Path, write: Callable[[Path], None], why: str) -> None:
+    """Write what cannot be written where it should be to a new folder, so that no work is lost, and say where."""
+    for place in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
+        try:
+            kept = Path(tempfile.mkdtemp(prefix="coterie-", dir=place)) / path.name
+            write(kept)
+        except OSError:
+            continue
+        complain(f"{path}: cannot be written ({why}); it is in {kept} instead")
+        return
+    complain(f"{path}: cannot be written ({why}), nor anywhere else")
+
+
+def _writer(kind: str, result: "Result", statistics: "Statistics | None") -> Callable[[Path], None]:
+    from coterie.report import report_html, teams_csv, write_teams_xlsx
+
+    def write(path: Path) -> None:
+        if kind == ".json":
+            path.write_text(result.file_content(), encoding="utf-8")
+        elif kind == ".csv":
+            path.write_text(teams_csv(result), encoding="utf-8", newline="")
+        elif kind == ".xlsx":
+            write_teams_xlsx(result, path)
+        else:
+            path.write_text(report_html(result, statistics), encoding="utf-8")
+
+    return write
+
+
+def say_written(written: Sequence[str], *, quiet: bool) -> None:
+    """Say which files were written."""
+    if written and not quiet:
+        messages.print(f"Wrote {', '.join(written)}.")

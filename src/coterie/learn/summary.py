@@ -1,0 +1,212 @@
+"""A result in sentences that need no game theory: what is found, in the units of the log, and what the words mean.
+
+Wherever a result is shown, on the terminal, in a report or in a notebook, these are its words.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from coterie.game.strategy import Strategy
+from coterie.learn.result import NAMED, Result
+from coterie.words import counted, number, percent, signed
+
+GLOSSARY: dict[str, str] = {
+    "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
+    "coalition": "a kind of team: an area, a room, a project",
+    "sample": "one round in which everybody's teams were fixed: a day, a month, a term",
+    "surely": "proven from the log at the stated confidence, not just estimated",
+    "surely stay": "proven to have nothing to gain, all of them together",
+    "best alternative": "the step that would be best for somebody if the averages in the log were the truth",
+    "holdout": "proven on samples that were set aside while the teams were chosen",
+    "paired": "proven for all teams at once, so that it does not matter how these were chosen",
+    "paper": "the bound of the published method, wider than the others",
+    "worst-off": "whoever has least",
+    "options": "assignments of which none is better than another in everything",
+}  # fmt: skip
+"""Words that not everybody knows -> what they mean."""
+
+
+FOR_ANY_TEAMS = (
+    "Proven for all teams at once, however these were chosen. For teams of its own, learn may prove a smaller limit, "
+    "as it sets samples aside that do not choose."
+)
+"""Why `certify` and `coverage` say something else than `learn` of the same teams."""
+
+
+def glossary(text: str) -> list[tuple[str, str]]:
+    """Return the unusual words that a text uses, and what they mean.
+
+    >>> [word for word, _ in glossary("A holdout certificate of 30 samples")]
+    ['certificate', 'sample', 'holdout']
+    """
+    low = text.lower()
+    found = [(word, meaning) for word, meaning in GLOSSARY.items() if word in low]
+    return [one for one in found if one[0] != "surely" or low.replace("surely stay", "").count("surely")]
+
+
+def recommendation(result: Result) -> str:
+    """Return what is recommended, and what it is expected to be worth, in the units of the log."""
+    if not result.options:
+        return ""
+    teams = sum(1 for members in result.strategy.members().values() if members)
+    return f"Recommended: {counted(teams, 'team')}. Expected: {expected_worth(result)}."
+
+
+def expected_worth(result: Result) -> str:
+    """Return what the recommendation is expected to be worth, to a person and with a teammate."""
+    each = result.options[0].expected_value
+    level = per_teammate(result, result.strategy, each)
+    alone = f" ({number(result.data.neutral)} is as good as being alone)" if result.data.neutral else ""
+    if level is None:
+        return f"{_with_unit(signed(each), result)} per person"
+    if result.value == "average":
+        return f"{_with_unit(shown_level(result, level), result)} per teammate{alone}"
+    return (
+        f"{_with_unit(shown_level(result, level), result)} per teammate{alone}, which makes {signed(each)} per person "
+        "in all"
+    )
+
+
+def per_teammate(result: Result, strategy: Strategy, each: float) -> float | None:
+    """Return the value of a person as an average over teammates; None where there are none, or no one average."""
+    if not strategy.is_pure:
+        return None
+    sizes = strategy.sets.sum(axis=0)
+    partners = np.where(strategy.sets, sizes - 1, 0)
+    people = strategy.n_agents if result.rules.staff is None else len(result.rules.staff)
+    if result.value == "total":
+        return None if not partners.sum() else each * people / float(partners.sum())
+    teams = (partners > 0).sum(axis=1)
+    return each * people / float(teams.sum()) if teams.sum() else None
+
+
+def shown_level(result: Result, level: float) -> str:
+    """Return a value per teammate as the log has it: on its scale where that has a neutral point, else with a sign."""
+    return f"{result.data.neutral + level:.2f}" if result.data.neutral else signed(level)
+
+
+def _with_unit(amount: str, result: Result) -> str:
+    return f"{amount} {result.unit}" if result.unit else amount
+
+
+def against_today(result: Result) -> str:
+    """Return what is expected to be better than today."""
+    if result.today is None:
+        return ""
+    low, high = result.today.range
+    per = "per teammate" if result.value == "average" and _one_team_each(result.strategy) else "per person"
+    return (
+        f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per} expected, with 80 % "
+        f"probability {signed(low)} to {signed(high)}; "
+        f"{counted(result.today.moves, 'person changes', 'people change')} something."
+    )
+
+
+def _one_team_each(strategy: Strategy) -> bool:
+    return bool((strategy.sets.sum(axis=1) <= 1).all())
+
+
+def who_stays(result: Result) -> str:
+    """Return how many surely stay and who is undecided; nothing where there is no such difference."""
+    stay, left_out = set(result.certificate.surely_stay), set(result.left_out)
+    everybody = [agent for agent in result.strategy.agents if agent not in left_out]
+    undecided = [agent for agent in everybody if agent not in stay]
+    if not stay or not undecided:
+        return ""
+    sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
+    return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided)}."
+
+
+def vacuous(result: Result) -> str:
+    """Return a warning where the promise needs no data."""
+    if not result.is_vacuous:
+        return ""
+    return (
+        "That nobody gains by moving is so whatever the data say: what people could do under these rules and choices "
+        "is never worth more than what they have. It is no sign of good teams."
+    )
+
+
+def likely(result: Result) -> str:
+    """Return what is likely and no promise, where that says more than the certificate."""
+    if result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
+        return ""
+    return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
+
+
+def some(names: Iterable[str], most: int = NAMED) -> str:
+    """Return names as a list, the first few of many."""
+    listed = list(names)
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
+
+
+def kind_of_proof(result: Result) -> str:
+    """Return why the certificate is what it is, and why another command says something else of the same teams."""
+    method, others = result.certificate.method, result.certificates
+    given = result.solver.status == "given"
+    paired = others.get("paired")
+    if method == "holdout" and not given:
+        said = "Proven on samples that were set aside while the teams were chosen."
+        if paired is None or paired == result.certificate.gap:
+            return said
+        return (
+            f"{said} Of the same teams certify and coverage say {_gap(paired)}: they take any teams, also such as were "
+            "chosen on the very samples that certify, and must allow for that."
+        )
+    if method == "holdout":
+        return "Proven for teams that were fixed without looking at these outcomes."
+    if method == "paired" and given:
+        return FOR_ANY_TEAMS
+    if method == "paired":
+        return "Proven for all teams at once, so it does not matter that the same samples chose these."
+    return "Proven by the published method."
+
+
+def _gap(gap: float) -> str:
+    return "0" if gap == 0 else f"{gap:.3g}"
+
+
+def what_would_help(result: Result) -> list[str]:
+    """Return what data would help most, from the pairs that the tightest case hangs on, a sentence each."""
+    worst = result.certificate.worst
+    if result.certificate.gap == 0 or worst is None:
+        return []
+    return [
+        f"more outcomes of {worst.agent} with {doubt.partner} in {doubt.coalition} "
+        f"(uncertain by about {doubt.error:.2g})"
+        for doubt in worst.doubts[:3]
+    ]
+
+
+def people_rows(result: Result) -> list[list[Any]]:
+    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead."""
+    sure = set(result.certificate.surely_stay)
+    rows: list[list[Any]] = [
+        ["person", "teams", *(["today"] if result.today else []), "value", "best alternative", "change", "at least",
+         "at most", "surely stays"]
+    ]  # fmt: skip
+    for agent in result.strategy.agents:
+        one = result.explanations.get(agent)
+        other = None if one is None else one.alternative
+        before = [] if result.today is None else [_joined(result.today.strategy, agent)]
+        last: list[Any] = ["", "", "", ""]
+        if other is not None:
+            partners = [name for name in other.movers if name != agent]
+            to = f"change places with {', '.join(partners)}" if partners else " + ".join(other.deviation) or "nothing"
+            low = None if one is None else one.least
+            last = [to, other.estimated_gain, "" if low is None else low, other.bound]
+        stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
+        value = result.estimate.utility.get(agent, "")
+        rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
+    return rows
+
+
+def _joined(strategy: Strategy, agent: str) -> str:
+    if strategy.is_pure:
+        return " + ".join(strategy.actions[agent]) or "nothing"
+    return "; ".join(
+        f"{' + '.join(option['coalitions']) or 'nothing'} {option['probability']:.1%}"
+        for option in strategy.actions[agent]
+    )

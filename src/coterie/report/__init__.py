@@ -1,0 +1,6 @@
+"""Results for people: tables of teams, and a page that explains itself."""
+
+from coterie.report.page import report_html
+from coterie.report.tables import teams_csv, write_teams_xlsx
+
+__all__ = ["report_html", "teams_csv", "write_teams_xlsx"]

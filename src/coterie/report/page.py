@@ -1,0 +1,467 @@
+"""The report: one page that needs nothing else, for people who were not there when it was computed.
+
+Everything that comes from a log, names above all, enters the page as text: the template escapes it, the script only
+ever sets text, and what the script reads is JSON in which no tag can begin. The page's policy allows its own style and
+script, known by their hashes, and nothing else.
+"""
+
+import base64
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+from coterie.assumptions.check import QUESTIONS
+from coterie.game.strategy import Strategy
+from coterie.learn.explanation import Explanation
+from coterie.learn.result import Result
+from coterie.learn.summary import (
+    GLOSSARY,
+    expected_worth,
+    glossary,
+    kind_of_proof,
+    likely,
+    recommendation,
+    some,
+    vacuous,
+    what_would_help,
+    who_stays,
+)
+from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
+from coterie.report.knowledge import Knowledge
+from coterie.statistics.statistics import Statistics
+from coterie.words import counted, interval, number, percent, signed
+
+STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
+"""Signs that change the direction or the line of what follows them."""
+
+
+LONGEST = 60
+"""Names that have more signs are shortened; their full text is a tip."""
+
+
+def report_html(result: Result, statistics: Statistics | None = None) -> str:
+    """Return the report of a result as a page.
+
+    Parameters
+    ----------
+    result
+        What `learn` or `certify` found.
+    statistics
+        Those of the log that it is about. With them the page shows the evidence and answers "what if"; without them it
+        says how to get that.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    sources = {name: _source(f"page.{name}") for name in ("html", "css", "js")}
+    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    page.filters.update(visible=visible, label=label, signed=_signed)
+    known = None if statistics is None else Knowledge.of(result, statistics)
+    view = _view(result, known)
+    return page.from_string(sources["html"]).render(
+        **view,
+        style=Markup(sources["css"]),  # noqa: S704  (our own file)
+        script=Markup(sources["js"]),  # noqa: S704
+        longest=LONGEST,
+        style_hash=_hash(sources["css"]),
+        script_hash=_hash(sources["js"]),
+        data=Markup(_json(_data(result, view["known"], view["starts"]))),  # noqa: S704  (no tag begins in it)
+    )
+
+
+def visible(text: str) -> str:
+    """Return a text in which signs that steer what is around them are escapes.
+
+    >>> visible("Zoë" + chr(0x202E)) == "Zoë" + chr(92) + "u202e"
+    True
+    """
+    return "".join(
+        c.encode("unicode_escape").decode("ascii")
+        if c in STEERING or (unicodedata.category(c) in {"Cc", "Cs", "Co", "Cn"})
+        else c
+        for c in text
+    )
+
+
+def label(name: str) -> str:
+    """Return a name as the page shows it: visible, and the middle of a very long one left out.
+
+    >>> label("Ada"), len(label("very" * 60))
+    ('Ada', 60)
+    """
+    shown = visible(name)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 21]}…{shown[-20:]}"
+
+
+def _signed(value: float) -> str:
+    return "no limit" if not np.isfinite(value) else signed(value)
+
+
+def _source(name: str) -> str:
+    return files("coterie.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _json(value: Any) -> str:
+    """Return JSON that may stand in a page: no tag, no comment and no reference begins in it."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]]) -> dict[str, Any]:
+    if known is None:
+        return {"known": None}
+    order, _ = by_team(result.strategy.sets)
+    content = known.to_json()
+    return {
+        "agents": [label(name) for name in result.strategy.agents],
+        "coalitions": [label(name) for name in result.strategy.coalitions],
+        "starts": [{"label": one["label"], "sets": one["sets"]} for one in starts],
+        "order": order.tolist(),
+        "known": {**content, "rules": [{**rule, "text": visible(rule["text"])} for rule in content["rules"]]},
+    }
+
+
+# --- What the page shows ------------------------------------------------------------------------------
+
+
+def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
+    strategy = result.strategy
+    is_pure = strategy.is_pure
+    usable = known if known is not None and is_pure and known.fits else None
+    starts = _starts(result) if is_pure else []
+    learnt = bool(result.options)
+    lead = recommendation(result).removeprefix("Recommended: ")
+    promises = _promises(result)
+    text = " ".join([lead, *promises])
+    title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
+    return {
+        "result": result,
+        "title": title,
+        "lead": lead,
+        "cautions": list(_cautions(result)),
+        "figures": list(_figures(result)),
+        "promises": promises,
+        "confidence": percent(1 - result.certificate.delta),
+        "coalitions": strategy.coalitions,
+        **(_teams(result) if is_pure else _shares(strategy)),
+        "has_today": result.today is not None,
+        "people": list(_people(result)),
+        "options": _options(result, starts),
+        "known": usable,
+        "too_large": known is not None and is_pure and not known.fits,
+        "starts": starts,
+        "evidence": _evidence(result, known),
+        "checks": [
+            {
+                "question": QUESTIONS.get(check.assumption, check.assumption),
+                "verdict": check.verdict,
+                "text": check.text,
+            }
+            for check in result.checks
+        ],
+        "rules": [] if known is None else [rule.text for rule in known.wishes.admissible.rules],
+        "facts": list(_facts(result)),
+        "words": [*glossary(text), *((word, GLOSSARY[word]) for word in ("best alternative", "worst-off"))],
+    }
+
+
+def _cautions(result: Result) -> Iterator[str]:
+    if result.violations:
+        yield f"These teams break rules: {'; '.join(result.violations)}."
+    if result.contradicted:
+        yield result.caveat()
+    if result.is_vacuous:
+        yield vacuous(result)
+    if result.says_nothing:
+        yield "There are too few data to certify anything: take these teams as a best guess."
+
+
+def _figures(result: Result) -> Iterator[dict[str, str]]:
+    """Yield the few numbers that matter most."""
+    unit = f" {result.unit}" if result.unit else ""
+    if result.today is not None:
+        low, high = result.today.range
+        changed = counted(result.today.moves, "person changes", "people change")
+        yield {
+            "amount": f"{signed(result.today.expected_improvement)}{unit}",
+            "about": f"expected per person against today ({signed(low)} to {signed(high)} with 80 % probability); "
+            f"{changed} something"
+            if result.today.moves
+            else "expected against today: nobody moves",
+        }
+    elif result.options:
+        worth, _, _ = expected_worth(result).partition(" (")
+        amount, _, about = worth.partition(" per ")
+        yield {"amount": amount, "about": f"expected per {about}"}
+    everybody = [agent for agent in result.strategy.agents if agent not in result.left_out]
+    stay = len(result.certificate.surely_stay)
+    sure = percent(1 - result.certificate.delta)
+    if stay and (result.certificate.gap > 0 or stay == len(everybody)):
+        yield {"amount": f"{stay} of {len(everybody)}", "about": f"surely have nothing to gain by moving ({sure} sure)"}
+    gap = result.certificate.gap
+    if gap == 0 and stay == len(everybody):
+        return
+    most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
+    if result.says_nothing:
+        yield {"amount": "not yet", "about": f"can anything be promised: at most {most} by moving ({sure} sure)"}
+    else:
+        yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
+
+
+def _promises(result: Result) -> list[str]:
+    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result))
+    return [text for text in said if text]
+
+
+def _teams(result: Result) -> dict[str, Any]:
+    strategy, today = result.strategy, result.today
+    places = strategy.sets.sum(axis=1)
+    moved = np.zeros(strategy.n_agents, dtype=bool)
+    if today is not None:
+        moved = np.asarray((today.strategy.sets != strategy.sets).any(axis=1))
+    number_of = {agent: i for i, agent in enumerate(strategy.agents)}
+    before = {} if today is None else today.strategy.members()
+    teams = [
+        {
+            "name": name,
+            "members": [
+                {"name": one, "id": number_of[one], "teams": int(places[number_of[one]]),
+                 "moved": bool(moved[number_of[one]])}
+                for one in members
+            ],
+            "left": [one for one in before.get(name, []) if one not in members],
+        }
+        for name, members in strategy.members().items()
+        if members
+    ]  # fmt: skip
+    shared = strategy.sets.T.astype(np.int64) @ strategy.sets.astype(np.int64)
+    used = np.flatnonzero(strategy.sets.any(axis=0)).tolist()
+    overlaps = None
+    if (places > 1).any():
+        overlaps = {
+            "names": [strategy.coalitions[l] for l in used],
+            "rows": [
+                {"name": strategy.coalitions[l], "cells": [int(shared[l, m]) if l != m else "" for m in used]}
+                for l in used
+            ],
+        }
+    staff = result.rules.staff
+    return {
+        "teams": teams,
+        "overlaps": overlaps,
+        "empty": [name for name, members in strategy.members().items() if not members],
+        "nowhere": [
+            agent for agent, count in zip(strategy.agents, places.tolist(), strict=True)
+            if not count and (staff is None or agent in staff)
+        ],
+        "shares": None,
+    }  # fmt: skip
+
+
+def _shares(strategy: Strategy) -> dict[str, Any]:
+    rows = [
+        {"name": agent, "shares": [f"{share:.0%}" if share else "" for share in row]}
+        for agent, row in zip(strategy.agents, strategy.marginals.tolist(), strict=True)
+    ]
+    return {"teams": None, "overlaps": None, "empty": [], "nowhere": [], "shares": rows}
+
+
+def _people(result: Result) -> Iterator[dict[str, Any]]:
+    strategy, sure = result.strategy, set(result.certificate.surely_stay)
+    ends = {agent: one.ends for agent, one in result.explanations.items()}
+    scale = Scale([low for low, _ in ends.values()], [high for _, high in ends.values()])
+    for i, agent in enumerate(strategy.agents):
+        one = result.explanations.get(agent)
+        low, high = ends.get(agent, (np.nan, np.nan))
+        value = result.estimate.utility.get(agent, 0.0)
+        taken = [name for l, name in enumerate(strategy.coalitions) if strategy.marginals[i, l] > 0]
+        yield {
+            "id": i,
+            "name": agent,
+            "teams": taken,
+            "today": None if result.today is None else list(result.today.strategy.actions[agent]),
+            "value": value,
+            "low": low,
+            "high": high,
+            "bar": scale.bar(low, value, high) if one is not None and np.isfinite([low, high]).all() else None,
+            "other": None if one is None or one.alternative is None else _other(result, one),
+            "stays": agent in sure and len(sure) < strategy.n_agents - len(result.left_out),
+            "left_out": agent in result.left_out,
+            "rooms": () if one is None else one.rooms,
+        }
+
+
+def _other(result: Result, one: Explanation) -> dict[str, Any]:
+    assert one.alternative is not None
+    what = label(result.moving(one.alternative))
+    brief = what.replace("changing places with", "swap with", 1)
+    low, high = one.least, one.alternative.bound
+    return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
+
+
+def _starts(result: Result) -> list[dict[str, Any]]:
+    """Return the assignments that a reader may start from, each once."""
+    found = [("recommended" if result.options else "these teams", result.strategy)]
+    found += [(one.label, one.strategy) for one in result.options[1:] if one.strategy.is_pure]
+    if result.today is not None:
+        found.append(("today", result.today.strategy))
+    distinct: dict[Strategy, str] = {}
+    for label, strategy in found:
+        distinct.setdefault(strategy, label)
+    return [
+        {"label": label, "strategy": strategy, "sets": [np.flatnonzero(row).tolist() for row in strategy.sets]}
+        for strategy, label in distinct.items()
+    ]
+
+
+def _options(result: Result, starts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if len(result.options) < 2:
+        return []
+    place = {one["strategy"]: t for t, one in enumerate(starts)}
+    return [
+        {
+            "label": one.label,
+            "value": one.expected_value,
+            "least": one.expected_least,
+            "expected_gap": one.expected_gap,
+            "gap": f"{one.gap:.3g}",
+            "moves": one.moves,
+            "elsewhere": int((one.strategy.sets != result.strategy.sets).any(axis=1).sum()),
+            "start": place.get(one.strategy),
+        }
+        for one in result.options
+    ]
+
+
+# --- Evidence -----------------------------------------------------------------------------------------
+
+
+def _evidence(result: Result, known: Knowledge | None) -> dict[str, Any]:
+    samples, rows = result.data.samples, result.data.rows
+    kind = "values of pairs" if result.data.feedback == "semi-bandit" else "totals of people"
+    text = f"The log holds {counted(rows, 'row')} with {kind}"
+    text += f" in {counted(samples, 'sample')}." if samples else "."
+    return {
+        "text": text,
+        "maps": [] if known is None else list(_maps(result, known)),
+        "coverage": list(_coverage(result)),
+        "wanted": what_would_help(result),
+    }
+
+
+def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
+    strategy = result.strategy
+    n = strategy.n_agents
+    if known.expected.ndim == 4 and not known.fits:
+        return
+    order, groups = by_team(strategy.marginals > 0)
+    square = np.ix_(order, order)
+    lines = lines_between(groups)
+    pairs = known.pairs
+    if pairs is not None:
+        count = _by_pair(pairs.estimate.moments.count)
+        seen = np.where(count > 0, count, np.nan)
+        each = count[np.triu_indices(n, 1)] if known.evidence.is_symmetric else count[~np.eye(n, dtype=bool)]
+        yield _map("count", "How often people were seen together", _how_often(each), seen[square], lines, "never")
+        weights = pairs.estimate.moments.count
+        worth = np.divide(_by_pair(weights * known.expected), count, out=np.full((n, n), np.nan), where=count > 0)
+        title, about = (
+            "How well people do together",
+            "What a pair is expected to be worth, on average over where they met.",
+        )
+    else:
+        worth = _by_pair(known.expected) / known.expected[:, 0, 0].size
+        np.fill_diagonal(worth, np.nan)
+        title, about = "How well people do together", "What a pair is expected to be worth, as far as totals tell."
+    yield _map(
+        "worth", title, about, worth[square], lines, "not known" if np.isnan(worth).sum() > n else "", signs=True
+    )
+
+
+def _how_often(count: FloatArray) -> str:
+    """Return how many pairs were seen, and how often the one in the middle was."""
+    seen = count[count > 0]
+    if not seen.size:
+        return "No pair was seen together."
+    all_seen = seen.size == count.size
+    who = "All pairs" if all_seen else f"{counted(seen.size, 'pair')} of {count.size:,}"
+    return f"{who} were seen together, half of them at least {counted(int(np.median(seen)), 'time')}."
+
+
+def _by_pair(values: FloatArray) -> FloatArray:
+    """Return sums over everything but the two of a pair, shape (n, n)."""
+    return np.asarray(values.sum(axis=(0, 3)) if values.ndim == 4 else values.sum(axis=0))
+
+
+def _map(
+    kind: str, title: str, about: str, values: FloatArray, lines: list[int], never: str, *, signs: bool = False
+) -> dict[str, Any]:
+    def label(shade: Shade) -> str:
+        if signs:
+            return f"{signed(shade.low)} to {signed(shade.high)}"
+        low, high = int(np.floor(shade.low)) + 1, int(np.floor(shade.high + 1e-9))
+        return f"{low:,}" if high <= low else f"{low:,} to {high:,}"
+
+    shades = shaded(values, signed=signs)
+    return {
+        "kind": kind,
+        "title": title,
+        "about": about,
+        "size": len(values),
+        "shades": [{"name": one.name, "path": one.path, "label": label(one)} for one in shades],
+        "lines": lines,
+        "never": never,
+    }
+
+
+def _coverage(result: Result) -> Iterator[str]:
+    found = result.coverage
+    if found is None:
+        return
+    if found.is_enough:
+        yield (
+            "Everything that somebody could bring about by moving was seen at least once; how much that certifies "
+            "depends on how often."
+        )
+        return
+    if found.n_uncovered_pairs:
+        named = [f"{one.agent} and {one.partner} in {one.coalition}" for one in found.uncovered_pairs]
+        yield (
+            f"{counted(found.n_uncovered_pairs, 'pair')} that a move can bring together "
+            f"{'was' if found.n_uncovered_pairs == 1 else 'were'} never seen together: "
+            f"{some(named, 6) if len(named) == found.n_uncovered_pairs else ', '.join(named[:6]) + ' and others'}."
+        )
+    else:
+        yield "Totals leave something open that a move depends on."
+
+
+def _facts(result: Result) -> Iterator[tuple[str, str]]:
+    data, asked = result.data, result.parameters
+    yield "made by", f"coterie {result.version}" + ("" if result.seed is None else f", seed {result.seed}")
+    yield "certificate", f"{result.certificate.method}, delta {number(result.certificate.delta)}"
+    if result.goal:
+        yield "recommended for", result.goal
+    yield "a team is worth", "the average over teammates" if result.value == "average" else "the total over teammates"
+    yield "stable against", result.stability
+    if data.utility_range is not None:
+        neutral = f", {number(data.neutral)} is as good as being alone" if data.neutral else ""
+        yield "range of utilities", interval(*data.utility_range) + neutral
+    yield (
+        "log",
+        f"{counted(data.rows, 'row')}, {data.feedback}" + (", pooled coalitions" if data.pool_coalitions else ""),
+    )
+    if data.log_sha256:
+        yield "fingerprint of the log", data.log_sha256
+    options = {name: value for name, value in asked.items() if value is not None and value is not False}
+    if options:
+        yield "asked for", ", ".join(f"{name} {value}" for name, value in options.items())

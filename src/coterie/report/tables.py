@@ -1,0 +1,142 @@
+"""Teams as tables: a CSV file that can be read again as an assignment, and a workbook for people.
+
+Names come from logs, and a spreadsheet takes a cell that begins with =, +, -, @, a tab or a line end for a formula. In
+a CSV file such a name gets an apostrophe in front (`coterie.files.defused`), which reading takes away again. In a
+workbook every name is a cell of text, and such a name is marked as text, as if somebody had typed the apostrophe.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+from coterie.files import defused, is_formula
+from coterie.learn.result import Result
+from coterie.learn.summary import against_today, kind_of_proof, people_rows, recommendation, who_stays
+from coterie.words import signed
+
+LONGEST = 32_000
+"""Cells of a workbook hold about so many characters."""
+
+
+def teams_csv(result: Result) -> str:
+    """Return who is where as the text of a CSV file.
+
+    Pure strategies have a row `agent,coalition` for every place, with an empty coalition for who has none, and can be
+    read again as an assignment. Mixed ones have a row `agent,coalitions,probability` for every set.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    header, *rows = _rows(result)
+    writer.writerow(header)
+    writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _rows(result: Result) -> Iterator[list[Any]]:
+    strategy, today = result.strategy, result.today
+    if not strategy.is_pure:
+        yield ["agent", "coalitions", "probability"]
+        for agent, options in strategy.actions.items():
+            for option in options:
+                yield [agent, " + ".join(option["coalitions"]), option["probability"]]
+        return
+    yield ["agent", "coalition", *(["today"] if today else [])]
+    for agent, places in strategy.actions.items():
+        before = [] if today is None else [" + ".join(today.strategy.actions[agent])]
+        for coalition in places or [""]:
+            yield [agent, coalition, *before]
+
+
+def about_rows(result: Result) -> list[list[Any]]:
+    """Return what a reader of the tables should know, a row each: what it is, and the sentence."""
+    said = [
+        ("caution", result.caveat()),
+        ("recommendation", recommendation(result)),
+        ("against today", against_today(result)),
+        ("promise", result.sentence()),
+        ("people", who_stays(result)),
+        ("proof", kind_of_proof(result)),
+        *(("rule that is broken", text) for text in result.violations),
+        *(("warning", text) for text in result.warnings),
+        *(("taken for granted", text) for text in result.certificate.assumes),
+        ("version", f"coterie {result.version}"),
+        ("log", result.data.log_sha256 or ""),
+    ]
+    return [[name, text] for name, text in said if text]
+
+
+def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
+    """Write who is where as a workbook: teams, people, options, and what to know about them."""
+    import xlsxwriter
+
+    book = xlsxwriter.Workbook(
+        str(path), {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    )
+    sheets: list[tuple[str, list[list[Any]]]] = [("Teams", _team_columns(result)), ("People", people_rows(result))]
+    if len(result.options) > 1:
+        sheets.append(("Options", _option_rows(result)))
+    sheets.append(("About", [["", ""], *about_rows(result)]))
+    sheets.append(("Assignment", list(_rows(result))))
+    styles = {
+        "head": book.add_format({"bold": True, "bottom": 1}),
+        "head marked": book.add_format({"bold": True, "bottom": 1, "quote_prefix": True}),
+        "text": book.add_format({"valign": "top"}),
+        "text marked": book.add_format({"valign": "top", "quote_prefix": True}),
+        "number": book.add_format({"num_format": "0.00", "valign": "top"}),
+        "long": book.add_format({"text_wrap": True, "valign": "top"}),
+        "long marked": book.add_format({"text_wrap": True, "valign": "top", "quote_prefix": True}),
+    }
+    for name, rows in sheets:
+        sheet = book.add_worksheet(name)
+        _fill(sheet, rows, styles, wraps=name == "About")
+    book.close()
+
+
+def _fill(sheet: Any, rows: Sequence[Sequence[Any]], styles: dict[str, Any], *, wraps: bool) -> None:
+    for y, row in enumerate(rows):
+        for x, cell in enumerate(row):
+            if isinstance(cell, str):
+                kind = "head" if y == 0 else "long" if wraps and x == 1 else "text"
+                style = styles[f"{kind} marked" if is_formula(cell) else kind]
+                sheet.write_string(y, x, cell[:LONGEST], style)
+            elif isinstance(cell, int):
+                sheet.write_number(y, x, cell)
+            elif cell in (float("inf"), float("-inf")):
+                sheet.write_string(y, x, str(cell), styles["text"])
+            else:
+                sheet.write_number(y, x, cell, styles["number"])
+    for x in range(max((len(row) for row in rows), default=0)):
+        width = max(len(str(row[x])) if isinstance(row[x], str) else 8 for row in rows if x < len(row))
+        sheet.set_column(x, x, min(max(width + 2, 8), 100 if wraps else 40))
+    sheet.freeze_panes(1, 0)
+
+
+def _team_columns(result: Result) -> list[list[Any]]:
+    """Return a column for every team with its members; for mixed strategies, chances of everybody to be there."""
+    strategy = result.strategy
+    if not strategy.is_pure:
+        shares = [[agent, *map(float, row)] for agent, row in zip(strategy.agents, strategy.marginals, strict=True)]
+        return [["person", *strategy.coalitions], *shares]
+    members = {name: inside for name, inside in strategy.members().items() if inside}
+    most = max(map(len, members.values()), default=0)
+    lines = [[inside[t] if t < len(inside) else "" for inside in members.values()] for t in range(most)]
+    return [list(members), *lines]
+
+
+def _option_rows(result: Result) -> list[list[Any]]:
+    moves = result.options[0].moves is not None
+    head = ["option", "expected", "worst-off", "gain by moving", "surely at most", *(["moves"] if moves else [])]
+    rows: list[list[Any]] = [head]
+    for one in result.options:
+        numbers = [one.expected_value, one.expected_least, one.expected_gap, one.gap]
+        rows.append([one.label, *numbers, *([one.moves if one.moves is not None else ""] if moves else [])])
+    return rows
+
+
+def option_rows(result: Result) -> list[list[str]]:
+    """Return a header and a row for every option, in words."""
+    head, *rows = _option_rows(result)
+    kinds: list[Callable[[Any], str]] = [str, signed, signed, "{:.2f}".format, "{:.3g}".format, str]
+    return [head, *([make(cell) for make, cell in zip(kinds, row, strict=False)] for row in rows)]

@@ -1,0 +1,163 @@
+"""`coterie report`, and the files that `learn` and `certify` write."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import coterie
+from coterie.cli import targets
+from coterie.learn.summary import GLOSSARY, glossary
+from report_logs import made
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("cli") / "log", ["Ada", "Bo", "Cy", "Dora"], ["x", "y"], samples=40)
+
+
+@pytest.fixture(scope="module")
+def result(log):
+    learner = coterie.StableLearner(noise="pairs").fit(log)
+    path = log.parent / "result.json"
+    learner.result_.save(path)
+    return path
+
+
+def said(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.slow
+def test_every_kind_of_file_is_written_and_said(run, log, tmp_path):
+    names = ["r.json", "teams.csv", "teams.xlsx", "r.html"]
+    words = [word for name in names for word in ("--out", tmp_path / name)]
+    code, shown, told = run("learn", log, "--unit", "stars", *words, "--report", tmp_path / "other.html")
+    assert code == 0
+    for name in (*names, "other.html"):
+        assert f"{name} (" in said(told)
+    assert "stars per teammate" in said(shown)
+    assert json.loads((tmp_path / "r.json").read_text())["unit"] == "stars"
+    assert (tmp_path / "r.html").read_text() == (tmp_path / "other.html").read_text()
+    assert "What if" in (tmp_path / "r.html").read_text()
+    assert zipfile.is_zipfile(tmp_path / "teams.xlsx")
+    code, _, told = run("certify", log, tmp_path / "teams.csv", "--out", tmp_path / "c.html", "--quiet")
+    assert (code, told) == (0, "")
+    assert 'id="ask"' in (tmp_path / "c.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("r.pdf", "goes by the extension, expected .json"),
+        ("none/r.json", "there is no such folder"),
+        (".", "is a folder"),
+        ("pipe.json", "is not a regular file"),
+    ],
+)
+def test_targets_are_looked_at_before_the_work(run, tmp_path, monkeypatch, target, message):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.json")
+    monkeypatch.setattr("coterie.learn.learner.StableLearner.fit", lambda *_: pytest.fail("worked"))
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
+    code, _, complaint = run("learn", "pairs.csv", "--out", target)
+    assert code == 2
+    assert message in said(complaint)
+    code, _, complaint = run("learn", "pairs.csv", "--report", "r.csv")
+    assert (code, ".html (the report)" in said(complaint)) == (2, True)
+    code, _, complaint = run("learn", "pairs.csv", "--out", "a.csv", "--out", "./a.csv")
+    assert (code, "asked for twice" in said(complaint)) == (2, True)
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(coterie.InputError, match="cannot be written to"):
+        targets.targets_of([tmp_path / "r.json"])
+
+
+def test_a_result_that_cannot_be_written_goes_elsewhere(run, result, tmp_path, monkeypatch):
+    kept = Path.replace
+
+    def full(self, target):
+        if Path(target).name == "teams.csv":
+            raise OSError(28, "No space left on device")
+        return kept(self, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code, _, told = run("report", result, "--out", tmp_path / "teams.csv", "--out", tmp_path / "t.xlsx")
+    assert code == 1
+    assert "No space left on device" in said(told)
+    where = told.split("it is in ")[1].split(" instead")[0].replace("\n", "")
+    assert Path(where).read_text().startswith("agent,coalition")
+    assert not (tmp_path / "teams.csv").exists()
+    assert (tmp_path / "t.xlsx").exists()
+    assert "Wrote" in told
+    assert not list(tmp_path.glob(".teams*"))
+
+
+def test_report_with_and_without_the_log(run, log, result, tmp_path):
+    code, _, told = run("report", result, "--out", tmp_path / "r.html")
+    assert code == 0
+    assert "--log LOG" in (tmp_path / "r.html").read_text()
+    assert "r.html (the report)" in said(told)
+    assert run("report", result, "--log", log, "--out", tmp_path / "r.html")[0] == 0
+    assert 'id="ask"' in (tmp_path / "r.html").read_text()
+    other = made(tmp_path / "other", ["Ada", "Bo", "Cy", "Dora"], ["x", "y"], samples=20, seed=5)
+    code, _, complaint = run("report", result, "--log", other, "--out", tmp_path / "no.html")
+    assert (code, (tmp_path / "no.html").exists()) == (2, False)
+    assert "is not the log that the result is about" in said(complaint)
+    code, _, complaint = run("report", result)
+    assert (code, "--out report.html" in said(complaint)) == (2, True)
+
+
+def test_one_persons_card(run, log, result):
+    code, shown, _ = run("report", result, "--explain", "Ada")
+    assert code == 0
+    assert said(shown).startswith("Ada is expected to get")
+    assert "Who goes where" not in shown
+    assert "What each coalition would be worth to them" in shown
+    code, again, _ = run("certify", log, result, "--explain", "Ada", "--noise", "pairs")
+    assert (code, again.splitlines()[-1]) == (0, shown.splitlines()[-1])
+    for words in (["report", result], ["learn", log]):
+        code, _, complaint = run(*words, "--explain", "Nobody")
+        assert (code, "unknown agent in --explain" in said(complaint)) == (2, True)
+
+
+def test_words_that_not_everybody_knows_are_explained(run, log):
+    shown = run("learn", log)[1]
+    told = shown[: shown.index("\nWords\n")]
+    explained = {line.split(":")[0].strip() for line in shown[shown.index("\nWords\n") :].splitlines() if ":" in line}
+    assert {word for word, _ in glossary(told)} <= explained
+    assert "certificate" in explained
+    assert not {word for word in GLOSSARY if word not in told.lower()} & explained
+
+
+def test_learn_and_certify_say_why_they_differ(run, log, tmp_path):
+    words = ["--noise", "pairs", "--certificate", "holdout", "--out", tmp_path / "r.json"]
+    shown = said(run("learn", log, *words)[1])
+    paired = json.loads((tmp_path / "r.json").read_text())["certificates"]["paired"]
+    assert f"Of the same teams certify and coverage say {paired:.3g}" in shown
+    shown = said(run("certify", log, tmp_path / "r.json", "--noise", "pairs")[1])
+    assert "learn may prove a smaller limit" in shown
+
+
+def test_stages_are_told_in_words(monkeypatch, capsys):
+    from rich.console import Console
+
+    from coterie.cli import learn, output
+    from coterie.solve.control import Progress
+
+    told = [learn.stage(Progress(method, 1, 2, -0.25, 0.0)) for method in ("teams", "pure", "second pass")]
+    assert told[0] == "Looking for teams, expected so far 0.25 per person"
+    assert told[1].startswith("Looking for teams that nobody wants to leave")
+    assert "again" in told[2]
+    monkeypatch.setattr(output, "messages", Console(force_terminal=True, width=80))
+    with output.at_work("Reading the log"):
+        pass
+    assert "Reading the log" in capsys.readouterr().out
+    with output.at_work("Reading the log", quiet=True):
+        pass
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,161 @@
+"""The report in a browser: quiet, deaf to hostile names, and with the numbers of Python."""
+
+import numpy as np
+import pytest
+
+import coterie
+from browser import PROGRAM, Browser
+from coterie.game.edits import changed
+from coterie.learn.wishes import wishes_about
+from coterie.report import report_html
+from coterie.report.knowledge import Knowledge, box_changes
+from report_logs import TEAMS, made
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium (apt-get install chromium)"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    found = Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+def opened(browser, result, statistics, path):
+    path.write_text(report_html(result, statistics), encoding="utf-8")
+    browser.open(path)
+
+
+def ask_for(browser, person, does, to):
+    """Fill in the form as a reader does, and add the change."""
+    browser.ask(f"""(() => {{
+        const set = (id, value) => {{
+            const field = document.getElementById(id);
+            field.value = value;
+            field.dispatchEvent(new Event("change"));
+        }};
+        set("who", "{person}"); set("what", "{does}"); set("where", "{to}");
+        document.querySelector("#ask button.main").click();
+    }})()""")
+
+
+def answered(browser):
+    return browser.ask("""(() => {
+        const answer = document.getElementById("answer");
+        const rows = [...answer.querySelectorAll("tr[data-person]")].map((row) => ({...row.dataset}));
+        return {...answer.dataset, rows, broken: answer.querySelectorAll("[data-broken]").length};
+    })()""")
+
+
+def check(browser, known, before, after):
+    """What the page says is what Python says."""
+    found, expected = answered(browser), box_changes(known, before, after)
+    rows = {int(row["person"]): row for row in found["rows"]}
+    moved = np.flatnonzero((expected.low != 0) | (expected.high != 0))
+    assert set(rows) == set(moved.tolist())
+    for i, row in rows.items():
+        wanted = (expected.expected[i], expected.low[i], expected.high[i])
+        assert [float(row[name]) for name in ("expected", "low", "high")] == pytest.approx(wanted, abs=2e-5)
+        verdict = "gains" if expected.low[i] > 0 else "loses" if expected.high[i] < 0 else "open"
+        assert row["verdict"] == verdict
+    assert [float(found[name]) for name in ("expected", "low", "high")] == pytest.approx(expected.together, abs=1e-4)
+    _, wishes = wishes_about(known_statistics(known), rules=known.result.rules)
+    assert bool(found["broken"]) == bool(wishes.admissible.violations(after.sets))
+
+
+def known_statistics(known):
+    return STATISTICS[id(known)]
+
+
+STATISTICS = {}
+
+
+def knowledge(result, statistics):
+    found = Knowledge.of(result, statistics)
+    STATISTICS[id(found)] = statistics
+    return found
+
+
+def test_hostile_names_do_nothing(browser, hostile, tmp_path):
+    opened(browser, hostile.result, hostile.statistics, tmp_path / "report.html")
+    assert browser.complaints == []
+    assert len(browser.requests) == 1
+    assert browser.ask("document.querySelectorAll('img, script').length") == 2
+    for person in range(len(hostile.result.strategy.agents)):
+        ask_for(browser, person, "move", person % 3)
+    browser.ask("document.querySelectorAll('details').forEach((one) => { one.open = true; }); 1")
+    browser.ask("document.querySelectorAll('[data-map]').forEach((map) => map.dispatchEvent("
+                "new KeyboardEvent('keydown', {key: 'ArrowRight'}))); 1")  # fmt: skip
+    assert "seen" in browser.ask("document.querySelector('[data-for=count]').textContent")
+    assert browser.ask("document.querySelectorAll('img, script').length") == 2
+    assert browser.complaints == []
+
+
+def test_what_if_gives_the_numbers_of_python(browser, hostile, tmp_path):
+    opened(browser, hostile.result, hostile.statistics, tmp_path / "report.html")
+    known, before = knowledge(hostile.result, hostile.statistics), hostile.result.strategy
+    people, teams = before.agents, before.coalitions
+    after, _ = changed(before, [{people[0]: [teams[1]]}])
+    ask_for(browser, 0, "move", 1)
+    check(browser, known, before, after)
+    after, _ = changed(after, [{people[3]: after.actions[people[5]], people[5]: after.actions[people[3]]}])
+    ask_for(browser, 3, "swap", 5)
+    check(browser, known, before, after)
+    own = after.actions[people[7]]
+    after, _ = changed(after, [{people[7]: [name for name in teams if name in own or name == teams[2]]}])
+    ask_for(browser, 7, "join", 2)
+    check(browser, known, before, after)
+    browser.ask("document.getElementById('undo').click()")
+    assert answered(browser)["ready"] == "2"
+    browser.ask("document.getElementById('reset').click()")
+    assert answered(browser)["rows"] == []
+
+
+@pytest.mark.parametrize(
+    "options", [{"value": "average"}, {"sizes": "aware"}, {"symmetric": False}, {"pool_coalitions": True}], ids=str
+)
+def test_what_if_for_other_logs(browser, tmp_path, options):
+    people = [f"p{i}" for i in range(6)]
+    made(tmp_path / "log", people, TEAMS, samples=30, symmetric=options.get("symmetric", True))
+    reading = {name: options[name] for name in ("symmetric", "pool_coalitions") if name in options}
+    asked = {name: options[name] for name in ("value", "sizes") if name in options}
+    log = coterie.read_log(tmp_path / "log", actions="any", **reading)
+    statistics = coterie.Statistics.for_learning(log, noise="pairs", sizes=options.get("sizes", "ignore"), parts=(1.0,))
+    start = {name: [statistics.coalitions[i % 2]] for i, name in enumerate(statistics.agents)}
+    result = coterie.certify(statistics, start, noise="pairs", **asked)
+    opened(browser, result, statistics, tmp_path / "report.html")
+    assert browser.complaints == []
+    known, before = knowledge(result, statistics), result.strategy
+    after, _ = changed(before, [{"p1": [statistics.coalitions[0]]}, "swap p0, p3"])
+    ask_for(browser, 1, "move", 0)
+    ask_for(browser, 0, "swap", 3)
+    check(browser, known, before, after)
+
+
+def test_three_hundred_people(browser, tmp_path):
+    """A page of many people opens, and answers at once."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    people, one, two = np.array([f"Person {i}" for i in range(300)]), *np.triu_indices(50, 1)
+    frames = []
+    for sample in range(4):
+        for t, members in enumerate(rng.permutation(300).reshape(6, 50)):
+            names = {"agent": people[members[one]], "partner": people[members[two]]}
+            utility = rng.uniform(-1, 1, len(one))
+            frames.append(pd.DataFrame({"sample": str(sample), "coalition": f"team {t}", **names, "utility": utility}))
+    log = coterie.Log.from_frames(pairs=pd.concat(frames), actions="one", pool_coalitions=True, coalitions=6)
+    statistics = coterie.Statistics.for_learning(log, noise="pairs", parts=(1.0,))
+    start = {name: [statistics.coalitions[i % 6]] for i, name in enumerate(statistics.agents)}
+    result = coterie.certify(statistics, start, noise="pairs")
+    opened(browser, result, statistics, tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size < 8_000_000
+    assert browser.complaints == []
+    before = browser.ask("performance.now()")
+    ask_for(browser, 7, "move", 0)
+    took = browser.ask("performance.now()") - before
+    after = result.strategy.replace(statistics.agents[7], [statistics.coalitions[0]])
+    check(browser, knowledge(result, statistics), result.strategy, after)
+    assert took < 5000, took

@@ -1,0 +1,148 @@
+"""The report without a browser: what it says, and that nothing breaks out of its text."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import coterie
+from coterie.report import report_html
+from coterie.report.drawing import Scale, shaded
+from coterie.report.knowledge import Knowledge, box_changes
+from coterie.report.page import label
+
+
+class Elements(HTMLParser):
+    """Collects tags, with their attributes, and the text of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.inside, self.content, self.text = [], None, {}, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.inside = (tag, dict(attributes).get("type")) if tag in {"script", "style"} else None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.content[self.inside] = self.content.get(self.inside, "") + data
+        else:
+            self.text.append(data)
+
+    def handle_endtag(self, tag):
+        if tag in {"script", "style"}:
+            self.inside = None
+
+
+@pytest.fixture(scope="module")
+def page(hostile):
+    return Elements(report_html(hostile.result, hostile.statistics))
+
+
+def test_nothing_is_asked_of_the_network(page):
+    for tag, attributes in page.tags:
+        assert tag not in {"img", "link", "iframe", "object", "embed", "base"}
+        assert "src" not in attributes
+        assert attributes.get("href", "#").startswith("#")
+        assert "style" not in attributes
+        assert not [name for name in attributes if name.startswith("on")]
+
+
+def test_the_policy_knows_the_page_by_its_hashes(page):
+    policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for kind, content in ((("style", None), "style-src"), (("script", None), "script-src")):
+        digest = base64.b64encode(hashlib.sha256(page.content[kind].encode()).digest()).decode()
+        assert f"{content} 'sha256-{digest}'" in policy
+
+
+def test_hostile_names_stay_text(page, hostile):
+    assert [tag for tag, _ in page.tags].count("script") == 2
+    shown = "".join(page.text)
+    for name in hostile.result.strategy.agents:
+        assert label(name) in shown
+    assert "\u202e" not in shown
+    data = json.loads(page.content["script", "application/json"])
+    assert data["agents"] == [label(name) for name in hostile.result.strategy.agents]
+    raw = page.content["script", "application/json"]
+    assert not set("<>&") & set(raw)
+
+
+def test_the_first_screen_has_what_matters(page, hostile):
+    shown = re.sub(r"\s+", " ", "".join(page.text))
+    assert hostile.result.sentence().split(";")[0] in shown
+    assert "expected per person against today" in shown
+    assert shown.index("Recommended teams") < shown.index("against today") < shown.rindex("Fine print")
+    for text in hostile.result.certificate.assumes:
+        assert text in shown
+
+
+def test_without_the_log_it_says_how_to_get_the_rest(hostile):
+    shown = "".join(Elements(report_html(hostile.result)).text)
+    assert "coterie report result.json --log LOG --out report.html" in shown
+    assert "How often people were seen together" not in shown
+
+
+def test_a_given_assignment_and_totals_and_mixtures_have_pages(hostile, tmp_path):
+    from coterie.simulate import Simulation
+
+    certified = coterie.certify(hostile.statistics, hostile.result.strategy, noise="pairs")
+    assert "How stable these teams are" in report_html(certified, hostile.statistics)
+    Simulation.draw(4, 2, np.random.default_rng(1), actions_per_agent=3).write_log(
+        tmp_path / "totals", 60, feedback="bandit"
+    )
+    learner = coterie.StableLearner(time_limit=0.2).fit(tmp_path / "totals")
+    shown = report_html(learner.result_, learner.statistics_)
+    assert "totals of people" in shown
+    assert "as far as totals tell" in shown
+    mixed = coterie.StableLearner(strategy="mixed", noise="pairs", time_limit=0.2).fit(hostile.statistics)
+    assert "chances to be in each" in report_html(mixed.result_, mixed.statistics_)
+
+
+def test_the_invalidating_warning_comes_before_any_percentage(hostile):
+    from coterie.assumptions.check import Check
+
+    broken = replace(hostile.result, checks=(Check("drift", "broken", "means change"),))
+    shown = "".join(Elements(report_html(broken)).text)
+    assert "Careful" in shown
+    assert shown.index("Careful") < shown.index("%")
+
+
+def test_box_changes_hold_and_are_those_of_slow_sums(hostile):
+    """One unknown after the other, as in the definition."""
+    known = Knowledge.of(hostile.result, hostile.statistics)
+    strategy = hostile.result.strategy
+    other = strategy.replace(strategy.agents[0], [strategy.coalitions[2]])
+    found = box_changes(known, strategy, other)
+    lower, upper = known.pairs.interval_arrays(hostile.result.certificate.delta)
+    seen = known.pairs.estimate.moments.count > 0
+    lower, upper = np.where(seen, lower, -1.0), np.where(seen, upper, 1.0)
+    for i in range(strategy.n_agents):
+        weights = {}
+        for sets, sign in ((other.sets, 1), (strategy.sets, -1)):
+            for l in np.flatnonzero(sets[i]):
+                for j in np.flatnonzero(sets[:, l]):
+                    if j != i:
+                        weights[l, j] = weights.get((l, j), 0) + sign
+        most = sum(w * (upper if w > 0 else lower)[l, i, j] for (l, j), w in weights.items())
+        least = sum(w * (lower if w > 0 else upper)[l, i, j] for (l, j), w in weights.items())
+        assert found.high[i] == pytest.approx(most, abs=1e-5)
+        assert found.low[i] == pytest.approx(least, abs=1e-5)
+        assert found.low[i] <= found.expected[i] <= found.high[i]
+
+
+def test_shades_and_scales():
+    values = np.array([[np.nan, 2.0, -1.0], [2.0, np.nan, 0.0], [-1.0, 0.0, np.nan]])
+    shades = {one.name: one for one in shaded(values, signed=True)}
+    assert set(shades) == {"p5", "n3"}
+    assert shades["p5"].path == "M1 0h1v1h-1zM0 1h1v1h-1z"
+    assert (shades["n3"].low, shades["n3"].high) == pytest.approx((-1.2, -0.8))
+    bar = Scale([-1.0], [3.0]).bar(-1.0, 1.0, 3.0)
+    assert (bar.start, bar.width, bar.point, bar.zero) == (0.0, 100.0, 50.0, 25.0)

@@ -1,0 +1,46 @@
+"""Logs whose names try to break out of tables and pages."""
+
+import csv
+
+import numpy as np
+
+PEOPLE = (
+    "=HYPERLINK(1)",
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(2)>",
+    "\"Q\" & 'q' -->",
+    "\u202eevil\u202c",
+    "דנה",
+    "Ada " + "very" * 60,
+    "👩‍🚀",
+)
+TEAMS = ("-Law", "@Tax <b>", "R + D")
+"""Names that spreadsheets, pages and terminals might take for something else."""
+
+
+def made(folder, people=PEOPLE, teams=TEAMS, samples=60, seed=0, symmetric=True):
+    """Write a log in which everybody is in one or two teams."""
+    rng = np.random.default_rng(seed)
+    n, k = len(people), len(teams)
+    worth = rng.uniform(-0.6, 0.8, (k, n, n))
+    worth = (worth + worth.transpose(0, 2, 1)) / 2 if symmetric else worth
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        (folder / "pairs.csv").open("w", newline="", encoding="utf-8") as pairs,
+        (folder / "memberships.csv").open("w", newline="", encoding="utf-8") as memberships,
+    ):
+        rows, places = csv.writer(pairs), csv.writer(memberships)
+        rows.writerow(["sample", "coalition", "agent", "partner", "utility"])
+        places.writerow(["sample", "agent", "coalition"])
+        for sample in range(samples):
+            joined = rng.random((n, k)) < 0.4
+            joined[np.arange(n), rng.integers(k, size=n)] = True
+            for l in range(k):
+                inside = np.flatnonzero(joined[:, l])
+                places.writerows([sample, people[i], teams[l]] for i in inside)
+                for i in inside:
+                    for j in inside:
+                        if i < j or (i != j and not symmetric):
+                            utility = np.clip(worth[l, i, j] + rng.normal(0, 0.2), -1, 1)
+                            rows.writerow([sample, teams[l], people[i], people[j], f"{utility:.3f}"])
+    return folder
