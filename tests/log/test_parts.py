@@ -85,7 +85,8 @@ def test_averages_stay_averages():
     log = Log.from_frames(memberships=members, totals=totals, totals_are="average")
     part = log[:1]
     assert part.options["totals"] == "average"
-    assert tables_of(part)["totals"]["utility"].to_pylist() == [0.5] * 3
+    assert tables_of(part)["totals"]["utility"].to_pylist() == [1.0] * 3  # of two partners: sums, as they were read
+    assert whole(part + log[1:]) == whole(log)
 
 
 def test_refusals(log):
@@ -105,3 +106,26 @@ def test_refusals(log):
         log + Simulation.from_game(GAME, 0.4, seed=1).log(3, "bandit")
     with pytest.raises(TypeError):
         log + 3
+
+
+TEAMS = [(m, "t", sorted(np.random.default_rng(m).choice(6, 3, replace=False))) for m in range(12)]
+
+
+def logs_of_other_shapes():
+    rows = [(str(m), team, f"p{i}", 0.5 * (m % 3)) for m, team, members in TEAMS for i in members]
+    sample, team, agent, utility = (list(column) for column in zip(*rows, strict=True))
+    records = {"sample": sample, "coalition": team, "agent": agent, "utility": utility}
+    said = {"utility_range": (0, 5)}
+    yield Log.from_frames(totals=records, **said)
+    yield Log.from_frames(totals=records, totals_are="average", **said)
+    yield Log.from_frames(totals=records, totals_are="team-scores", **said)
+    votes = {"sample": sample, "coalition": team, "agent": agent, "choice": ["yes" if u else "no" for u in utility]}
+    yield Log.from_frames(choices=votes, **said)
+
+
+@pytest.mark.parametrize("shape", range(4), ids=["records", "averages", "scores", "choices"])
+def test_parts_of_tables_of_other_shapes(shape):
+    log = list(logs_of_other_shapes())[shape]
+    one, two = log[:5], log[5:]
+    assert one.options["totals"] == log.options["totals"]
+    assert whole(one + two) == whole(log) == whole(pickle.loads(pickle.dumps(log)))

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from coterie import checks
 from coterie.errors import InputError
 from coterie.log import queries, schema
-from coterie.log.log import STATED, Log
-from coterie.log.options import Options
+from coterie.log.log import Log
+from coterie.log.options import TEAM_SCORES, Options
 
 ALIKE = (
     "utility_range", "neutral", "sigma", "symmetric", "symmetrize", "pool_coalitions", "totals", "missing", "adaptive",
@@ -20,25 +20,26 @@ ALIKE = (
 )  # fmt: skip
 """The options that logs must share to be added."""
 
-OUTDATED = ("columns", "since", "until", "engine", "totals", "feedback")
+OUTDATED = ("columns", "sheet", "clean_names", "blanks", "since", "until", "engine", "totals", "feedback")
 """Options that say how tables were read, which they are now."""
 
 
 def tables_of(log: Log) -> dict[str, pa.Table]:
-    """Return the tables of a log as they were written, under our names of columns."""
-    views = {name: STATED if name == "totals" and log.options["totals"] != "sum" else name for name in log.tables}
+    """Return the tables of a log as they are used: totals that were averages are sums, scores of teams are scores."""
+    shapes = {name: "scores" if name == "totals" and log.of_teams else name for name in log.tables}
     return {
-        name: log.engine.table(queries.columns_of(log.engine.name(view), schema.TABLES[name]))
-        for name, view in views.items()
+        name: log.engine.table(queries.columns_of(log.engine.name(shape), schema.SHAPES[shape]))
+        for name, shape in shapes.items()
     }
 
 
 def from_tables(tables: Mapping[str, pa.Table], options: Options, notes: tuple[str, ...]) -> Log:
     """Return the log of tables that were read before."""
     call: Any = {name: value for name, value in options.items() if name not in OUTDATED and value not in (None, (), {})}
-    if "totals" in tables:
+    if options["totals"] in TEAM_SCORES:
         call["totals_are"] = options["totals"]
-    return replace(Log.from_frames(**tables, **call), notes=notes)
+    log = Log.from_frames(**tables, **call)
+    return replace(log, notes=notes, options={**log.options, "totals": options["totals"]})
 
 
 def some_samples(log: Log, chosen: Any) -> Log:
