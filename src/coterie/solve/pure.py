@@ -18,11 +18,10 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.gains import INFINITE
 from coterie.game.dynamics import settle
 from coterie.game.steps import small_steps
 from coterie.solve.control import Control
-from coterie.solve.objective import Objective
+from coterie.solve.objective import WHOLE, Objective, soft_maximum
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse
 
@@ -31,9 +30,6 @@ TIE = 1e-9
 
 LISTED = 256
 """Spaces up to this size contribute every action as a move, larger ones small steps and so many swaps at most."""
-
-WHOLE = 6_000
-"""Up to so many (moves x agents x actions), all moves are looked at in full."""
 
 SOFT = 20_000
 """On the soft maximum, moves of so many agents are compared at once that (moves x agents x actions) is about this."""
@@ -255,15 +251,13 @@ class _Search:
         at_once = max(1, SOFT // (self.n_agents * self.actions**2))
         order = self.control.rng.permutation(self.n_agents)
         groups = [order[start : start + at_once] for start in range(0, self.n_agents, at_once)]
-        in_vain, now = 0, _soft_maximum(margins[None], width)[0]
+        in_vain, now = 0, soft_maximum(margins[None], width)[0]
         for group in cycle(groups):
             self.control.check()
             movers, actions = self._moves(profile, group)
-            after = self.objective.margins_of_moves(profile, movers, actions)
-            soft = _soft_maximum(after, width)
-            if len(soft) and soft.min() < now - TIE:
-                best = int(soft.argmin())
-                profile, margins, in_vain, now = profile.copy(), after[best], 0, soft[best]
+            best, after = self.objective.softest_move(profile, movers, actions, width, now - TIE)
+            if best >= 0:
+                profile, margins, in_vain, now = profile.copy(), after, 0, soft_maximum(after[None], width)[0]
                 profile[movers[best]] = actions[best]
                 if margins.max() < self.best_value:
                     self.note(profile[None], margins[None])
@@ -277,6 +271,7 @@ class _Search:
         movers, actions = self._moves(profile, np.arange(self.n_agents))
         # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
         most = margins.max() - TIE
+        cut = most + 3 * TIE  # beyond this it cannot even be as good
         helps = self.objective.moved_margins(profile, movers, actions) < most
         movers, actions = movers[helps], actions[helps]
         if not len(movers):
@@ -290,13 +285,13 @@ class _Search:
             if self.n_agents > CHUNK and len(movers):
                 # Those who have large margins now are most likely to have too large ones afterwards.
                 leaders = np.sort(np.argsort(-margins, kind="stable")[: self.n_agents // 4])
-                after = objective.margins_of_moves(profile, movers, actions, leaders).max(axis=1)
-                movers, actions = movers[after <= most + 2 * TIE], actions[after <= most + 2 * TIE]
+                after = objective.margins_of_moves(profile, movers, actions, leaders, cut).max(axis=1)
+                movers, actions = movers[after < cut], actions[after < cut]
         now = _leading(margins[None])
         for start in range(0, len(movers), chunk):
             self.control.check()
             part = slice(start, start + chunk)
-            some = objective.margins_of_moves(profile, movers[part], actions[part])
+            some = objective.margins_of_moves(profile, movers[part], actions[part], cut=cut)
             leading = _leading(some)
             best = int(np.lexsort(leading.T[::-1])[0])
             if _less(leading[best], now[0]):
@@ -315,16 +310,6 @@ class _Search:
             movers.append(np.full(len(options), agent))
             actions.append(options)
         return np.concatenate(movers), np.concatenate(actions)
-
-
-def _soft_maximum(margins: FloatArray, width: float) -> FloatArray:
-    """Return log sum exp(margin / width) of each row.
-
-    (SciPy has it, but importing that would take longer than many a search.)
-    """
-    scaled = np.clip(margins / width, -INFINITE, INFINITE)
-    top = scaled.max(axis=1, keepdims=True)
-    return np.asarray(top[:, 0] + np.log(np.exp(scaled - top).sum(axis=1)))
 
 
 def _leading(margins: FloatArray) -> FloatArray:
