@@ -7,7 +7,8 @@ number each. A bound is the smallest of its *pieces*, each of which is for a dev
 
     sum over l joined of upper_l - sum over l left of lower_l + root sqrt(S + floor m^2) + slope m
 
-with S = sum over l in D of square_l and m = max over l in D of step_l: the bounds of `coterie.certificates.gains`.
+with S = sum over l in D of square_l (or a form, where pairs of a sample may depend on each other) and m = max over l
+in D of step_l: the bounds of `coterie.certificates.gains`.
 
 Most moves need not be looked at in full. After a move, an agent's margin is at least what her worst deviation of
 before is worth now, which takes one set instead of all. Agents come in the order of their margins, the largest first,
@@ -36,6 +37,10 @@ class Cells:
     lower: FloatArray
     square: FloatArray
     step: FloatArray
+    forms: FloatArray
+    """Where pairs may depend on each other, the matrix H of each agent's unknowns, shape (n, d, d); else d = 0."""
+    formed: int
+    """The piece whose variance is the form |x|' Phi H Phi' |x|, -1 for none."""
     has_width: BoolArray
     """Which pieces have a width at all, shape (p,)."""
     root: FloatArray
@@ -57,14 +62,8 @@ class At:
     """The sums of one profile, everybody's margin there, and the deviation that has it."""
 
     joined: BoolArray
-    upper: FloatArray
-    """Of agent, piece and coalition, shape (n, p, k); so are the others."""
-    lower: FloatArray
-    square: FloatArray
-    first: FloatArray
-    second: FloatArray
-    holder: IntArray
-    """Whose step is the first."""
+    sums: tuple[Any, ...]
+    """What `_sums` returns."""
     own: IntArray
     """The number of everybody's own set, -1 where it is not among her actions."""
     margin: FloatArray
@@ -78,6 +77,7 @@ def cells_of(
     sets: Sequence[FloatArray],
     group: IntArray,
     counted: BoolArray,
+    forms: FloatArray | None = None,
 ) -> Cells | None:
     """Return what each partner adds; None where bounds have another form, or are not finite.
 
@@ -89,6 +89,8 @@ def cells_of(
         The enumerated actions of each group of agents, shape (A, k).
     group, counted
         The group of each agent, and whose margins count.
+    forms
+        The matrix of each agent's unknowns that the variance of one piece is a form of.
     """
     n, k = len(group), sets[0].shape[1]
     largest = max(len(one) for one in sets)
@@ -98,7 +100,8 @@ def cells_of(
     blocks, step = [], max(1, AT_ONCE // (n * n * k))
     for start in range(0, n, step):
         pieces = _pieces(bound_of(alone[start : start + step]))
-        if pieces is None:
+        formed = [p for p, one in enumerate(pieces or ()) if isinstance(one, RootBound) and one.absolute]
+        if pieces is None or len(formed) > (forms is not None):
             return None
         blocks.append(np.stack([_room_sums(one) for one in pieces], axis=2))
     # By (upper, lower, square, step), partner and agent, piece, coalition.
@@ -112,7 +115,8 @@ def cells_of(
         inside[t, :, : len(one)] = one.T
     shapes = _shapes(bound_of, pieces, [sets[t] for t in group], largest)
     return Cells(
-        upper, lower, square, step_of, np.array([isinstance(one, RootBound) for one in pieces]), *shapes, inside,
+        upper, lower, square, step_of, forms if forms is not None and formed else np.zeros((n, 0, 0)), formed[0] if formed else -1,
+        np.array([isinstance(one, RootBound) for one in pieces]), *shapes, inside,
         np.array([len(one) for one in sets]), group, counted,
     )  # fmt: skip
 
@@ -128,8 +132,9 @@ def _pieces(bound: GainBound) -> list[LinearBound | RootBound] | None:
         return None if any(one is None for one in found) else [piece for one in found for piece in one or ()]
     if isinstance(bound, LinearBound):
         return [bound]
-    adds_up = isinstance(bound, RootBound) and bound.square.ndim == 2 and bound.bias is None and not bound.absolute
-    return [bound] if isinstance(bound, RootBound) and adds_up else None
+    if isinstance(bound, RootBound) and bound.bias is None and (bound.square.ndim == 2 or bound.absolute):
+        return [bound]
+    return None
 
 
 def _room_sums(piece: LinearBound | RootBound) -> FloatArray:
@@ -137,10 +142,9 @@ def _room_sums(piece: LinearBound | RootBound) -> FloatArray:
     if isinstance(piece, LinearBound):
         nothing = np.zeros_like(piece.if_joined)
         return np.stack([piece.if_joined, piece.if_left, nothing, nothing])
-    linear, step = piece.linear, piece.largest
-    return np.stack(
-        [linear.if_joined, linear.if_left, piece.square, np.zeros_like(piece.square) if step is None else step]
-    )
+    linear, nothing = piece.linear, np.zeros_like(piece.linear.if_joined)
+    square = nothing if piece.absolute else piece.square  # a form does not add up over partners
+    return np.stack([linear.if_joined, linear.if_left, square, nothing if piece.largest is None else piece.largest])
 
 
 def _shapes(
@@ -173,33 +177,33 @@ class Margins:
 
     def margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
         """Return the margins of agents under profiles (b, n, k), shape (b, g)."""
-        return np.asarray(_margins(*self._tables, *self._bounds, np.ascontiguousarray(profiles), agents))
+        return np.asarray(_margins(self._tables, self._bounds, np.ascontiguousarray(profiles), agents))
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
         """Return the margin of each mover herself after her move."""
         here = self._at(profile)
-        return np.asarray(_of_movers(*self._bounds, *_state(here), movers, np.ascontiguousarray(actions)))
+        return np.asarray(_of_movers(self._tables, self._bounds, here.sums, movers, np.ascontiguousarray(actions)))
 
     def margins_of_moves(
         self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray, cut: float
     ) -> FloatArray:
         """Return margins after each move, shape (m, g); where one is at least `cut`, that alone is sure."""
-        here = self._at(profile)
+        here, actions = self._at(profile), np.ascontiguousarray(actions)
         order = np.argsort(-here.margin[agents], kind="stable")
-        return np.asarray(
-            _of_moves(
-                *self._tables, *self._bounds, *_state(here), here.worst, movers, np.ascontiguousarray(actions), agents,
-                order, float(cut),
-            )
+        found = _of_moves(
+            self._tables, self._bounds, here.sums, here.joined, here.own, here.worst, movers, actions, agents, order,
+            float(cut),
         )  # fmt: skip
+        return np.asarray(found)
 
     def softest_move(
         self, profile: BoolArray, movers: IntArray, actions: BoolArray, width: float, below: float
     ) -> tuple[int, FloatArray]:
         """Return the move after which log sum exp(margin / width) is smallest, and the margins; -1: none `below`."""
-        here = self._at(profile)
+        here, actions = self._at(profile), np.ascontiguousarray(actions)
+        order = np.array([i for i in here.order.tolist() if self.cells.counted[i]], dtype=np.int64)
         found, row = _softest(
-            *self._tables, *self._bounds, *_state(here), here.worst, movers, np.ascontiguousarray(actions), here.order,
+            self._tables, self._bounds, here.sums, here.joined, here.own, here.worst, movers, actions, order,
             float(width), float(below),
         )  # fmt: skip
         return int(found), np.asarray(row)
@@ -207,17 +211,18 @@ class Margins:
     def _at(self, profile: BoolArray) -> At:
         key = profile.tobytes()
         if self._kept is None or self._kept[0] != key:
-            cells, joined = self.cells, np.array(profile, order="C")
-            sums = _sums(*self._tables, joined)
-            own = _own_sets(joined, cells.inside, cells.count, cells.group)
-            margin, worst = _margins_here(*self._bounds, *sums[:4], joined, own, np.arange(len(joined)))
-            self._kept = key, At(joined, *sums, own, margin, worst, np.argsort(-margin, kind="stable"))
+            joined = np.array(profile, order="C")
+            sums = _sums(self._tables, joined)
+            own = _own_sets(self._bounds, joined)
+            everybody = np.arange(len(joined))
+            margin, worst = _margins_here(self._bounds, self.cells.formed, sums, joined, own, everybody)
+            self._kept = key, At(joined, sums, own, margin, worst, np.argsort(-margin, kind="stable"))
         return self._kept[1]
 
     @property
     def _tables(self) -> tuple[Any, ...]:
         cells = self.cells
-        return cells.upper, cells.lower, cells.square, cells.step
+        return cells.upper, cells.lower, cells.square, cells.step, cells.forms, cells.formed
 
     @property
     def _bounds(self) -> tuple[Any, ...]:
@@ -228,20 +233,22 @@ class Margins:
         )  # fmt: skip
 
 
-def _state(here: At) -> tuple[Any, ...]:
-    return here.upper, here.lower, here.square, here.first, here.second, here.holder, here.joined, here.own
-
-
 # --- Compiled: no two numbers are added in an order that depends on the machine ---------------------------
+#
+# `tables` are upper, lower, square, step, forms and formed of `Cells`, `bounds` its other fields, and `state` the sums
+# of `At`; `rooms` are one agent's upper, lower, square, step (p, k) and form (k, k).
 
 
 @_compiled
-def _sums(upper, lower, square, step, joined):
-    """Return the sums over partners, the two largest steps, and whose the largest is."""
+def _sums(tables, joined):
+    """Return the sums over partners, the two largest steps, whose the largest is, and the form with its half."""
+    upper, lower, square, step, forms, _ = tables
     n, _, pieces, k = upper.shape
     shape = (n, pieces, k)
     above, below, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     first, second, holder = np.zeros(shape), np.zeros(shape), np.full(shape, -1)
+    size = forms.shape[1]
+    half, form = np.zeros((n, k, size)), np.zeros((n, k, k))
     for i in range(n):
         for j in range(n):
             for p in range(pieces * (i != j)):
@@ -250,14 +257,33 @@ def _sums(upper, lower, square, step, joined):
                         above[i, p, l] += upper[i, j, p, l]
                         below[i, p, l] += lower[i, j, p, l]
                         squares[i, p, l] += square[i, j, p, l]
-                        size = step[i, j, p, l]
-                        if size > first[i, p, l]:
+                        one = step[i, j, p, l]
+                        if one > first[i, p, l]:
                             second[i, p, l] = first[i, p, l]
-                            first[i, p, l] = size
+                            first[i, p, l] = one
                             holder[i, p, l] = j
-                        elif size > second[i, p, l]:
-                            second[i, p, l] = size
-    return above, below, squares, first, second, holder
+                        elif one > second[i, p, l]:
+                            second[i, p, l] = one
+        if size:
+            for j in range(n):
+                for l in range(k * (i != j)):
+                    if joined[j, l]:
+                        e = _unknown(i, j, l, n)
+                        for h in range(size):
+                            half[i, l, h] += forms[i, e, h]
+            for j in range(n):
+                for m in range(k * (i != j)):
+                    if joined[j, m]:
+                        e = _unknown(i, j, m, n)
+                        for l in range(k):
+                            form[i, l, m] += half[i, l, e]
+    return above, below, squares, first, second, holder, half, form
+
+
+@_compiled
+def _unknown(i, j, l, n):
+    """Return the number of agent i's unknown about j in coalition l, see `coterie.estimate.design.directions`."""
+    return l * (n - 1) + j - (j > i)
 
 
 @_compiled
@@ -274,7 +300,8 @@ def _own_set(own, inside, count):
 
 
 @_compiled
-def _own_sets(joined, inside, count, group):
+def _own_sets(bounds, joined):
+    _, _, _, _, inside, count, group, _ = bounds
     found = np.empty(len(joined), dtype=np.int64)
     for i in range(len(joined)):
         found[i] = _own_set(joined[i], inside[group[i]], count[group[i]])
@@ -289,18 +316,25 @@ def _shape(table, p, i, own, a):
 
 
 @_compiled
-def _to_set(has_width, root, floor, slope, inside, up, low, squares, steps, joined, i, own, a):
-    """Return the bound of one deviation of agent i, whose rooms are given by piece, shape (p, k)."""
-    smallest = np.inf
+def _to_set(bounds, formed, rooms, joined, i, own, a):
+    """Return the bound of one deviation of agent i."""
+    has_width, root, floor, slope, inside, _, group, _ = bounds
+    up, low, squares, steps, form = rooms
+    sets, k, smallest = inside[group[i]], len(joined), np.inf
     for p in range(len(has_width)):
         value, square, step = 0.0, 0.0, 0.0
-        for l in range(len(joined)):
-            if (inside[l, a] > 0) == joined[l]:
+        for l in range(k):
+            if (sets[l, a] > 0) == joined[l]:
                 continue
             value += -low[p, l] if joined[l] else up[p, l]
             square += squares[p, l]
             step = max(step, steps[p, l])
+            if p == formed:
+                for m in range(k):
+                    if (sets[m, a] > 0) != joined[m]:
+                        square += form[l, m]
         if has_width[p]:
+            square = max(square, 0.0)
             value += _shape(root, p, i, own, a) * np.sqrt(square + _shape(floor, p, i, own, a) * step * step)
             value += _shape(slope, p, i, own, a) * step
         smallest = min(smallest, value)
@@ -308,38 +342,37 @@ def _to_set(has_width, root, floor, slope, inside, up, low, squares, steps, join
 
 
 @_compiled
-def _worst(has_width, root, floor, slope, inside, count, up, low, squares, steps, joined, i, own, work):
+def _worst(bounds, formed, rooms, joined, i, own, work):
     """Return the largest bound over all of an agent's deviations, and which one has it."""
-    value, square, step, least = work
-    single = root.shape[1] == 1 and root.shape[3] == 1
+    has_width, root, floor, slope, inside, counts, group, _ = bounds
+    up, low, squares, steps, form = rooms
+    value, square, step, least, changed = work
+    sets, count, k = inside[group[i]], counts[group[i]], len(joined)
+    for l in range(k):
+        for a in range(count):
+            changed[l, a] = 1.0 - sets[l, a] if joined[l] else sets[l, a]
     for p in range(len(has_width)):
         for a in range(count):
             value[a] = 0.0
             square[a] = 0.0
             step[a] = 0.0
-        for l in range(len(joined)):
-            if joined[l]:
-                v, s, m = -low[p, l], squares[p, l], steps[p, l]
-                for a in range(count):
-                    out = 1.0 - inside[l, a]
-                    value[a] += v * out
-                    square[a] += s * out
-                    step[a] = step[a] if step[a] > m * out else m * out
-            else:
-                v, s, m = up[p, l], squares[p, l], steps[p, l]
-                for a in range(count):
-                    out = inside[l, a]
-                    value[a] += v * out
-                    square[a] += s * out
-                    step[a] = step[a] if step[a] > m * out else m * out
-        if has_width[p] and single:
-            r, f, g = root[p, 0, 0, 0], floor[p, 0, 0, 0], slope[p, 0, 0, 0]
+        for l in range(k):
+            v, s, m = -low[p, l] if joined[l] else up[p, l], squares[p, l], steps[p, l]
             for a in range(count):
-                value[a] += r * np.sqrt(square[a] + f * step[a] * step[a]) + g * step[a]
-        elif has_width[p]:
+                value[a] += v * changed[l, a]
+            if has_width[p]:
+                for a in range(count):
+                    square[a] += s * changed[l, a]
+                    step[a] = max(step[a], m * changed[l, a])
+            if p == formed:
+                for other in range(l + 1):
+                    both = form[l, l] if other == l else form[l, other] + form[other, l]
+                    for a in range(count):
+                        square[a] += both * changed[l, a] * changed[other, a]
+        if has_width[p]:
             for a in range(count):
-                width = _shape(root, p, i, own, a) * np.sqrt(square[a] + _shape(floor, p, i, own, a) * step[a] ** 2)
-                value[a] += width + _shape(slope, p, i, own, a) * step[a]
+                spread = (square[a] if square[a] > 0 else 0.0) + _shape(floor, p, i, own, a) * step[a] * step[a]
+                value[a] += _shape(root, p, i, own, a) * np.sqrt(spread) + _shape(slope, p, i, own, a) * step[a]
         for a in range(count):
             least[a] = value[a] if p == 0 or value[a] < least[a] else least[a]
     largest, which = -np.inf, -1
@@ -350,93 +383,94 @@ def _worst(has_width, root, floor, slope, inside, count, up, low, squares, steps
 
 
 @_compiled
-def _room_for(count):
-    most = count.max()
-    return np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+def _room_for(bounds):
+    """Return arrays to work in."""
+    inside = bounds[4]
+    _, k, most = inside.shape
+    return np.empty(most), np.empty(most), np.empty(most), np.empty(most), np.empty((k, most))
 
 
 @_compiled
-def _margins_here(
-    has_width, root, floor, slope, inside, count, group, counted, up, low, squares, steps, joined, own, agents
-):
-    margin, worst, work = np.full(len(agents), -np.inf), np.full(len(agents), -1), _room_for(count)
+def _margins_here(bounds, formed, state, joined, own, agents):
+    margin, worst, work = np.full(len(agents), -np.inf), np.full(len(agents), -1), _room_for(bounds)
+    up, low, squares, first, _, _, _, form = state
     for t in range(len(agents)):
         i = agents[t]
-        if counted[i]:
-            g = group[i]
-            margin[t], worst[t] = _worst(
-                has_width, root, floor, slope, inside[g], count[g], up[i], low[i], squares[i], steps[i],
-                joined[i], i, own[i], work,
-            )  # fmt: skip
+        if bounds[7][i]:
+            rooms = (up[i], low[i], squares[i], first[i], form[i])
+            margin[t], worst[t] = _worst(bounds, formed, rooms, joined[i], i, own[i], work)
     return margin, worst
 
 
 @_compiled
-def _margins(
-    upper, lower, square, step, has_width, root, floor, slope, inside, count, group, counted, profiles, agents
-):
+def _margins(tables, bounds, profiles, agents):
     found = np.empty((len(profiles), len(agents)))
     for b in range(len(profiles)):
-        joined = profiles[b]
-        above, below, squares, first, _, _ = _sums(upper, lower, square, step, joined)
-        own = _own_sets(joined, inside, count, group)
-        found[b], _ = _margins_here(
-            has_width, root, floor, slope, inside, count, group, counted, above, below, squares, first, joined, own,
-            agents,
-        )  # fmt: skip
+        own = _own_sets(bounds, profiles[b])
+        row, _ = _margins_here(bounds, tables[5], _sums(tables, profiles[b]), profiles[b], own, agents)
+        for t in range(len(agents)):
+            found[b, t] = row[t]
     return found
 
 
 @_compiled
-def _of_movers(
-    has_width, root, floor, slope, inside, count, group, counted, up, low, squares, first, second, holder, joined, own,
-    movers, actions,
-):  # fmt: skip
-    found, work = np.full(len(movers), -np.inf), _room_for(count)
+def _of_movers(tables, bounds, state, movers, actions):
+    found, work = np.full(len(movers), -np.inf), _room_for(bounds)
+    up, low, squares, first, _, _, _, form = state
+    inside, count, group, counted = bounds[4], bounds[5], bounds[6], bounds[7]
     for t in range(len(movers)):
         i = movers[t]
         if counted[i]:
-            g = group[i]
-            mine = _own_set(actions[t], inside[g], count[g])
-            found[t], _ = _worst(
-                has_width, root, floor, slope, inside[g], count[g], up[i], low[i], squares[i], first[i],
-                actions[t], i, mine, work,
-            )  # fmt: skip
+            own = _own_set(actions[t], inside[group[i]], count[group[i]])
+            rooms = (up[i], low[i], squares[i], first[i], form[i])
+            found[t], _ = _worst(bounds, tables[5], rooms, actions[t], i, own, work)
     return found
 
 
 @_compiled
-def _follow(
-    upper, lower, square, step, up, low, squares, first, second, holder, i, j, before, after, new_up, new_low,
-    new_squares, new_steps,
-):  # fmt: skip
-    """Write the sums of agent i's rooms after a move of j, by piece and coalition."""
+def _follow(tables, state, i, j, before, after, rooms):
+    """Write the sums of agent i's rooms after a move of j."""
+    upper, lower, square, step, forms, formed = tables
+    up, low, squares, first, second, holder, half, form = state
+    new_up, new_low, new_squares, new_steps, new_form = rooms
+    k, n = len(before), len(up)
     for p in range(upper.shape[2]):
-        for l in range(len(before)):
-            a, b, s, m = up[i, p, l], low[i, p, l], squares[i, p, l], first[i, p, l]
-            if i != j and before[l] != after[l]:
-                if after[l]:
-                    a += upper[i, j, p, l]
-                    b += lower[i, j, p, l]
-                    s += square[i, j, p, l]
-                    m = max(m, step[i, j, p, l])
-                else:
-                    a -= upper[i, j, p, l]
-                    b -= lower[i, j, p, l]
-                    s = max(s - square[i, j, p, l], 0.0)
-                    if holder[i, p, l] == j:
-                        m = second[i, p, l]
-            new_up[p, l], new_low[p, l], new_squares[p, l], new_steps[p, l] = a, b, s, m
+        for l in range(k):
+            new_up[p, l], new_low[p, l] = up[i, p, l], low[i, p, l]
+            new_squares[p, l], new_steps[p, l] = squares[i, p, l], first[i, p, l]
+    for l in range(k * (formed >= 0)):
+        for m in range(k):
+            new_form[l, m] = form[i, l, m]
+    if i == j:
+        return
+    for l in range(k):
+        if before[l] == after[l]:
+            continue
+        sign = 1.0 if after[l] else -1.0
+        for p in range(upper.shape[2]):
+            new_up[p, l] += sign * upper[i, j, p, l]
+            new_low[p, l] += sign * lower[i, j, p, l]
+            new_squares[p, l] = max(new_squares[p, l] + sign * square[i, j, p, l], 0.0)
+            if after[l]:
+                new_steps[p, l] = max(new_steps[p, l], step[i, j, p, l])
+            elif holder[i, p, l] == j:
+                new_steps[p, l] = second[i, p, l]
+        if formed >= 0:
+            at = _unknown(i, j, l, n)
+            for m in range(k):
+                new_form[l, m] += sign * half[i, m, at]
+                new_form[m, l] += sign * half[i, m, at]
+                if before[m] != after[m]:
+                    new_form[l, m] += (sign if after[m] else -sign) * forms[i, at, _unknown(i, j, m, n)]
 
 
 @_compiled
-def _of_moves(
-    upper, lower, square, step, has_width, root, floor, slope, inside, count, group, counted, up, low, squares, first,
-    second, holder, joined, own, worst, movers, actions, agents, order, cut,
-):  # fmt: skip
-    work, shape = _room_for(count), up.shape[1:]
+def _of_moves(tables, bounds, state, joined, own, worst, movers, actions, agents, order, cut):
+    up, form, formed = state[0], state[7], tables[5]
+    inside, count, group, counted = bounds[4], bounds[5], bounds[6], bounds[7]
+    work, shape = _room_for(bounds), up.shape[1:]
     found = np.full((len(movers), len(agents)), -np.inf)
-    u, b, s, m = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape)
+    rooms = (np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape), np.empty(form.shape[1:]))
     for t in range(len(movers)):
         j = movers[t]
         mine = _own_set(actions[t], inside[group[j]], count[group[j]])
@@ -444,87 +478,54 @@ def _of_moves(
             i = agents[place]
             if not counted[i]:
                 continue
-            g = group[i]
-            _follow(
-                upper, lower, square, step, up, low, squares, first, second, holder, i, j, joined[j], actions[t],
-                u, b, s, m,
-            )  # fmt: skip
+            _follow(tables, state, i, j, joined[j], actions[t], rooms)
             plays, number = (actions[t], mine) if i == j else (joined[i], own[i])
             if cut < np.inf and i != j and worst[i] >= 0:
-                least = _to_set(
-                    has_width, root, floor, slope, inside[g], u, b, s, m, plays, i, number, worst[i]
-                )  # fmt: skip
-                if least >= cut:
-                    found[t, place] = least
+                found[t, place] = _to_set(bounds, formed, rooms, plays, i, number, worst[i])
+                if found[t, place] >= cut:
                     break
-            found[t, place], _ = _worst(
-                has_width, root, floor, slope, inside[g], count[g], u, b, s, m, plays, i, number, work
-            )
+            found[t, place], _ = _worst(bounds, formed, rooms, plays, i, number, work)
             if found[t, place] >= cut:
                 break
     return found
 
 
 @_compiled
-def _softest(
-    upper, lower, square, step, has_width, root, floor, slope, inside, count, group, counted, up, low, squares, first,
-    second, holder, joined, own, worst, movers, actions, order, width, below,
-):  # fmt: skip
-    n, work = len(joined), _room_for(count)
+def _softest(tables, bounds, state, joined, own, worst, movers, actions, order, width, below):
+    up, form, formed = state[0], state[7], tables[5]
+    inside, count, group, counted = bounds[4], bounds[5], bounds[6], bounds[7]
+    n, work = len(joined), _room_for(bounds)
     u, b, s, m = np.empty(up.shape), np.empty(up.shape), np.empty(up.shape), np.empty(up.shape)
+    f = np.empty(form.shape)
     row, least, best = np.full(n, -np.inf), np.full(n, -np.inf), np.full(n, -np.inf)
     chosen, limit = -1, 1.0  # sums of exp are in units of what they must stay below
     for t in range(len(movers)):
         j = movers[t]
         mine = _own_set(actions[t], inside[group[j]], count[group[j]])
-        total = 0.0
-        for i in order:
-            if not counted[i]:
-                continue
-            g = group[i]
-            _follow(
-                upper, lower, square, step, up, low, squares, first, second, holder, i, j, joined[j], actions[t],
-                u[i], b[i], s[i], m[i],
-            )  # fmt: skip
-            if i == j or worst[i] < 0:
-                least[i], _ = _worst(
-                    has_width, root, floor, slope, inside[g], count[g], u[i], b[i], s[i], m[i],
-                    actions[t] if i == j else joined[i], i, mine if i == j else own[i], work,
-                )  # fmt: skip
-            else:
-                least[i] = _to_set(
-                    has_width, root, floor, slope, inside[g], u[i], b[i], s[i], m[i], joined[i], i, own[i],
-                    worst[i],
-                )  # fmt: skip
-            total += np.exp(least[i] / width - below)
-            if total >= limit:
-                break
-        if total >= limit:
-            continue
-        # Nothing speaks against it yet: now in full.
-        total = 0.0
         rest = 0.0
-        for i in range(n):
-            if counted[i]:
-                rest += np.exp(least[i] / width - below)
         for i in order:
-            row[i] = -np.inf
-            if not counted[i]:
+            if counted[i] and rest < limit:
+                rooms = (u[i], b[i], s[i], m[i], f[i])
+                _follow(tables, state, i, j, joined[j], actions[t], rooms)
+                if i == j or worst[i] < 0:
+                    plays, number = (actions[t], mine) if i == j else (joined[i], own[i])
+                    least[i], _ = _worst(bounds, formed, rooms, plays, i, number, work)
+                else:
+                    least[i] = _to_set(bounds, formed, rooms, joined[i], i, own[i], worst[i])
+                rest += np.exp(least[i] / width - below)
+        # Where nothing speaks against it yet: in full.
+        total = 0.0
+        for i in order:
+            if not counted[i] or total + rest >= limit * (1 + 1e-12):
                 continue
-            g = group[i]
             rest -= np.exp(least[i] / width - below)
-            if i == j or worst[i] < 0:
-                row[i] = least[i]
-            else:
-                row[i], _ = _worst(
-                    has_width, root, floor, slope, inside[g], count[g], u[i], b[i], s[i], m[i], joined[i],
-                    i, own[i], work,
-                )  # fmt: skip
+            row[i] = least[i]
+            if i != j and worst[i] >= 0:
+                rooms = (u[i], b[i], s[i], m[i], f[i])
+                row[i], _ = _worst(bounds, formed, rooms, joined[i], i, own[i], work)
             total += np.exp(row[i] / width - below)
-            if total + rest >= limit * (1 + 1e-12):
-                total = np.inf
-                break
-        if total < limit:
-            chosen, limit = t, total
-            best[:] = row
+            if i == order[-1] and total < limit:
+                chosen, limit = t, total
+                for h in range(n):
+                    best[h] = row[h]
     return chosen, best

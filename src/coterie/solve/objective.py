@@ -24,6 +24,7 @@ from coterie.certificates.gains import (
     worst_deviations,
 )
 from coterie.certificates.holdout import holdout_bound
+from coterie.certificates.pair_evidence import DependentBatches, PairEvidence
 from coterie.certificates.paired import PROJECTED, PairedForm, paired_bound, union_terms
 from coterie.certificates.widths import one_event
 from coterie.estimate.design import BatchDesign, Design, MovedDesign
@@ -127,11 +128,15 @@ class Objective(ABC):
         from coterie.solve.margins import Margins, cells_of  # compiled: loaded where it is needed
 
         sets = [one for one in self._sets if one is not None]
-        cells = cells_of(bound_of, sets, self._group, self.spaces.counted)
+        cells = cells_of(bound_of, sets, self._group, self.spaces.counted, self._forms())
         return None if cells is None else Margins(cells)
 
     def _bound_of(self) -> Callable[[BoolArray], GainBound] | None:
         """Return a function from profiles (b, n, k) to the bound of all rows; None where sums do not add up."""
+        return None
+
+    def _forms(self) -> FloatArray | None:
+        """Return the matrix of each agent's unknowns that variances are forms of, shape (n, d, d), if they are."""
         return None
 
     def _step(self, agents: IntArray) -> int:
@@ -306,7 +311,8 @@ class CertificateObjective(Objective):
         return self._remembered[key]
 
     def _bound_of(self) -> Callable[[BoolArray], GainBound] | None:
-        if self._batched is not self.evidence:
+        source = self._batched
+        if not isinstance(source, (PairEvidence, DependentBatches)):
             return None
         everybody, nobody = (
             np.arange(self.game.n_agents),
@@ -318,9 +324,12 @@ class CertificateObjective(Objective):
         def bound(profiles: BoolArray) -> GainBound:
             design = self.evidence.unknowns.batch(profiles, everybody)
             assert design is not None
-            return self._bound(self.evidence, design, np.tile(everybody, len(profiles)))
+            return self._bound(source, design, np.tile(everybody, len(profiles)))
 
         return bound
+
+    def _forms(self) -> FloatArray | None:
+        return np.stack(self._batched.matrices) if isinstance(self._batched, DependentBatches) else None
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
         if self._compiled is not None:
