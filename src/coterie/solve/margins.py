@@ -115,7 +115,8 @@ def cells_of(
         inside[t, :, : len(one)] = one.T
     shapes = _shapes(bound_of, pieces, [sets[t] for t in group], largest)
     return Cells(
-        upper, lower, square, step_of, forms if forms is not None and formed else np.zeros((n, 0, 0)), formed[0] if formed else -1,
+        upper, lower, square, step_of, forms if forms is not None and formed else np.zeros((n, 0, 0)),
+        formed[0] if formed else -1,
         np.array([isinstance(one, RootBound) for one in pieces]), *shapes, inside,
         np.array([len(one) for one in sets]), group, counted,
     )  # fmt: skip
@@ -310,7 +311,7 @@ def _own_sets(bounds, joined):
 
 @_compiled
 def _shape(table, p, i, own, a):
-    if table.shape[1] == 1 and table.shape[3] == 1:
+    if table.shape[3] == 1:
         return table[p, 0, 0, 0]
     return table[p, i, own, a]
 
@@ -363,13 +364,19 @@ def _worst(bounds, formed, rooms, joined, i, own, work):
             if has_width[p]:
                 for a in range(count):
                     square[a] += s * changed[l, a]
-                    step[a] = max(step[a], m * changed[l, a])
+                    reach = m * changed[l, a]
+                    step[a] = step[a] if step[a] > reach else reach  # noqa: FURB136  (becomes one instruction)
             if p == formed:
                 for other in range(l + 1):
                     both = form[l, l] if other == l else form[l, other] + form[other, l]
                     for a in range(count):
                         square[a] += both * changed[l, a] * changed[other, a]
-        if has_width[p]:
+        if has_width[p] and root.shape[3] == 1:
+            r, f, g = root[p, 0, 0, 0], floor[p, 0, 0, 0], slope[p, 0, 0, 0]
+            for a in range(count):
+                spread = (square[a] if square[a] > 0 else 0.0) + f * step[a] * step[a]
+                value[a] += r * np.sqrt(spread) + g * step[a]
+        elif has_width[p]:
             for a in range(count):
                 spread = (square[a] if square[a] > 0 else 0.0) + _shape(floor, p, i, own, a) * step[a] * step[a]
                 value[a] += _shape(root, p, i, own, a) * np.sqrt(spread) + _shape(slope, p, i, own, a) * step[a]
