@@ -12,6 +12,7 @@ from coterie.game.actions import any_subset, exactly_one
 from coterie.reproduce.calibration import Setting
 from coterie.simulate.hostile import signs
 from coterie.solve import Control, pure
+from coterie.solve import objective as objective_module
 from coterie.solve.objective import (
     GapObjective,
     HoldoutObjective,
@@ -22,6 +23,11 @@ from coterie.solve.objective import (
 from solver_instances import random_evidence, random_spaces
 
 N, K = 14, 3
+
+
+@pytest.fixture(autouse=True)
+def _even_small_ones(monkeypatch):
+    monkeypatch.setattr(objective_module, "COMPILED", 1_000)
 
 
 def _dependent(rng):

@@ -520,7 +520,9 @@ def _softest(tables, bounds, state, joined, own, worst, movers, actions, order, 
                 else:
                     least[i] = _to_set(bounds, formed, rooms, joined[i], i, own[i], worst[i])
                 rest += np.exp(least[i] / width - below)
-        # Where nothing speaks against it yet: in full.
+        if rest >= limit:
+            continue
+        # Nothing speaks against it yet: now in full.
         total = 0.0
         for i in order:
             if not counted[i] or total + rest >= limit * (1 + 1e-12):

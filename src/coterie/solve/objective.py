@@ -36,8 +36,8 @@ from coterie.game.strategy import Strategy
 if TYPE_CHECKING:
     from coterie.solve.margins import Margins
 
-WHOLE = 6_000
-"""Up to so many (moves x agents x actions), all moves are looked at in full, and nothing compiled is loaded."""
+COMPILED = 100_000
+"""From more than so many (moves x agents x actions) on, compiled code is worth loading: some 50 agents of 8 actions."""
 
 MOST_CELLS = 20_000_000
 """Up to so many numbers the compiled code keeps at hand."""
@@ -120,7 +120,7 @@ class Objective(ABC):
         if any(space.size > ENUMERATED for space, _ in self.spaces.groups):
             return None
         sizes = [space.size for space, _ in self.spaces.groups]
-        if (n * max(sizes)) ** 2 <= WHOLE or max(len(sizes) * max(sizes), 16 * n * n) * k > MOST_CELLS:
+        if (n * max(sizes)) ** 2 <= COMPILED or max(len(sizes) * max(sizes), 16 * n * n) * k > MOST_CELLS:
             return None
         bound_of = self._bound_of()
         if bound_of is None:

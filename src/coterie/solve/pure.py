@@ -21,7 +21,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.dynamics import settle
 from coterie.game.steps import small_steps
 from coterie.solve.control import Control
-from coterie.solve.objective import WHOLE, Objective, soft_maximum
+from coterie.solve.objective import Objective, soft_maximum
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse
 
@@ -30,6 +30,9 @@ TIE = 1e-9
 
 LISTED = 256
 """Spaces up to this size contribute every action as a move, larger ones small steps and so many swaps at most."""
+
+WHOLE = 6_000
+"""Up to so many (moves x agents x actions), all moves are looked at in full."""
 
 SOFT = 20_000
 """On the soft maximum, moves of so many agents are compared at once that (moves x agents x actions) is about this."""
