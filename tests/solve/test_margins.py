@@ -22,6 +22,8 @@ from coterie.solve.objective import (
 )
 from solver_instances import random_evidence, random_spaces
 
+pytestmark = pytest.mark.slow  # whichever comes first compiles
+
 N, K = 14, 3
 
 

@@ -98,12 +98,16 @@ def cells_of(
     alone = np.zeros((n, n, k), dtype=bool)
     alone[np.arange(n), np.arange(n)] = True
     blocks, step = [], max(1, AT_ONCE // (n * n * k))
+    pieces: list[LinearBound | RootBound] = []
     for start in range(0, n, step):
-        pieces = _pieces(bound_of(alone[start : start + step]))
-        formed = [p for p, one in enumerate(pieces or ()) if isinstance(one, RootBound) and one.absolute]
-        if pieces is None or len(formed) > (forms is not None):
+        several = _pieces(bound_of(alone[start : start + step]))
+        if several is None:
             return None
+        pieces = several
         blocks.append(np.stack([_room_sums(one) for one in pieces], axis=2))
+    formed = [p for p, one in enumerate(pieces) if isinstance(one, RootBound) and one.absolute]
+    if len(formed) > (forms is not None):
+        return None
     # By (upper, lower, square, step), partner and agent, piece, coalition.
     found = np.concatenate(blocks, axis=1).reshape(4, n, n, -1, k)
     if not np.isfinite(found).all():
@@ -113,13 +117,23 @@ def cells_of(
     inside = np.zeros((len(sets), k, largest))
     for t, one in enumerate(sets):
         inside[t, :, : len(one)] = one.T
-    shapes = _shapes(bound_of, pieces, [sets[t] for t in group], largest)
+    root, floor, slope = _shapes(bound_of, pieces, [sets[t] for t in group], largest)
     return Cells(
-        upper, lower, square, step_of, forms if forms is not None and formed else np.zeros((n, 0, 0)),
-        formed[0] if formed else -1,
-        np.array([isinstance(one, RootBound) for one in pieces]), *shapes, inside,
-        np.array([len(one) for one in sets]), group, counted,
-    )  # fmt: skip
+        upper=upper,
+        lower=lower,
+        square=square,
+        step=step_of,
+        forms=forms if forms is not None and formed else np.zeros((n, 0, 0)),
+        formed=formed[0] if formed else -1,
+        has_width=np.array([isinstance(one, RootBound) for one in pieces]),
+        root=root,
+        floor=floor,
+        slope=slope,
+        inside=inside,
+        count=np.array([len(one) for one in sets]),
+        group=group,
+        counted=counted,
+    )
 
 
 AT_ONCE = 4_000_000
