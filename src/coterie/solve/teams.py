@@ -36,7 +36,7 @@ STARTS = 6
 ANNEALED, ANNEALED_CELLS = 4, 20_000_000
 """So many are annealed first, where pairs x coalitions are not more than that; then half as many will do."""
 
-PATIENCE = 40
+PATIENCE = 30
 """After so many kicks in vain a search ends."""
 
 KICKED = 4
