@@ -280,11 +280,11 @@ def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> li
             allowed[rule.coalition] &= rule.allows(sizes)
         if isinstance(rule, PlaceRule):
             places[rule.agent] &= (np.arange(k + 1) == rule.coalition) == rule.inside
-    found = []
+    found, counted = [], factor(sizes, game.value)
     for profile in profiles:
         control.check()
         area = np.where(profile.any(axis=1), profile.argmax(axis=1), k)
-        area = annealed(means, factor(sizes, game.value), allowed, places, area, int(control.rng.integers(2**31)))
+        area = annealed(means, counted, allowed, places, area, int(control.rng.integers(2**31)))
         after = area[:, None] == np.arange(k)
         found.append(after if task.allows(after) else task.assignments.nearest(after))
     return found
