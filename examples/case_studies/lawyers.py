@@ -128,7 +128,7 @@ def draw(results: Mapping[str, Found], path: Path) -> None:
     plt.close(figure)
 
 
-STUDY = Study("lawyers", {"teams": (teams, told_teams)}, draw)
+STUDY = Study("lawyers", ("ties.csv", "agents.csv"), {"teams": (teams, told_teams)}, draw)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

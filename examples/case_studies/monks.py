@@ -119,12 +119,12 @@ def draw(results: Mapping[str, Found], path: Path) -> None:
     for ax, judgement, title in zip(axes, results["waves"]["learnt"], ("waves 2 and 3", "wave 4"), strict=True):
         draw_changes(ax, judgement, title)
         ax.set_xlabel("what the best move to another group would change")
-    figure.suptitle("Three groups learnt on waves 2 and 3: what is likely (dots) and what is sure (lines)")
+    figure.suptitle("Three groups learnt on waves 2 and 3: by the averages (dots), surely (lines)")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
 
-STUDY = Study("monks", {"waves": (third_wave, told_waves)}, draw)
+STUDY = Study("monks", ("ratings.csv", "agents.csv"), {"waves": (third_wave, told_waves)}, draw)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

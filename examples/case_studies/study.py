@@ -31,6 +31,8 @@ class Study:
     """One study: its questions with their wording, and its picture."""
 
     name: str
+    files: tuple[str, ...]
+    """What the data are in."""
     questions: Mapping[str, tuple[Callable[[Path], Found], Callable[[Found], str]]]
     draw: Callable[[Mapping[str, Found], Path], None]
     """Draws the picture of all results into a file."""
@@ -46,6 +48,9 @@ class Study:
         parser.add_argument("--only", choices=self.questions, action="append", help="answer this question only")
         parser.add_argument("--out", type=Path, help="write results and the picture to this folder")
         options = parser.parse_args()
+        for file in self.files:
+            if not (options.data / file).is_file():
+                parser.error(f"{options.data / file}: no such file; what the folder must hold is said by --help")
         asked = options.only or list(self.questions)
         results = {name: rounded(self.questions[name][0](options.data)) for name in asked}
         print(self.told(results), end="")

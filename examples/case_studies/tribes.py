@@ -142,7 +142,9 @@ def draw(results: Mapping[str, Found], path: Path) -> None:
     plt.close(figure)
 
 
-STUDY = Study("tribes", {"rooms": (rooms, told_rooms), "hidden": (hidden, told_hidden)}, draw)
+STUDY = Study(
+    "tribes", ("pairs.csv", "agents.csv"), {"rooms": (rooms, told_rooms), "hidden": (hidden, told_hidden)}, draw
+)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)
