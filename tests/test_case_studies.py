@@ -19,7 +19,7 @@ PAGES = ROOT / "docs" / "cases"
 STUDIES = {"un-votes": "unvotes", "monks": "sampson", "lawyers": "lazega", "tribes": "tribes"}
 """Each study, and where its data are."""
 
-QUICK = {"un-votes": "cold-war", "monks": "waves", "lawyers": "teams", "tribes": "rooms"}
+QUICK = {"un-votes": "cold-war", "monks": "waves", "lawyers": "partners", "tribes": "rooms"}
 """The question that is asked again here: all of them take minutes."""
 
 
@@ -117,9 +117,7 @@ def test_likeness_of_divisions():
     found = []
     for _ in range(200):
         one, other = (rng.permutation([0, 0, 0, 0, 1, 1, 1, 2, 2, 2]) for _ in range(2))
-        some, others = (
-            [[n for n, l in zip(names, label, strict=True) if l == k] for k in range(3)] for label in (one, other)
-        )
+        some, others = ([np.flatnonzero(label == k).tolist() for k in range(3)] for label in (one, other))
         pairs = [(one[i] == one[j], other[i] == other[j]) for i, j in combinations(range(10), 2)]
         both, first, second = sum(a and b for a, b in pairs), sum(a for a, _ in pairs), sum(b for _, b in pairs)
         chance = first * second / len(pairs)

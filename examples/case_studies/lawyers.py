@@ -2,7 +2,8 @@
 
     python examples/case_studies/lawyers.py DATA [--only QUESTION] [--out FOLDER]
 
-DATA holds ties.csv (domain: advice, friendship or cowork; from, to) and agents.csv (agent, office, practice).
+DATA holds ties.csv (domain: advice, friendship or cowork; from, to) and agents.csv (agent, status, office,
+practice).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,87 +16,96 @@ from study import Found, Study, alike, columns, members, rows, sentence, table
 
 DOMAINS = {"advice": "ask for advice", "friendship": "see as a friend", "cowork": "work with"}
 LEARNT_ON = ("advice", "friendship")
-TEAMS = 5
 DRAWS = 200
 """How often people are put into teams of the same sizes at random."""
 
 
-def ties(folder: Path, domain: str) -> np.ndarray:
+def ties(folder: Path, domain: str, lawyers: Sequence[str]) -> np.ndarray:
     """Return who named whom in one relation: 1 or 0 for every two lawyers."""
-    place = {row["agent"]: i for i, row in enumerate(rows(folder / "agents.csv"))}
-    named = np.zeros((len(place), len(place)))
-    for row in rows(folder / "ties.csv"):
-        if row["domain"] == domain:
-            named[place[row["from"]], place[row["to"]]] = 1.0
-    return named
+    named = {(row["from"], row["to"]) for row in rows(folder / "ties.csv") if row["domain"] == domain}
+    return np.array([[float((one, other) in named) for other in lawyers] for one in lawyers])
 
 
-def log_of(folder: Path) -> Log:
+def log_of(folder: Path, lawyers: Sequence[str], n_teams: int) -> Log:
     """Return advice and friendship as a log, each as one sample; two lawyers get the average of both directions."""
-    lawyers = [row["agent"] for row in rows(folder / "agents.csv")]
     pairs = [
         (domain, "firm", lawyers[i], lawyers[j], named[i, j])
         for domain in LEARNT_ON
-        for named in [ties(folder, domain)]
+        for named in [ties(folder, domain, lawyers)]
         for i in range(len(lawyers))
         for j in range(len(lawyers))
         if i != j
     ]
     return Log.from_frames(
         pairs=columns(("sample", "coalition", "agent", "partner", "utility"), pairs), utility_range=(0, 1),
-        symmetrize=True, pool_coalitions=True, coalitions=TEAMS, actions="one",
+        symmetrize=True, pool_coalitions=True, coalitions=n_teams, actions="one",
     )  # fmt: skip
 
 
-def real_teams(folder: Path) -> list[list[str]]:
-    """Return who is in the same office and practice; the four lawyers of the smallest office are one team."""
+def real_teams(some: Sequence[Mapping[str, str]]) -> list[list[str]]:
+    """Return who is in the same office and practice; the few lawyers of the smallest office are one team."""
     teams: dict[str, list[str]] = {}
-    for row in rows(folder / "agents.csv"):
+    for row in some:
         small = row["office"] == "Providence"
         teams.setdefault(row["office"] if small else f"{row['office']} {row['practice']}", []).append(row["agent"])
     return sorted(teams.values(), key=len, reverse=True)
 
 
-def teams(folder: Path) -> Found:
+def teams(folder: Path, status: Sequence[str]) -> Found:
     """Learn teams of today's sizes on two relations, and judge them by the third, beside the real ones."""
-    before = log_of(folder)
-    real = real_teams(folder)
+    some = [row for row in rows(folder / "agents.csv") if row["status"] in status]
+    lawyers, real = [row["agent"] for row in some], real_teams(some)
+    before = log_of(folder, lawyers, len(real))
     today = Strategy.from_members(real, before.agents, before.coalitions)
     result = StableLearner(value="average", today=today, keep_sizes=True).fit(before).result_
     assert result.today is not None
+    shares = {}
+    for domain in DOMAINS:
+        named = ties(folder, domain, lawyers)
+        game = Game(named, "one", agents=lawyers, coalitions=len(real), symmetric=False).valued("average")
+        shares[domain] = _shares(game, members(result.strategy), real)
     return {
+        "who": " and ".join(f"{one}s" for one in status),
         "sizes": [len(team) for team in real],
         "moves": result.today.moves,
         "improvement": [result.today.expected_improvement, *result.today.range],
         "certificate": result.certificate.gap,
         "range_gap": result.range_gap,
         "alike": alike(members(result.strategy), real),
-        "named": {domain: _named(folder, domain, result.strategy, real) for domain in DOMAINS},
+        "named": shares,
     }
 
 
-def _named(folder: Path, domain: str, learnt: Strategy, real: list[list[str]]) -> Found:
+def _shares(game: Game, learnt: list[list[str]], real: list[list[str]]) -> Found:
     """Return which share of their teammates people name, on average, in learnt, real and random teams."""
-    lawyers = [row["agent"] for row in rows(folder / "agents.csv")]
-    named = ties(folder, domain)
-    game = Game(named, "one", agents=lawyers, coalitions=learnt.coalitions, symmetric=False).valued("average")
 
-    def share(groups: Sequence[Sequence[str]]) -> float:
-        return float(game.values(Strategy.from_members(groups, lawyers, learnt.coalitions)).mean())
+    def share(some: Sequence[Sequence[str]]) -> float:
+        return float(game.values(Strategy.from_members(some, game.agents, game.coalitions)).mean())
 
     rng = np.random.default_rng(0)
-    starts = np.cumsum([len(team) for team in real])[:-1]
-    drawn = [share([list(team) for team in np.split(rng.permutation(lawyers), starts)]) for _ in range(DRAWS)]
-    return {"learnt": share(members(learnt)), "real": share(real), "random": float(np.mean(drawn))}
+    ends = np.cumsum([len(team) for team in real])[:-1]
+    drawn = [share([list(team) for team in np.split(rng.permutation(game.agents), ends)]) for _ in range(DRAWS)]
+    return {"learnt": share(learnt), "real": share(real), "random": float(np.mean(drawn))}
+
+
+def everybody(folder: Path) -> Found:
+    """Ask about the whole firm."""
+    return teams(folder, ("partner", "associate"))
+
+
+def partners(folder: Path) -> Found:
+    """Ask about the partners alone."""
+    return teams(folder, ("partner",))
 
 
 def told_teams(found: Found) -> str:
     """Word what the teams came to."""
     expected, low, high = found["improvement"]
     lines = [
-        f"Five teams of {', '.join(map(str, found['sizes']))} learnt from advice and friendship, judged by co-work:",
-        sentence(f"{found['moves']} of {sum(found['sizes'])} lawyers are elsewhere than in the real teams (office and "
-                 f"practice); adjusted Rand index {found['alike']:.2f} (1 is the same)."),
+        f"Teams of {found['who']} learnt from advice and friendship, judged by co-work:",
+        sentence(f"As many and as large as the real ones, office by practice: {', '.join(map(str, found['sizes']))}."),
+        sentence(f"{found['moves']} of {sum(found['sizes'])} lawyers are elsewhere than in the real teams; "
+                 f"adjusted Rand index {found['alike']:.2f} (1 is the same)."),
         sentence(f"Expected against the real teams: {expected:+.3f} per lawyer, with 80 % probability {low:+.3f} to "
                  f"{high:+.3f}."),
         sentence(f"Promised with 99 % confidence: nobody gains more than {found['certificate']:.2f} by changing "
@@ -113,7 +123,7 @@ def draw(results: Mapping[str, Found], path: Path) -> None:
     """Draw the share of teammates that people name, in three kinds of teams."""
     import matplotlib.pyplot as plt
 
-    named = results["teams"]["named"]
+    named = results["firm"]["named"]
     figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
     colours = {"learnt": "#2457c5", "real": "#1d2127", "random": "#b9bec7"}
     for place, (kind, colour) in enumerate(colours.items()):
@@ -128,7 +138,9 @@ def draw(results: Mapping[str, Found], path: Path) -> None:
     plt.close(figure)
 
 
-STUDY = Study("lawyers", ("ties.csv", "agents.csv"), {"teams": (teams, told_teams)}, draw)
+STUDY = Study(
+    "lawyers", ("ties.csv", "agents.csv"), {"firm": (everybody, told_teams), "partners": (partners, told_teams)}, draw
+)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)
