@@ -50,7 +50,7 @@ def test_figures_in_the_text_are_those_of_the_output(name):
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
     outputs = "".join(shown(one)[2] for one in STUDIES if name in {one, "index"})
     prose = re.sub(r"^```.*?^```|doi:\S+|`[^`]*`", "", text, flags=re.DOTALL | re.MULTILINE)
-    figures = re.findall(r"\d+\.\d+|\d+(?= %)", prose)
+    figures = re.findall(r"\d+\.\d+|\d+(?= %)|\d+ of \d+", prose)
     assert figures
     for figure in figures:
         assert re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d)", outputs), figure
