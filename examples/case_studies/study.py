@@ -6,6 +6,7 @@ these results. What is printed is made of the results alone, so the page that sh
 
 import argparse
 import csv
+import importlib.util
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,13 +53,16 @@ class Study:
             if not (options.data / file).is_file():
                 parser.error(f"{options.data / file}: no such file; what the folder must hold is said by --help")
         asked = options.only or list(self.questions)
+        drawn = options.out is not None and set(asked) == set(self.questions)
+        if drawn and importlib.util.find_spec("matplotlib") is None:
+            parser.error('pictures need matplotlib: pip install "coterie[figures]"')
         results = {name: rounded(self.questions[name][0](options.data)) for name in asked}
         print(self.told(results), end="")
         if options.out is not None:
             options.out.mkdir(parents=True, exist_ok=True)
             text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
             (options.out / f"{self.name}.json").write_text(text, encoding="utf-8")
-            if set(asked) == set(self.questions):
+            if drawn:
                 self.draw(results, options.out / f"{self.name}.png")
 
 
