@@ -9,20 +9,19 @@ queries themselves are the same for every engine.
 import os
 import re
 import shutil
-import tempfile
 import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
+from coterie.files import temporary_folder
 from coterie.log.options import Options
 from coterie.log.tables import WINDOWS, Dialect, Source, find_log
 from coterie.words import said
@@ -142,10 +141,11 @@ class DuckDBEngine(Engine):
         import duckdb  # here, to keep `import coterie` light
 
         self._duckdb = duckdb
-        self._folder = tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
-        self._connection = duckdb.connect(":memory:")
-        weakref.finalize(self, _close, self._connection, self._folder)
-        self._run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spill'))}")
+        left = ExitStack()
+        self._folder = left.enter_context(temporary_folder())
+        self._connection = left.enter_context(duckdb.connect(":memory:"))
+        weakref.finalize(self, left.close)
+        self._run(f"SET temp_directory = {quoted(str(self._folder / 'spill'))}")
         self._run("SET enable_progress_bar = false")
         self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
         threads = threads or os.cpu_count() or 1
@@ -232,7 +232,7 @@ class DuckDBEngine(Engine):
 
     def _transcoded(self, source: Source, encoding: str) -> Source:
         """Return a CSV table as UTF-8, in a file of ours."""
-        copied = Path(self._folder.name) / f"{source.table}.csv"
+        copied = self._folder / f"{source.table}.csv"
         try:
             with (
                 Path(source.files[0]).open(encoding=encoding, newline="") as read,
@@ -251,7 +251,7 @@ class DuckDBEngine(Engine):
 
     def _view(self, view: str, query: str, *, stored: bool) -> None:
         if stored:
-            file = quoted(str(Path(self._folder.name) / f"{view}.parquet"))
+            file = quoted(str(self._folder / f"{view}.parquet"))
             self._run(f"COPY ({query}) TO {file} (FORMAT parquet)")
             query = (
                 "SELECT * RENAME (file_row_number AS row_index), '' AS file_name "
@@ -300,11 +300,6 @@ class DuckDBEngine(Engine):
 
 
 _ROW, _FILE = "coterie_row_index", "coterie_file_name"  # unlike what tables of users hold
-
-
-def _close(connection: Any, folder: "tempfile.TemporaryDirectory[str]") -> None:
-    connection.close()
-    folder.cleanup()
 
 
 def _first_line(problem: Exception) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import InputError
-from coterie.files import read_json, split_header, told_apart
+from coterie.files import is_unfinished, read_json, split_header, told_apart
 from coterie.log import schema
 from coterie.log.options import Options, file_options
 from coterie.log.spreadsheets import SPREADSHEETS, Workbook
@@ -85,6 +85,8 @@ def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Option
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
         return _file_sources(path, sheet), {}
+    if is_unfinished(path):
+        raise InputError(f"{path}: was being written when that was cut short, or still is; write it again")
     described = path / "log.json"
     declared = file_options(read_json(described), str(described)) if described.exists() else {}
     sheet = sheet or declared.get("sheet")
