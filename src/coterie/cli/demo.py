@@ -43,7 +43,7 @@ def command(
     result = learner.result_
     gap = game.gap(learner.strategy_, result.stability, result.rules)
     better = float((game.values(learner.strategy_) - game.values(today)).mean())
-    held = "held" if holds(gap, learner.certificate_.gap) else "did NOT hold"
+    held = "held" if holds(gap, learner.certificate_.gap, game.rounding) else "did NOT hold"
     results.print()
     for line in wrapped(
         "The firm is simulated, so the truth is known: the most that anybody really gains by moving or changing places "
