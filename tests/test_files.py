@@ -274,7 +274,12 @@ def test_folders_made_on_the_way_go_again_on_failure(tmp_path, whole):
     ("text", "message"),
     [
         ("[" * 100_000, "too deep"),
-        ("9" * 5000, "is not JSON"),
+        ("9" * 5000, "a whole number of 5000 digits"),
+        ('{"a": 1' + "0" * 400 + "}", "a whole number of 401 digits"),
+        ("[" * 65 + "]" * 65, "too deep"),
+        ('{"a": ' * 990 + "1" + "}" * 990, "too deep"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' occurs twice"),
+        ("[1e400]", "the number '1e400' is not finite"),
         ("{", "is not JSON"),
     ],
 )
@@ -285,6 +290,16 @@ def test_json_that_cannot_be_read_is_refused(tmp_path, text, message):
     assert str(problem.value).startswith(f"{tmp_path / 'a.json'}: ")
     (tmp_path / "a.json").write_bytes(b"\xff")
     with pytest.raises(InputError, match="is not text in UTF-8"):
+        read_json(tmp_path / "a.json")
+
+
+def test_json_within_the_limits_is_read(tmp_path, monkeypatch):
+    assert parse_json("[" * 64 + "]" * 64)
+    assert parse_json("9" * 300) == 10**300 - 1
+    (tmp_path / "a.json").write_text("[1, 2]")
+    assert read_json(tmp_path / "a.json") == [1, 2]
+    monkeypatch.setattr("coterie.files.LARGEST_TEXT", 5)
+    with pytest.raises(InputError, match=r"a.json: is larger than 5 bytes"):
         read_json(tmp_path / "a.json")
 
 

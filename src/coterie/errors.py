@@ -1,8 +1,15 @@
 """The exceptions of the package: one family, so that one `except` catches them all."""
 
+LONGEST = 2000
+"""No message has more characters: it would not fit on a screen."""
+
 
 class CoterieError(Exception):
     """Anything that this package refuses or fails to do, with a message for a person."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[5 - LONGEST // 2 :]}"
 
 
 class InputError(CoterieError, ValueError):

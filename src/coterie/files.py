@@ -10,6 +10,7 @@ import re
 import shutil
 import stat
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
@@ -29,6 +30,12 @@ except ImportError:  # systems without such locks, where nothing is cleaned up a
 
 SEPARATORS = (",", ";", "\t")
 """What may stand between the cells of a CSV table."""
+
+LARGEST_TEXT = 1 << 30
+"""How many bytes a file of JSON, or a small table, may have."""
+
+DEEPEST, MOST_DIGITS = 64, 300
+"""How many lists and objects of JSON may be within each other, and how many digits a whole number may have."""
 
 TEMPORARY = "coterie-"
 """What the names of temporary folders begin with."""
@@ -344,7 +351,7 @@ def _number(value: Any, where: str) -> float:
 
 
 def _whole(value: Any, where: str) -> int:
-    return checks.whole(value, where, 0)
+    return checks.whole(value, where, 0, None)  # a seed may have any number of digits
 
 
 _CHECKS = {str: _text, float: _number, int: _whole, bool: checks.boolean}
@@ -387,7 +394,11 @@ def read_text(path: str | os.PathLike[str]) -> str:
     place = checks.path(path, "file")
     try:
         # Not `read_text`, which would change line ends inside quotes.
-        return place.read_bytes().decode("utf-8-sig")
+        with place.open("rb") as file:
+            content = file.read(LARGEST_TEXT + 1)
+        if len(content) > LARGEST_TEXT:
+            raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, which is the limit of such files")
+        return content.decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     except UnicodeDecodeError:
@@ -402,13 +413,51 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of JSON text."""
+    """Return the value of JSON text.
+
+    Keys that occur twice, numbers that no double holds, integers beyond `MOST_DIGITS` and lists or objects more
+    than `DEEPEST` within each other are refused: no file of ours has them, and others would be read in part.
+    """
     try:
-        return json.loads(text.removeprefix("\ufeff"))
+        value = json.loads(
+            text.removeprefix("\ufeff"), object_pairs_hook=_once_each, parse_int=_integer, parse_float=_float
+        )
     except RecursionError:
-        raise InputError("is not JSON that can be read (lists or objects within each other are too deep)") from None
-    except ValueError as problem:  # also an integer of thousands of digits
+        raise InputError(_TOO_DEEP) from None
+    except InputError:
+        raise
+    except ValueError as problem:
         raise InputError(f"is not JSON ({problem})") from None
+    level, depth = [value], 0
+    while level := [item for item in level if isinstance(item, (list, dict))]:
+        depth += 1
+        if depth > DEEPEST:
+            raise InputError(_TOO_DEEP)
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    return value
+
+
+_TOO_DEEP = "is not JSON that can be read (lists or objects within each other are too deep)"
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"is not JSON that can be read (the key {shown(twice)} occurs twice)")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise InputError(f"is not JSON that can be read (a whole number of {len(digits)} digits)")
+    return int(digits)
+
+
+def _float(written: str) -> float:
+    if not math.isfinite(found := float(written)):
+        raise InputError(f"is not JSON that can be read (the number {shown(written)} is not finite)")
+    return found
 
 
 def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False) -> tuple[str, list[str]]:

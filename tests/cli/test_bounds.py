@@ -176,3 +176,21 @@ def test_refusals(run, words, message):
     code, shown, messages = run(*words)
     assert (code, shown) == (2, "")
     assert message in messages
+
+
+def test_parts_of_other_types_are_refused(run, result):
+    """Every part of a result file is replaced by values of other types, two levels deep; none is a traceback."""
+    whole = json.loads(result.read_text())
+    places = [(key,) for key in whole]
+    places += [(key, inner) for key, part in whole.items() if isinstance(part, dict) for inner in part]
+    codes = set()
+    for place in places:
+        for other in (None, "x", [[1]], {"a": 1}, 10**30, -1):
+            changed = json.loads(json.dumps(whole))
+            part = changed if len(place) == 1 else changed[place[0]]
+            part[place[-1]] = other
+            result.write_text(json.dumps(changed))
+            code, _, messages = run("bounds", "--result", result, "--no-simulate")
+            codes.add(code)
+            assert code == 0 or (code == 2 and messages.startswith("error: ")), (place, other, messages)
+    assert codes == {0, 2}
