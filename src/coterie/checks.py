@@ -84,8 +84,8 @@ def number(value: Any, what: str, at_least: float | None = None) -> float:
     return found
 
 
-def whole(value: Any, what: str, at_least: int, at_most: int | None = 2**63 - 1) -> int:
-    """Return `value` as an int of at least `at_least`, and no more than `at_most`, by default what 64 bits hold."""
+def whole(value: Any, what: str, at_least: int, at_most: int | None = None) -> int:
+    """Return `value` as an int of at least `at_least`, and perhaps of no more than `at_most`."""
     try:
         found = int(value) if _is_number(value) else None
     except (ValueError, OverflowError):  # not a number, infinity
@@ -107,7 +107,7 @@ def generator(seed: Any, what: str = "seed") -> np.random.Generator:
         return np.random.default_rng()
     if not _is_number(seed):
         raise InputError(f"{what}: expected a whole number, None or a numpy.random.Generator, got {shown(seed)}")
-    return np.random.default_rng(whole(seed, what, 0, None))
+    return np.random.default_rng(whole(seed, what, 0))
 
 
 def seed(given: Any, what: str = "seed") -> int:

@@ -351,7 +351,7 @@ def _number(value: Any, where: str) -> float:
 
 
 def _whole(value: Any, where: str) -> int:
-    return checks.whole(value, where, 0, None)  # a seed may have any number of digits
+    return checks.whole(value, where, 0)
 
 
 _CHECKS = {str: _text, float: _number, int: _whole, bool: checks.boolean}

@@ -194,7 +194,7 @@ class _Asked:
         from coterie import checks
         from coterie.theory.rehearse import rehearse, rehearse_until
 
-        checks.whole(self.seed, said("seed"), 0, None)
+        checks.whole(self.seed, said("seed"), 0)
         problem = self.problem
         size = (problem.n_agents, problem.n_coalitions)
         options: dict[str, Any] = {

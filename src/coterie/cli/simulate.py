@@ -72,7 +72,7 @@ def command(
     from coterie.game.strategy import read_strategy
     from coterie.simulate import Simulation, exploration_policy
 
-    rng = np.random.default_rng(checks.whole(seed, said("seed"), 0, None))
+    rng = np.random.default_rng(checks.whole(seed, said("seed"), 0))
     is_around = policy in AROUND_PROFILE
     if profile is not None and not is_around:
         raise InputError(

@@ -217,7 +217,8 @@ class _Descent:
 
         hulls = [self.hulls[i] for i in movers]
         rows, limits = [], []
-        for gains, slopes, p in cuts:
+        unit = self.objective.game.unit  # tolerances of the program are absolute
+        for gains, slopes, p in ((gains / unit, slopes / unit, p) for gains, slopes, p in cuts):
             rows.append(np.concatenate([slopes[:, i] @ self.hulls[i].basis.T for i in movers], axis=1))
             limits.append(np.einsum("dik,ik->d", slopes[:, movers], p[movers]) - gains)
         matrix, limit = np.concatenate(rows), np.concatenate(limits)
@@ -253,4 +254,4 @@ class _Descent:
         for i, hull, begin, end in zip(movers, hulls, ends - sizes, ends, strict=True):
             z = np.clip(found.x[begin:end], 0.0, 1.0)
             moved[i] = z / z.sum() if hull.least == hull.most else z
-        return moved, float(found.fun)
+        return moved, float(found.fun) * unit

@@ -65,7 +65,7 @@ def reduce_log(
         raise InputError(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
         )
-    shares, seed = checked_shares(parts), checks.whole(seed, "seed", 0, None)
+    shares, seed = checked_shares(parts), checks.whole(seed, "seed", 0)
     chosen, decisive = _chosen_noise(log, noise, Division.by_shares(shares, seed))
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,

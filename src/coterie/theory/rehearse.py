@@ -113,7 +113,7 @@ def rehearse_until(gap: float, limit: int, seed: int, n_agents: int, n_coalition
 
     Logs of the same game, which the seed draws, grow by a factor of four each time.
     """
-    checks.whole(seed, "seed", 0, None)
+    checks.whole(seed, "seed", 0)
     samples = FIRST
     while True:
         found = rehearse(n_agents, n_coalitions, samples, seed, **options)
