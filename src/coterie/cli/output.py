@@ -18,6 +18,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from coterie.errors import clipped
 from coterie.files import to_json
 
 
@@ -49,7 +50,7 @@ WIDTH = 100
 
 def complain(text: str) -> None:
     """Print one error message."""
-    messages.print(Text.assemble(("error:", "bold red"), f" {_safe(text)}"))
+    messages.print(Text.assemble(("error:", "bold red"), f" {clipped(_safe(text))}"))
 
 
 def warn(text: str) -> None:

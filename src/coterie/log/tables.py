@@ -85,7 +85,11 @@ class Source:
 
 def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as problem:  # a name too long
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
+    if not is_there:
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
         return _file_sources(path, sheet), {}

@@ -93,6 +93,7 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
         raise TooLargeError(f"the program would have {choices:.3g} choices; at most {limit} are taken")
     inner = control.nested()
     begin = pure(objective, inner, starts=64, kicks=4)
+    cutoff = begin.value / unit + CUTOFF
     begin = replace(begin, method="mixed-integer program", note="")
     listed = [space.enumerate() for space in spaces.spaces]
     ends = np.cumsum([len(sets) for sets in listed])
@@ -113,9 +114,7 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
             np.eye(choices + 1)[-1],
             constraints=[LinearConstraint(csr_array(matrix), ub=bounds), LinearConstraint(csr_array(one), lb=1, ub=1)],
             integrality=np.append(np.ones(choices), 0),
-            bounds=Bounds(
-                np.append(np.zeros(choices), least), np.append(np.ones(choices), begin.value / unit + CUTOFF)
-            ),
+            bounds=Bounds(np.append(np.zeros(choices), least), np.append(np.ones(choices), cutoff)),
             options=options,
         )
     if found is None:
