@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -23,10 +24,11 @@ from coterie import checks
 from coterie.checks import shown
 from coterie.errors import InputError
 
+fcntl: Any
 try:
-    import fcntl
+    fcntl = import_module("fcntl")
 except ImportError:  # systems without such locks, where nothing is cleaned up after others
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 SEPARATORS = (",", ";", "\t")
 """What may stand between the cells of a CSV table."""
