@@ -188,7 +188,8 @@ def test_duckdb_reads_what_was_asked_for_and_nothing_else(tmp_path):
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "pairs.csv").write_text(f"{HEADER}1,x,a,b,0.5\n")
     (tmp_path / "other.csv").write_text("secret\n1\n")
-    connection = coterie.read_log(tmp_path / "log").engine._connection
+    log = coterie.read_log(tmp_path / "log")  # kept, or its connection would be closed
+    connection = log.engine._connection
     for statement in (
         f"SELECT * FROM read_csv('{tmp_path}/other.csv')",
         f"COPY (SELECT 1) TO '{tmp_path}/made.csv'",
@@ -200,6 +201,7 @@ def test_duckdb_reads_what_was_asked_for_and_nothing_else(tmp_path):
         secret_table = pa.table({"secret": [1]})  # noqa: F841
         with pytest.raises(duckdb.Error):
             connection.execute(statement)
+    assert connection.execute("SELECT 1").fetchone() == (1,)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["log", "other.csv"]
 
 
