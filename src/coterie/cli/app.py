@@ -83,7 +83,7 @@ def _run(caught: Sequence[int]) -> int:
         complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
         return 1
     except (KeyboardInterrupt, _Terminated, typer.Abort):
-        code = 128 + (caught[-1] if caught else signal.SIGINT)
+        code = 128 + signal.SIGINT
     except BrokenPipeError:
         stop_printing()
         return 0
@@ -99,6 +99,8 @@ def _run(caught: Sequence[int]) -> int:
     except OSError as problem:  # no permission, no space left
         complain(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
         return 1
+    if code == 128 + signal.SIGINT and caught:  # typer and DuckDB make an interrupt of any signal
+        code = 128 + caught[-1]
     if code in {128 + signal.SIGINT, 128 + signal.SIGTERM}:
         complain("interrupted" if code == 128 + signal.SIGINT else "terminated")
     return code if isinstance(code, int) else 0
