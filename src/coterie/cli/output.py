@@ -16,8 +16,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from coterie.files import to_json
-
 results = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
 messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
@@ -56,6 +54,8 @@ def at_work(doing: str, *, quiet: bool = False) -> Iterator[None]:
 
 def show_json(value: Any) -> None:
     """Print a result as JSON, as a file would hold it; in ASCII where the output is not UTF-8."""
+    from coterie.files import to_json
+
     encoding = codecs.lookup(results.encoding).name
     results.file.write(to_json(value, ascii_only=encoding != "utf-8"))
 
