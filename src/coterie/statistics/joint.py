@@ -170,8 +170,8 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
         e = seen[a]
         rows = count * worth[a] * (inverse[first[a]] + inverse[second[a]])
         moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
-        for b in range(a, len(seen)):
-            projections[e, seen[b]] += worth[b] * (rows[first[b]] + rows[second[b]])
+        row = projections[e]
+        row[seen[a:]] += worth[a:] * (rows[first[a:]] + rows[second[a:]])
 
 
 @kernel
@@ -186,21 +186,19 @@ def add_joint_residuals(
     last, many = len(observed), solved.shape[1]
     moved = np.zeros((last + 1, many))
     for a in range(len(seen)):
-        for d in range(many):
-            step = worth[a] * solved[seen[a], d]
-            moved[first[a], d] += step
-            moved[second[a], d] += step
+        step = worth[a] * solved[seen[a]]
+        moved[first[a]] += step
+        moved[second[a]] += step
     moved = inverse @ moved
     residuals = totals - _totals_of(first, second, worth, centre[seen], last + 1)[:last]
     noise = np.ascontiguousarray(residuals) @ np.ascontiguousarray(moved[:last])
     wide, far = np.zeros(many), np.zeros(many)
     for a in range(len(seen)):
-        for d in range(many):
-            step = worth[a] * (moved[first[a], d] + moved[second[a], d])
-            wide[d] += step * step
-            far[d] += abs(step)
-            steepest[d] = max(steepest[d], abs(step))
-    for d in range(many):
-        widest[d], reach[d] = max(widest[d], wide[d]), max(reach[d], far[d])
-        for m in range(len(noise)):
-            squares[d] += noise[m, d] * noise[m, d]
+        step = np.abs(worth[a] * (moved[first[a]] + moved[second[a]]))
+        wide += step * step
+        far += step
+        np.maximum(steepest, step, steepest)
+    np.maximum(widest, wide, widest)
+    np.maximum(reach, far, reach)
+    for m in range(len(noise)):
+        squares += noise[m] * noise[m]
