@@ -28,12 +28,16 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
     "learn": "Recommend who joins which coalitions, and certify how far anybody could gain by moving.",
     "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
-    "compare": "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure.",
+    "compare": (
+        "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
+    ),
     "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
     "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
     "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
     "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
-    "bounds": "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach.",
+    "bounds": (
+        "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach."
+    ),
     "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
 }
 """One module of this package per command, `what_if` for `what-if`; each has a function `command`, which begins so."""

@@ -88,7 +88,7 @@ class SecondPass:
         setting, least = statistics.setting, learning_parts(statistics.setting.shares)
         if not possible(setting):
             return None
-        from coterie.statistics.reduce import Reduction, total_batches  # here, since it loads a compiler
+        from coterie.statistics.reduce import Reduction, total_batches  # here, since samples in memory need no tables
 
         task = Reduction(log.engine, setting, log.rows, log.checked.extent)
         return cls(setting, lambda: total_batches(task, least), statistics.certifying.rows)
