@@ -2,9 +2,9 @@
 
     python benchmarks/small_log.py [--against OTHER/src]
 
-Beginning: `--version` and `--help` beside `import numpy` in a process of its own. Small logs: 6 agents, 3 coalitions, 200
-samples, of pairs and of totals. A log of 10 agents, 5 coalitions and 5000 samples beside a bare query for its pair means,
-which does neither check nor certify anything. With `--against`, the same commands of other sources, run in turn.
+Beginning: `--version` and `--help` beside `import numpy` in a process of its own. Small logs: 6 agents, 3 coalitions,
+200 samples, of pairs and of totals. A log of 10 agents, 5 coalitions and 5000 samples beside a bare query for its pair
+means, which does neither check nor certify anything. With `--against`, the same commands of other sources, run in turn.
 """
 
 import argparse

@@ -12,7 +12,7 @@ LITTLE = 400_000
 """So many steps of innermost loops are left to Python: a fifth of a second, where loading numba takes one or more."""
 
 _KERNELS: list[FunctionType] = []
-_compiled: dict[str, Any] = {}
+_compiled: dict[str, Callable[..., Any]] = {}
 _done = {"steps": 0}
 
 
