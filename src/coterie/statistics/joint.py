@@ -197,8 +197,8 @@ def add_joint_residuals(
         step = np.abs(worth[a] * (moved[first[a]] + moved[second[a]]))
         wide += step * step
         far += step
-        np.maximum(steepest, step, steepest)
-    np.maximum(widest, wide, widest)
-    np.maximum(reach, far, reach)
+        steepest[:] = np.maximum(steepest, step)
+    widest[:] = np.maximum(widest, wide)
+    reach[:] = np.maximum(reach, far)
     for m in range(len(noise)):
         squares += noise[m] * noise[m]
