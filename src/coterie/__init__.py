@@ -4,15 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from coterie.errors import CoterieError, InputError, NoPotentialError, NotFittedError, TooLargeError
-from coterie.game.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
-from coterie.game.game import Deviation, Game
-from coterie.game.hedonic import additively_separable, fractional, friends_and_enemies
-from coterie.game.rules import Rules
-from coterie.game.strategy import Strategy, read_strategy
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Certificate
     from coterie.coverage.coverage import Coverage
+    from coterie.game.actions import ActionSpaces, ExplicitSets, UpTo, any_subset, exactly_one, explicit
+    from coterie.game.game import Deviation, Game
+    from coterie.game.hedonic import additively_separable, fractional, friends_and_enemies
+    from coterie.game.rules import Rules
+    from coterie.game.strategy import Strategy, read_strategy
     from coterie.learn.certify import certify
     from coterie.learn.compare import compare, what_if
     from coterie.learn.comparison import Comparison
@@ -66,6 +66,13 @@ __all__ = [
 ]
 
 _LATE = {
+    **dict.fromkeys(
+        ("ActionSpaces", "ExplicitSets", "UpTo", "any_subset", "exactly_one", "explicit"), "coterie.game.actions"
+    ),
+    **dict.fromkeys(("Deviation", "Game"), "coterie.game.game"),
+    **dict.fromkeys(("additively_separable", "fractional", "friends_and_enemies"), "coterie.game.hedonic"),
+    "Rules": "coterie.game.rules",
+    **dict.fromkeys(("Strategy", "read_strategy"), "coterie.game.strategy"),
     **dict.fromkeys(("Log", "read_log"), "coterie.log"),
     **dict.fromkeys(("PairStatistics", "Statistics", "TotalStatistics"), "coterie.statistics"),
     "Certificate": "coterie.certificates.certificate",
@@ -90,7 +97,7 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # type checkers would take any name for one of these
 
     def __getattr__(name: str) -> Any:
-        """Import what needs Arrow when it is first used, so that importing the package stays light."""
+        """Import a name when it is first used, so that importing the package is quick."""
         if name not in _LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_LATE[name]), name)

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 
 import pytest
 
+from coterie.cli.app import COMMANDS
 from coterie.log.engine import DuckDBEngine
 
 COMMAND = [sys.executable, "-m", "coterie"]
@@ -73,6 +75,46 @@ def test_help_and_version(call):
     code, out, err = call()
     assert (code, err) == (2, "")
     assert "Usage: coterie" in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_are_listed_as_they_begin(name):
+    """Their modules are not imported for a list of them, so their first lines are there twice."""
+    documented = import_module(f"coterie.cli.{name.replace('-', '_')}").command.__doc__
+    assert documented.splitlines()[0] == COMMANDS[name]
+
+
+def test_a_misspelt_command_is_recognised(call):
+    assert "No such command 'lern'. Did you mean 'learn'?" in call("lern")[2]
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_what_needs_no_numbers_loads_none(word):
+    code = f"""import sys
+sys.argv = ["coterie", "{word}"]
+from coterie.cli import main
+try:
+    main()
+finally:
+    print([name for name in ("numpy", "scipy", "pyarrow", "duckdb", "numba") if name in sys.modules])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_a_small_log_needs_no_compiler(tmp_path, feedback):
+    simulate = ["simulate", "--agents", "4", "--coalitions", "2", "--samples", "40", "--feedback", feedback]
+    assert process(*simulate, "--out", tmp_path / "log").returncode == 0
+    code = f"""import sys
+sys.argv = ["coterie", "learn", {str(tmp_path / "log")!r}, "--quiet"]
+from coterie.cli import main
+try:
+    main()
+finally:
+    print([name for name in ("numba", "scipy.optimize", "jinja2", "matplotlib") if name in sys.modules])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ CASES = [
 def test_any_partition_in_any_order_gives_the_same(tables, case, data):
     """Parts may see different agents and coalitions; together they are the log."""
     names, options, wanted = CASES[case]
+    wanted = {**wanted, "clues": False}  # they are no part of the hash, and take most of the time
     symmetric = options.get("symmetric", True)
     log_tables = tables(data.draw(st.integers(0, 50)), n=4, k=3, samples=8, symmetric=symmetric, observed=1.0)
     feedback = names[1]

@@ -6,33 +6,72 @@ Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was no
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from coterie import __version__
 from coterie.cli.enums import with_choices
-from coterie.cli.log_options import command_line
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
-COMMANDS: tuple[str, ...] = (
-    "demo", "start", "simulate", "inspect", "learn", "certify", "compare", "what-if", "report", "coverage", "evaluate",
-    "bounds", "reproduce",
-)  # fmt: skip
-"""One module of this package per command, `what_if` for `what-if`; each has a function `command`."""
+COMMANDS: dict[str, str] = {
+    "demo": "Learn stable teams from the records of a simulated consulting firm.",
+    "start": "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.",
+    "simulate": "Write a simulated log and the truth behind it.",
+    "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
+    "learn": "Recommend who joins which coalitions, and certify how far anybody could gain by moving.",
+    "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
+    "compare": (
+        "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
+    ),
+    "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
+    "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
+    "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
+    "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
+    "bounds": (
+        "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach."
+    ),
+    "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
+}
+"""One module of this package per command, `what_if` for `what-if`; each has a function `command`, which begins so."""
+
+
+class _Commands(TyperGroup):
+    """Commands whose modules are imported when they are called: a list of them needs no more than their first lines."""
+
+    def __init__(self, **given: Any) -> None:
+        outlines = {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        super().__init__(**{**given, "commands": outlines})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, None if found is None else _whole(str(name)), rest
+
+
+def _whole(name: str) -> Any:
+    """Return a command with all its options."""
+    command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
+    alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
+    alone.command(name)(with_choices(command))
+    return typer.main.get_command(alone)
+
+
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     name="coterie",
+    cls=_Commands,
     help="Teams that nobody wants to leave, learnt from the past.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
 )
 
 
@@ -51,10 +90,6 @@ def _options(
     """Recommend coalitions from a log of past outcomes, and certify how far anybody could gain by moving."""
 
 
-for _name in COMMANDS:
-    app.command(_name)(with_choices(import_module(f"coterie.cli.{_name.replace('-', '_')}").command))
-
-
 _UsageError: Any = typer.BadParameter.__base__
 """Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
 
@@ -62,8 +97,14 @@ _UsageError: Any = typer.BadParameter.__base__
 def main() -> None:
     """Run the command line and exit with its code."""
     print_anything()
-    with _signals() as caught, spelled(command_line):
+    with _signals() as caught, spelled(_command_line):
         sys.exit(_run(caught))
+
+
+def _command_line(said: Mapping[str, Any]) -> str:
+    from coterie.cli.log_options import command_line  # here, since it brings the tables of a log with it
+
+    return command_line(said)
 
 
 def _run(caught: Sequence[int]) -> int:

@@ -19,7 +19,6 @@ from rich.console import Console
 from rich.text import Text
 
 from coterie.errors import clipped
-from coterie.files import to_json
 
 
 class _Safe(Console):
@@ -76,6 +75,8 @@ def at_work(doing: str, *, quiet: bool = False) -> Iterator[None]:
 
 def show_json(value: Any) -> None:
     """Print a result as JSON, as a file would hold it; in ASCII where the output is not UTF-8."""
+    from coterie.files import to_json
+
     encoding = codecs.lookup(results.encoding).name
     text = to_json(value, ascii_only=encoding != "utf-8")
     # Only texts hold what cannot be printed, and there an escape means the same.

@@ -234,15 +234,20 @@ class Game:
 
         It is below 0 only for an agent who plays a set outside her action space that beats all in it.
         """
+        gains, actions = self._best_responses(strategy)
+        return [self._response(gains, actions, i) for i in range(self.n_agents)]
+
+    def _best_responses(self, strategy: StrategyLike) -> tuple[FloatArray, BoolArray]:
+        """Return what each agent gains by her best response, and that, shapes (n,) and (n, k)."""
         strategy = self.strategy(strategy)
         rooms = self.room_values(strategy)
         values, actions = self.actions.best_responses(rooms)
         gains = values - (strategy.marginals * rooms).sum(axis=1)
         gains[(gains < 0) & (gains >= -self.rounding)] = 0.0  # rounding
-        return [
-            Deviation(agent, tuple(names_in(row, self.coalitions)), float(gain))
-            for agent, row, gain in zip(self.agents, actions, gains, strict=True)
-        ]
+        return gains, actions
+
+    def _response(self, gains: FloatArray, actions: BoolArray, i: int) -> Deviation:
+        return Deviation(self.agents[i], tuple(names_in(actions[i], self.coalitions)), float(gains[i]))
 
     def best_response(self, strategy: StrategyLike, agent: str) -> Deviation:
         """Return one agent's best response to the others, with her gain."""
@@ -256,16 +261,17 @@ class Game:
         in it.) Steps of agents who are left out do not count.
         """
         checks.one_of(stability, Stability, "stability")
-        admissible = self._admissible(rules)
-        if stability == "nash" and not admissible.rules:
-            found = self.best_responses(strategy)
-            return max((found[i] for i in np.flatnonzero(self.actions.counted)), key=lambda deviation: deviation.gain)
+        admissible = None if rules is None else self._admissible(rules)
+        if stability == "nash" and (admissible is None or not admissible.rules):
+            gains, actions = self._best_responses(strategy)
+            counted = np.flatnonzero(self.actions.counted)
+            return self._response(gains, actions, int(counted[gains[counted].argmax()]))
         profile = self._pure(strategy)
-        steps, gains = self.steps(profile, stability, admissible)
+        steps, gained = self.steps(profile, stability, admissible)
         if not len(steps):
             return None
-        best = int(gains.min(axis=1).argmax())
-        return self._deviation(steps, gains, best)
+        best = int(gained.min(axis=1).argmax())
+        return self._deviation(steps, gained, best)
 
     def _deviation(self, steps: Steps, gains: FloatArray, index: int) -> Deviation:
         least = int(gains[index].argmin())

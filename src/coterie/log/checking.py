@@ -53,7 +53,7 @@ class _Table:
 
     def first(self, query: str) -> dict[str, Any] | None:
         """Return the first row of a result, if there is one."""
-        rows: list[dict[str, Any]] = self.engine.table(query).to_pylist()
+        rows = self.engine.rows(query)
         return rows[0] if rows else None
 
     def one(self, query: str) -> dict[str, Any]:

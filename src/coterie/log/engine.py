@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -75,6 +76,11 @@ class Engine(ABC):
     @abstractmethod
     def table(self, query: str) -> pa.Table:
         """Return the whole result of a query, which the caller knows to be small."""
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """Return the few rows of a result by column; sums of whole numbers may be any kind of number."""
+        found: list[dict[str, Any]] = self.table(query).to_pylist()
+        return found
 
     @abstractmethod
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
@@ -302,6 +308,13 @@ class DuckDBEngine(Engine):
     def table(self, query: str) -> pa.Table:
         with self._explained():
             return self._connection.sql(query).to_arrow_table()
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        # DuckDB plans what becomes an Arrow table twice, which is most of the time that a small log takes.
+        with self._explained():
+            found = self._connection.execute(query)
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         with self._explained():

@@ -7,13 +7,13 @@ joint action alone, so samples with the same joint action are added up before it
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
+from coterie.statistics.kernels import kernel, suited
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import JointSums
 
@@ -58,8 +58,9 @@ class JointAccumulator:
 
     def _flush(self) -> None:
         setting = self._setting
+        add = suited(_add_projection, len(self._waiting) * self._edges**2 // 2)
         for (part, action), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
-            _add_projection(
+            add(
                 *action.arrays(), count, total, setting.neutral, setting.pool_coalitions, setting.n_agents,
                 self._projections[part], self._moments[part],
             )  # fmt: skip
@@ -92,10 +93,7 @@ def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Ite
         yield start, members, JointAction(agent[start:members].tobytes(), teams.tobytes())
 
 
-_compiled: Any = numba.njit(cache=True, nogil=True)
-
-
-@_compiled
+@kernel
 def _edges_of(observed, agent, coalition, pooled, n, n_edges):
     """Return the edges of a joint action in order, the rows of their two ends, how often they met, and (Z Z')^+.
 
@@ -145,7 +143,7 @@ def _edges_of(observed, agent, coalition, pooled, n, n_edges):
     return seen, first, second, worth, inverse
 
 
-@_compiled
+@kernel
 def _totals_of(first, second, worth, values, rows):
     """Return Z times one value per edge, with one row more for those who were not observed."""
     total = np.zeros(rows)
@@ -155,7 +153,7 @@ def _totals_of(first, second, worth, values, rows):
     return total
 
 
-@_compiled
+@kernel
 def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n, projections, moments):
     """Add count P_m and Z_m^+ times the sum of `count` samples' totals, the upper triangle of P_m only.
 
@@ -172,11 +170,11 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
         e = seen[a]
         rows = count * worth[a] * (inverse[first[a]] + inverse[second[a]])
         moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
-        for b in range(a, len(seen)):
-            projections[e, seen[b]] += worth[b] * (rows[first[b]] + rows[second[b]])
+        row = projections[e]
+        row[seen[a:]] += worth[a:] * (rows[first[a:]] + rows[second[a:]])
 
 
-@_compiled
+@kernel
 def add_joint_residuals(
     observed, agent, coalition, totals, pooled, n, centre, solved, squares, widest, steepest, reach
 ):
@@ -188,21 +186,19 @@ def add_joint_residuals(
     last, many = len(observed), solved.shape[1]
     moved = np.zeros((last + 1, many))
     for a in range(len(seen)):
-        for d in range(many):
-            step = worth[a] * solved[seen[a], d]
-            moved[first[a], d] += step
-            moved[second[a], d] += step
+        step = worth[a] * solved[seen[a]]
+        moved[first[a]] += step
+        moved[second[a]] += step
     moved = inverse @ moved
     residuals = totals - _totals_of(first, second, worth, centre[seen], last + 1)[:last]
     noise = np.ascontiguousarray(residuals) @ np.ascontiguousarray(moved[:last])
     wide, far = np.zeros(many), np.zeros(many)
     for a in range(len(seen)):
-        for d in range(many):
-            step = worth[a] * (moved[first[a], d] + moved[second[a], d])
-            wide[d] += step * step
-            far[d] += abs(step)
-            steepest[d] = max(steepest[d], abs(step))
-    for d in range(many):
-        widest[d], reach[d] = max(widest[d], wide[d]), max(reach[d], far[d])
-        for m in range(len(noise)):
-            squares[d] += noise[m, d] * noise[m, d]
+        step = np.abs(worth[a] * (moved[first[a]] + moved[second[a]]))
+        wide += step * step
+        far += step
+        steepest[:] = np.maximum(steepest, step)
+    widest[:] = np.maximum(widest, wide)
+    reach[:] = np.maximum(reach, far)
+    for m in range(len(noise)):
+        squares += noise[m] * noise[m]
