@@ -87,6 +87,13 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         yield from wrapped(room.strip(), "  ", "    ")
 
 
+def brief(result: "Result") -> Iterator[str]:
+    """Yield the verdict on a pure strategy, and who is in which coalition."""
+    yield from map(printable, _verdict(result, None, timed=False))
+    yield ""
+    yield from map(printable, _teams(result))
+
+
 def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     lines = list(_told(result, target_gap, timed=timed))
     yield from lines
