@@ -7,9 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+import command_pages
+import pictures
+from coterie.learn.summary import GLOSSARY
 from test_architecture import ROOMS, TOOLS
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +39,7 @@ def test_commands_do_what_the_page_shows(page, tmp_path):
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "80",
     }
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     for command, expected in commands(page):
         if command.startswith("make "):
             assert f"\n{command.split()[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -52,6 +57,40 @@ def test_commands_do_what_the_page_shows(page, tmp_path):
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         assert set(expected.split()) != {"..."}, f"{command}: show at least one line of what it prints"
         assert doctest.OutputChecker().check_output(expected, done.stdout, FLAGS), f"{command}\n{done.stdout}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nobody_reads_marks_of_doctest(page):
+    assert "<BLANKLINE>" not in page.read_text(encoding="utf-8")
+
+
+def test_pages_of_commands_are_what_the_command_line_says():
+    folder = ROOT / "docs" / "commands"
+    made = command_pages.pages()
+    assert set(made) == {page.name for page in folder.iterdir()}
+    for name, content in made.items():
+        assert (folder / name).read_text(encoding="utf-8") == content, f"{name}: run python tools/docs/command_pages.py"
+
+
+@pytest.mark.parametrize("name", command_pages.EXAMPLES)
+def test_examples_of_commands_have_options_that_exist(name):
+    page = command_pages.pages()[f"{name}.md"]
+    for example in command_pages.EXAMPLES[name]:
+        assert example.startswith(f"coterie {name}")
+        assert all(f"`{option} " in page or f"`{option}`" in page for option in re.findall(r"--[\w-]+", example)), example
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_pictures_are_what_the_script_draws(name):
+    drawn = pictures.PICTURES[name]()
+    assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8") == drawn
+    ElementTree.fromstring(drawn)
+
+
+def test_the_glossary_has_the_words_of_results():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    for word, meaning in GLOSSARY.items():
+        assert f"| {word} | {meaning} |" in page
 
 
 def test_links_lead_somewhere():

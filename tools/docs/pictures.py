@@ -74,12 +74,12 @@ def home() -> str:
     """Draw the way from a table to teams and a promise."""
     rows = [("May", "Energy", "Ada", "Bo", "4"), ("May", "Energy", "Bo", "Cy", "2"), ("May", "Law", "Ada", "Di", "5"),
             ("June", "Law", "Cy", "Di", "4"), ("June", "Law", "Ada", "Cy", "3")]  # fmt: skip
-    at = (36, 96, 166, 206, 246)
+    at = (36, 90, 152, 192, 250)
     table = ['<rect class="card" x="20" y="44" width="256" height="176" rx="8"/>']
     table += [
         text(x, 70, word, "soft", bold=True) for x, word in zip(at, ("when", "where", "who", "with", ""), strict=True)
     ]
-    table += [text(250, 70, "how", "soft", bold=True, anchor="middle")]
+    table += [text(254, 70, "how", "soft", bold=True, anchor="middle")]
     for line, row in enumerate(rows):
         table += [text(x, 98 + 27 * line, word) for x, word in zip(at, row, strict=True)]
     teams = [
@@ -89,7 +89,7 @@ def home() -> str:
         person(506, 146, "Cy", "b"), person(534, 178, "Di", "b"),
     ]  # fmt: skip
     promise = [
-        '<rect class="card" x="636" y="60" width="264" height="144" rx="8"/>',
+        '<rect class="card" x="636" y="60" width="274" height="144" rx="8"/>',
         text(654, 92, "Expected: 4.1 stars per teammate,"), text(654, 114, "0.6 more than today."),
         text(654, 148, "With 99 % confidence nobody"), text(654, 170, "can gain by moving."),
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 """Writes a page for every command from what the command line itself says of it.
 
-    python tools/docs/commands.py
+    python tools/docs/command_pages.py
 
 What is not in the help is below: an example, and the pages that tell more. A test holds that the pages are up to date.
 """
