@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -77,14 +77,16 @@ def test_examples_of_commands_have_options_that_exist(name):
     page = command_pages.pages()[f"{name}.md"]
     for example in command_pages.EXAMPLES[name]:
         assert example.startswith(f"coterie {name}")
-        assert all(f"`{option} " in page or f"`{option}`" in page for option in re.findall(r"--[\w-]+", example)), example
+        assert all(f"`{option} " in page or f"`{option}`" in page for option in re.findall(r"--[\w-]+", example)), (
+            example
+        )
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_pictures_are_what_the_script_draws(name):
     drawn = pictures.PICTURES[name]()
     assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8") == drawn
-    ElementTree.fromstring(drawn)
+    ET.fromstring(drawn)
 
 
 def test_the_glossary_has_the_words_of_results():

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from coterie.simulate.demo import CONSULTANTS, COUPLE, DAYS, HATED, LARGEST, LAST_DAY, LEAVER, LIKED, SMALLEST, firm_records
+from coterie.simulate.demo import (
+    CONSULTANTS,
+    COUPLE,
+    DAYS,
+    HATED,
+    LARGEST,
+    LAST_DAY,
+    LEAVER,
+    LIKED,
+    SMALLEST,
+    firm_records,
+)
 
 
 @pytest.fixture(scope="module")

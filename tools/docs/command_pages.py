@@ -82,9 +82,9 @@ def _index(commands: Any) -> str:
         "| --- | --- |",
         *rows,
         "",
-        "Results go to standard output, messages to standard error, progress to terminals only. Exit codes: 0 done, 1",
-        "failed, 2 bad usage or input, 3 done but `--target-gap` is not certified, 130 interrupted (what was found so far is",
-        "written), 143 terminated.",
+        "Results go to standard output, messages to standard error, progress to terminals only. Exit codes: 0 done,",
+        "1 failed, 2 bad usage or input, 3 done but `--target-gap` is not certified, 130 interrupted (what was found",
+        "so far is written), 143 terminated.",
         "",
     ])  # fmt: skip
 
@@ -98,8 +98,9 @@ def _page(name: str, command: Any) -> str:
     options = [param for param in command.params if param.opts[0].startswith("-") and not param.hidden]
     words = " ".join(_word(param) for param in arguments)
     told = ", ".join(f"[{title}](../{target})" for title, target in MORE[name])
-    lines = [f"# coterie {name}", "", str(command.help), "", "```", f"coterie {name} {words} [OPTIONS]".replace("  ", " "),
-             "```", "", "For example", "", "```", *EXAMPLES[name], "```", "", f"More: {told}.", ""]  # fmt: skip
+    usage = " ".join(part for part in ("coterie", name, words, "[OPTIONS]") if part)
+    lines = [f"# coterie {name}", "", str(command.help), "", "```", usage, "```",
+             "", "For example", "", "```", *EXAMPLES[name], "```", "", f"More: {told}.", ""]  # fmt: skip
     if arguments:
         lines += ["| argument | meaning |", "| --- | --- |"]
         lines += [f"| `{_word(param)}` | {_cell(param.help)} |" for param in arguments]
@@ -107,7 +108,11 @@ def _page(name: str, command: Any) -> str:
     for panel, title in PANELS.items():
         rows = [param for param in options if param.rich_help_panel == panel]
         if rows:
-            lines += [*([f"## {title}", ""] if panel else []), "| option | meaning | unless said |", "| --- | --- | --- |"]
+            lines += [
+                *([f"## {title}", ""] if panel else []),
+                "| option | meaning | unless said |",
+                "| --- | --- | --- |",
+            ]
             lines += [f"| `{_spelling(param)}` | {_meaning(param)} | {_default(param)} |" for param in rows]
             lines.append("")
     return "\n".join(lines)

@@ -28,11 +28,11 @@ TIP = (
 
 def svg(width: int, height: int, title: str, *parts: str) -> str:
     """Return a drawing with a title that screen readers read."""
-    return "\n".join([
+    begin = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-labelledby="t" '
-        'font-family="system-ui, sans-serif" font-size="14">',
-        f'<title id="t">{escape(title)}</title>', STYLE, *parts, "</svg>", "",
-    ])  # fmt: skip
+        'font-family="system-ui, sans-serif" font-size="14">'
+    )
+    return "\n".join([begin, f'<title id="t">{escape(title)}</title>', STYLE, *parts, "</svg>", ""])
 
 
 def text(x: float, y: float, words: str, look: str = "ink", *, anchor: str = "start", bold: bool = False) -> str:
@@ -94,22 +94,23 @@ def home() -> str:
         text(654, 148, "With 99 % confidence nobody"), text(654, 170, "can gain by moving."),
     ]  # fmt: skip
     return svg(
-        920, 260, "From a table of who worked with whom and how it went, to teams that may overlap, to a promise that "
-        "nobody gains by moving", TIP, text(20, 30, "What you have", bold=True), text(330, 20, "Who should go where", bold=True),
-        text(636, 44, "What is sure", bold=True), *table, arrow("M284 132H318"), *teams, arrow("M588 132H622"), *promise,
+        920, 260, "From a table of who worked with whom, to teams that may overlap, to a promise of stability", TIP,
+        text(20, 30, "What you have", bold=True), text(330, 20, "Who should go where", bold=True),
+        text(636, 44, "What is sure", bold=True),
+        *table, arrow("M284 132H318"), *teams, arrow("M588 132H622"), *promise,
     )  # fmt: skip
 
 
 def gap() -> str:
     """Draw what moving would gain somebody."""
     return svg(
-        640, 210, "Cy thinks of moving from Energy to Law: there is something to gain, so the teams are not stable", TIP,
-        ring(150, 100, 120, 66, "a"), ring(480, 100, 130, 66, "b"),
+        640, 210, "Cy thinks of moving from Energy to Law: there is something to gain, so the teams are not stable",
+        TIP, ring(150, 100, 120, 66, "a"), ring(480, 100, 130, 66, "b"),
         text(60, 28, "Energy", "a", bold=True), text(560, 28, "Law", "b", bold=True),
         person(80, 92, "Ada", "a"), person(140, 112, "Bo", "a"), person(220, 86, "Cy", "c"),
         person(440, 92, "Di", "b"), person(530, 104, "Eli", "b"),
         arrow("M236 78Q330 20 404 76"), text(324, 32, "Cy would gain 0.4", anchor="middle"),
-        text(320, 196, "gap = the most that anybody gains by moving; 0: nobody wants to leave", "soft", anchor="middle"),
+        text(320, 196, "gap: the most that anybody gains by moving; 0: nobody wants to leave", "soft", anchor="middle"),
     )  # fmt: skip
 
 
@@ -128,7 +129,8 @@ def interval() -> str:
     return svg(
         840, 200, "Three people, what moving would change for each, as estimates with intervals", TIP,
         arrow(f"M{zero} 30V176", tip=False), text(zero, 22, "0", anchor="middle"),
-        text(zero - 12, 194, "loses by moving", "soft", anchor="end"), text(zero + 12, 194, "gains by moving", "soft"), *parts,
+        text(zero - 12, 194, "loses by moving", "soft", anchor="end"), text(zero + 12, 194, "gains by moving", "soft"),
+        *parts,
     )  # fmt: skip
 
 
@@ -147,7 +149,8 @@ def coverage() -> str:
             )
     return svg(
         640, 220, "A map of who met whom: some pairs often, some never", *parts,
-        '<rect class="a" x="290" y="60" width="20" height="20" rx="3"/>', text(320, 75, "met: the log knows how they do"),
+        '<rect class="a" x="290" y="60" width="20" height="20" rx="3"/>',
+        text(320, 75, "met: the log knows how they do"),
         '<rect class="none" x="290" y="100" width="20" height="20" rx="3"/>',
         text(320, 115, "never met: nothing can be sure here,"), text(320, 135, "and only trying it will tell"),
     )  # fmt: skip

@@ -35,8 +35,8 @@ def command(
     _say(
         f"A consulting firm, made up: {len(demo.CONSULTANTS)} consultants, {len(demo.DOMAINS)} areas, up to "
         f"{demo.MOST_TEAMS} of them a day each. For {demo.DAYS:,} days any two who shared an area rated the day there "
-        f"together, from 1 to 5 stars. {demo.LEAVER} has left. {demo.COUPLE[0]} and {demo.COUPLE[1]} work well together "
-        f"in {demo.LIKED[0]} and badly in {demo.HATED[0]}. Teams of {demo.SMALLEST} to {demo.LARGEST} people are wanted."
+        f"together, from 1 to 5 stars. {demo.LEAVER} has left. {' and '.join(demo.COUPLE)} work well together in "
+        f"{demo.LIKED[0]} and badly in {demo.HATED[0]}. Teams of {demo.SMALLEST} to {demo.LARGEST} people are wanted."
     )
     results.print()
     folder = Path(tempfile.mkdtemp(prefix="coterie-")) / "firm" if out is None else out
@@ -90,6 +90,6 @@ def _truth(records: "Records", result: "Result") -> Iterator[str]:
     better = float((game.values(result.strategy) - game.values(records.today)).sum()) / len(records.staff)
     held = "held" if holds(gap, result.certificate.gap) else "did NOT hold"
     yield (
-        "The firm is made up, so the truth is known: the most that anybody really gains by moving or changing places is "
-        f"{gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against today."
+        "The firm is made up, so the truth is known: the most that anybody really gains by moving or changing places "
+        f"is {gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against today."
     )

@@ -53,9 +53,7 @@ def _written(value: Any) -> str:
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
     kind: Any = word.type
-    described = typer.Option(
-        _name(name), metavar=word.metavar, help=word.help or option.help, rich_help_panel=PANEL
-    )
+    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help, rich_help_panel=PANEL)
     default = None if option.in_file else option.default
     if word.flag:
         kind, default = bool, False

@@ -7,9 +7,9 @@ two areas. How well two colleagues get along in an area is on average
 
 and FEUD instead for the few who cannot stand each other. That is `consulting_firm`, a game between -1 and 1.
 
-The demo's records (`firm_records`) are of the same firm: for each area in which two worked together they rate the day in
-half stars, about 3 and twice the above on average; one couple gets along in one area and not in another; one consultant has
-left; and today's teams have the sizes that are wanted.
+The demo's records (`firm_records`) are of the same firm: for each area in which two worked together they rate the day
+in half stars, about 3 and twice the above on average; one couple gets along in one area and not in another; one
+consultant has left; and today's teams have the sizes that are wanted.
 """
 
 from dataclasses import dataclass
