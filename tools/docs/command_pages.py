@@ -142,7 +142,8 @@ def _annotation(param: Any) -> Any:
 
 def _choices(param: Any) -> list[str]:
     kind = _annotation(param)
-    return [str(choice.value) for choice in kind] if isinstance(kind, enum.EnumMeta) else []
+    is_choice = isinstance(kind, enum.EnumMeta)
+    return [str(choice.value) for choice in kind] if is_choice else []
 
 
 def _meaning(param: Any) -> str:

@@ -38,6 +38,8 @@ FOR_ANY_TEAMS = (
 def glossary(text: str) -> list[tuple[str, str]]:
     """Return the unusual words that a text uses, and what they mean.
 
+    Examples
+    --------
     >>> [word for word, _ in glossary("A holdout certificate of 30 samples")]
     ['certificate', 'sample', 'holdout']
     """
