@@ -109,7 +109,7 @@ def gap() -> str:
         text(60, 28, "Energy", "a", bold=True), text(560, 28, "Law", "b", bold=True),
         person(80, 92, "Ada", "a"), person(140, 112, "Bo", "a"), person(220, 86, "Cy", "c"),
         person(440, 92, "Di", "b"), person(530, 104, "Eli", "b"),
-        arrow("M236 78Q330 20 404 76"), text(324, 32, "Cy would gain 0.4", anchor="middle"),
+        arrow("M236 78Q330 20 404 76"), text(324, 32, "Cy would gain 0.25", anchor="middle"),
         text(320, 196, "gap: the most that anybody gains by moving; 0: nobody wants to leave", "soft", anchor="middle"),
     )  # fmt: skip
 
