@@ -40,8 +40,8 @@ def glossary(text: str) -> list[tuple[str, str]]:
 
     Examples
     --------
-    >>> [word for word, _ in glossary("A holdout certificate of 30 samples")]
-    ['certificate', 'sample', 'holdout']
+    >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 samples"))
+    'certificate, sample, holdout'
     """
     low = text.lower()
     found = [(word, meaning) for word, meaning in GLOSSARY.items() if word in low]
