@@ -7,6 +7,7 @@ What is not in the help is below: an example, and the pages that tell more. A te
 
 import enum
 import sys
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -94,6 +95,7 @@ def _first(command: Any) -> str:
 
 
 def _page(name: str, command: Any) -> str:
+    kinds = _kinds(command)
     arguments = [param for param in command.params if not param.opts[0].startswith("-")]
     options = [param for param in command.params if param.opts[0].startswith("-") and not param.hidden]
     words = " ".join(_word(param) for param in arguments)
@@ -106,14 +108,16 @@ def _page(name: str, command: Any) -> str:
         lines += [f"| `{_word(param)}` | {_cell(param.help)} |" for param in arguments]
         lines.append("")
     for panel, title in PANELS.items():
-        rows = [param for param in options if param.rich_help_panel == panel]
+        rows = [(param, kinds[param.name]) for param in options if param.rich_help_panel == panel]
         if rows:
             lines += [
                 *([f"## {title}", ""] if panel else []),
                 "| option | meaning | unless said |",
                 "| --- | --- | --- |",
             ]
-            lines += [f"| `{_spelling(param)}` | {_meaning(param)} | {_default(param)} |" for param in rows]
+            lines += [
+                f"| `{_spelling(param, kind)}` | {_meaning(param, kind)} | {_default(param)} |" for param, kind in rows
+            ]
             lines.append("")
     return "\n".join(lines)
 
@@ -123,31 +127,35 @@ def _word(param: Any) -> str:
     return f"{word}..." if param.nargs == -1 else word
 
 
-def _spelling(param: Any) -> str:
+def _kinds(command: Any) -> dict[str, Any]:
+    """Return parameter -> type of each value that it takes, as the function of the command declares it."""
+    return {name: _value(parameter.annotation) for name, parameter in signature(command.callback).parameters.items()}
+
+
+def _value(kind: Any) -> Any:
+    """Return `Path` for `Annotated[list[Path] | None, ...]` and the like."""
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    return _value(parts[0]) if parts else kind
+
+
+def _spelling(param: Any, kind: Any) -> str:
     names = " / ".join([*param.opts, *param.secondary_opts])
-    return names if param.is_flag else f"{names} {_kind(param)}"
+    return names if param.is_flag else f"{names} {_placeholder(param, kind)}"
 
 
-def _kind(param: Any) -> str:
+def _placeholder(param: Any, kind: Any) -> str:
     """Return what is given to an option: its metavariable, or a word for its type."""
     if param.metavar:
         return str(param.metavar)
-    return "WORD" if _choices(param) else {int: "N", float: "X", Path: "PATH"}.get(_annotation(param), "TEXT")
+    return "WORD" if _choices(kind) else {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
 
 
-def _annotation(param: Any) -> Any:
-    kind = param.type_descriptor.annotation
-    return next((part for part in get_args(kind) if part is not type(None)), kind)
+def _choices(kind: Any) -> list[str]:
+    return [str(choice.value) for choice in kind] if isinstance(kind, enum.EnumMeta) else []
 
 
-def _choices(param: Any) -> list[str]:
-    kind = _annotation(param)
-    is_choice = isinstance(kind, enum.EnumMeta)
-    return [str(choice.value) for choice in kind] if is_choice else []
-
-
-def _meaning(param: Any) -> str:
-    choices = _choices(param)
+def _meaning(param: Any, kind: Any) -> str:
+    choices = _choices(kind)
     one_of = f" One of {', '.join(f'`{choice}`' for choice in choices)}." if choices else ""
     return _cell(param.help) + one_of
 
