@@ -83,21 +83,22 @@ def home() -> str:
     for line, row in enumerate(rows):
         table += [text(x, 98 + 27 * line, word) for x, word in zip(at, row, strict=True)]
     teams = [
-        ring(410, 106, 70, 54, "a"), ring(496, 160, 78, 54, "b"),
-        text(352, 44, "Energy", "a", bold=True), text(556, 236, "Law", "b", bold=True),
-        person(378, 92, "Bo", "a"), person(392, 134, "Eli", "a"), person(446, 124, "Ada", "c"),
-        person(506, 146, "Cy", "b"), person(534, 178, "Di", "b"),
+        ring(400, 132, 76, 62, "a"), ring(502, 132, 76, 62, "b"),
+        text(376, 60, "Energy", "a", anchor="middle", bold=True), text(526, 60, "Law", "b", anchor="middle", bold=True),
+        person(372, 102, "Bo", "a"), person(384, 150, "Eli", "a"), person(451, 124, "Ada", "c"),
+        person(522, 102, "Cy", "b"), person(530, 150, "Di", "b"),
     ]  # fmt: skip
     promise = [
-        '<rect class="card" x="636" y="60" width="274" height="144" rx="8"/>',
-        text(654, 92, "Expected: 4.1 stars per teammate,"), text(654, 114, "0.6 more than today."),
-        text(654, 148, "With 99 % confidence nobody"), text(654, 170, "can gain by moving."),
+        '<rect class="card" x="640" y="44" width="260" height="176" rx="8"/>',
+        text(660, 74, "expected", "soft", bold=True),
+        text(660, 98, "4.1 stars per teammate,"), text(660, 120, "0.6 more than today"),
+        text(660, 156, "sure, with 99 % confidence", "soft", bold=True), text(660, 180, "nobody gains by moving"),
     ]  # fmt: skip
     return svg(
-        920, 260, "From a table of who worked with whom, to teams that may overlap, to a promise of stability", TIP,
-        text(20, 30, "What you have", bold=True), text(330, 20, "Who should go where", bold=True),
-        text(636, 44, "What is sure", bold=True),
-        *table, arrow("M284 132H318"), *teams, arrow("M588 132H622"), *promise,
+        920, 236, "From a table of who worked with whom, to teams that may overlap, to a promise of stability", TIP,
+        text(20, 28, "What you have", bold=True), text(324, 28, "Who should go where", bold=True),
+        text(640, 28, "What you can tell people", bold=True),
+        *table, arrow("M284 132H314"), *teams, arrow("M588 132H628"), *promise,
     )  # fmt: skip
 
 
