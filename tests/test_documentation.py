@@ -58,6 +58,7 @@ def after(tmp_path_factory):
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "80",
+        "OPENBLAS_NUM_THREADS": "1",  # pages run beside each other: more threads would wait for each other
     }
 
     def run(given):

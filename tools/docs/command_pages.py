@@ -151,7 +151,8 @@ def _placeholder(param: Any, kind: Any) -> str:
 
 
 def _choices(kind: Any) -> list[str]:
-    return [str(choice.value) for choice in kind] if isinstance(kind, enum.EnumMeta) else []
+    is_choice = isinstance(kind, enum.EnumMeta)
+    return [str(choice.value) for choice in kind] if is_choice else []
 
 
 def _meaning(param: Any, kind: Any) -> str:
