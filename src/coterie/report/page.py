@@ -215,7 +215,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     if result.says_nothing:
         yield {
             "amount": "too few data",
-            "about": f"to promise much: nobody can gain more than {most} by moving ({sure} sure)"
+            "about": f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving"
             if np.isfinite(gap)
             else "to promise anything",
         }
