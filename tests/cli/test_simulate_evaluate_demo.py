@@ -235,7 +235,7 @@ def test_demo_learns_from_its_records(run, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code, out, err = run("demo")
     assert code == 0
-    (folder,) = tmp_path.glob("coterie-*/firm")
+    (folder,) = tmp_path.glob("demo-of-coterie-*/firm")
     told = " ".join(out.split())
     assert "With 99 % confidence, nobody who is counted can gain" in told
     assert "Dalia and Nadia are together in finance and not together in retail." in told

@@ -39,7 +39,7 @@ def command(
         f"{demo.LIKED[0]} and badly in {demo.HATED[0]}. Teams of {demo.SMALLEST} to {demo.LARGEST} people are wanted."
     )
     results.print()
-    folder = Path(tempfile.mkdtemp(prefix="coterie-")) / "firm" if out is None else out
+    folder = Path(tempfile.mkdtemp(prefix="demo-of-coterie-")) / "firm" if out is None else out
     with at_work("Making up records"):
         records = demo.firm_records()
         records.write_log(folder)
@@ -88,7 +88,7 @@ def _truth(records: "Records", result: "Result") -> Iterator[str]:
     game = records.truth
     gap = game.gap(result.strategy, result.stability, result.rules)
     better = float((game.values(result.strategy) - game.values(records.today)).sum()) / len(records.staff)
-    held = "held" if holds(gap, result.certificate.gap) else "did NOT hold"
+    held = "held" if holds(gap, result.certificate.gap, game.rounding) else "did NOT hold"
     yield (
         "The firm is made up, so the truth is known: the most that anybody really gains by moving or changing places "
         f"is {gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against today."
