@@ -9,7 +9,7 @@ WORKERS ?= auto
 .PHONY: help demo test test-fast lint bench docs clean
 
 help:
-	@echo "make demo       set up and run the main job on built-in data"
+	@echo "make demo       set up, then teams and a report for a firm that is made up: half a minute"
 	@echo "make test       set up, then lint, type check, and run all tests with coverage"
 	@echo "make test-fast  the tests that are quick: about six minutes on two cores"
 	@echo "make lint       ruff and mypy only"

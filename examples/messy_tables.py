@@ -5,7 +5,8 @@
 `firm.xlsx`: colleagues rate each other both ways in areas, month by month, under a title; a name has two spellings,
 some cells are blank, months are dates, a second sheet holds notes. `class.csv`: what pupils got at their table each
 week, as Excel in Germany saves it: Windows letters, semicolons, decimal commas, a trailing empty row, a pupil alone.
-`hackathon.xlsx`: scores of teams, members listed in one cell.
+`hackathon.xlsx`: scores of teams, members listed in one cell. Beside them `today.csv`, who is in which area of the firm
+now, and `pupils.csv`, who is in the class.
 """
 
 import sys
@@ -93,7 +94,28 @@ def hackathon(path: Path, events: int = 80) -> None:
     book.close()
 
 
-TABLES = {"firm.xlsx": firm, "class.csv": school_class, "hackathon.xlsx": hackathon}
+def today(path: Path) -> None:
+    """Write who is in which area of the firm now."""
+    each = len(PEOPLE) // len(AREAS)
+    _write(path, ["agent,coalition", *(f"{name},{AREAS[i // each]}" for i, name in enumerate(PEOPLE))])
+
+
+def pupils(path: Path) -> None:
+    """Write who is in the class, which is everybody but the guest."""
+    _write(path, ["agent", *PUPILS])
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+TABLES = {
+    "firm.xlsx": firm,
+    "class.csv": school_class,
+    "hackathon.xlsx": hackathon,
+    "today.csv": today,
+    "pupils.csv": pupils,
+}
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.learn.warnings import TOO_FEW
 from coterie.report import report_html
 from coterie.report.drawing import Scale, shaded
 from coterie.report.knowledge import Knowledge, box_changes
 from coterie.report.page import label
+from coterie.words import percent
 
 
 class Elements(HTMLParser):
@@ -82,6 +84,14 @@ def test_the_first_screen_has_what_matters(page, hostile):
     assert shown.index("Recommended teams") < shown.index("against today") < shown.rindex("Fine print")
     for text in hostile.result.certificate.assumes:
         assert text in shown
+
+
+def test_with_too_few_data_it_says_what_is_sure_all_the_same(hostile):
+    few = replace(hostile.result, warnings=(TOO_FEW,), unit="stars")
+    shown = re.sub(r"\s+", " ", "".join(Elements(report_html(few)).text))
+    assert few.certificate.gap > 0
+    sure, most = percent(1 - few.certificate.delta), f"{few.certificate.gap:.3g} stars"
+    assert f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving" in shown
 
 
 def test_without_the_log_it_says_how_to_get_the_rest(hostile):

@@ -64,7 +64,7 @@ def command(
 
     targets = targets_of(out, report)
     refuse_unknown(explain, log.agents, wishes)
-    with _progress(quiet=quiet) as told:
+    with search_progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
             certificate=certificate,
@@ -86,7 +86,7 @@ def command(
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
+def search_progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
     """Give a callback that shows how far the search is; only a terminal sees it."""
     if quiet or not messages.is_terminal:
         yield None

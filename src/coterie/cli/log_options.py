@@ -16,6 +16,8 @@ from coterie.words import number
 OTHER_NAMES = {"random_state": "--seed", "any_size": "--team-size any"}
 """Options of Python that have another name here."""
 
+PANEL = "The log"
+
 LOG = Annotated[str, typer.Argument(metavar="LOG", help="A folder with tables, or one file of pairs.")]
 
 
@@ -51,7 +53,7 @@ def _written(value: Any) -> str:
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
     kind: Any = word.type
-    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help)
+    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help, rich_help_panel=PANEL)
     default = None if option.in_file else option.default
     if word.flag:
         kind, default = bool, False

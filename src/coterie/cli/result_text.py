@@ -87,6 +87,13 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         yield from wrapped(room.strip(), "  ", "    ")
 
 
+def brief(result: "Result") -> Iterator[str]:
+    """Yield the verdict on a pure strategy, and who is in which coalition."""
+    yield from map(printable, _verdict(result, None, timed=False))
+    yield ""
+    yield from map(printable, _teams(result))
+
+
 def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     lines = list(_told(result, target_gap, timed=timed))
     yield from lines
@@ -132,8 +139,9 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     if result.says_nothing:
         yield "There are too few data to certify anything."
         gap, sure = result.estimate.gap, result.sentence()
+        more = f" more than {gap:.3g}{f' {result.unit}' if result.unit else ''}" if gap else ""
         yield from wrapped(
-            f"If the averages in the log were the truth, nobody could gain more than {gap:.3g} by moving. "
+            f"If the averages in the log were the truth, nobody could gain{more} by moving. "
             f"What is sure: {sure[0].lower()}{sure[1:]}", "", "",
         )  # fmt: skip
     else:

@@ -38,6 +38,8 @@ FOR_ANY_TEAMS = (
 def glossary(text: str) -> list[tuple[str, str]]:
     """Return the unusual words that a text uses, and what they mean.
 
+    Examples
+    --------
     >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 samples"))
     'certificate, sample, holdout'
     """
@@ -96,16 +98,17 @@ def against_today(result: Result) -> str:
     if result.today is None:
         return ""
     low, high = result.today.range
-    per = "per teammate" if result.value == "average" and _one_team_each(result.strategy) else "per person"
     return (
-        f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per} expected, with 80 % "
-        f"probability {signed(low)} to {signed(high)}; "
+        f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} expected, "
+        f"with 80 % probability {signed(low)} to {signed(high)}; "
         f"{counted(result.today.moves, 'person changes', 'people change')} something."
     )
 
 
-def _one_team_each(strategy: Strategy) -> bool:
-    return bool((strategy.sets.sum(axis=1) <= 1).all())
+def per_whom(result: Result) -> str:
+    """Return what a value of the recommendation is counted by: averages of one team each are as good as a teammate."""
+    one_team_each = bool((result.strategy.sets.sum(axis=1) <= 1).all())
+    return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
 def who_stays(result: Result) -> str:

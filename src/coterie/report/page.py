@@ -26,6 +26,7 @@ from coterie.learn.summary import (
     glossary,
     kind_of_proof,
     likely,
+    per_whom,
     recommendation,
     some,
     vacuous,
@@ -190,13 +191,12 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     """Yield the few numbers that matter most."""
     unit = f" {result.unit}" if result.unit else ""
     if result.today is not None:
-        low, high = result.today.range
-        changed = counted(result.today.moves, "person changes", "people change")
+        moves, likely_range = result.today.moves, " to ".join(map(signed, result.today.range))
         yield {
             "amount": f"{signed(result.today.expected_improvement)}{unit}",
-            "about": f"expected per person against today ({signed(low)} to {signed(high)} with 80 % probability); "
-            f"{changed} something"
-            if result.today.moves
+            "about": f"expected {per_whom(result)} against today ({likely_range} with 80 % probability); "
+            f"{counted(moves, 'person changes', 'people change')} something"
+            if moves
             else "expected against today: nobody moves",
         }
     if result.options and (result.today is None or not result.today.moves):
@@ -215,7 +215,9 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     if result.says_nothing:
         yield {
             "amount": "too few data",
-            "about": f"to promise more than that anybody gains at most {most} ({sure} sure)",
+            "about": f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving"
+            if np.isfinite(gap)
+            else "to promise anything",
         }
     else:
         yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}

@@ -34,6 +34,8 @@ class Records:
     """Whether coalitions are interchangeable."""
     staff: tuple[str, ...]
     """Who is to be assigned now, in the order of the game's agents."""
+    actions: str = "one"
+    """How many coalitions somebody may join at once."""
 
     @property
     def today(self) -> Strategy:
@@ -63,7 +65,7 @@ class Records:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What `log.json` declares: scale, names of those in the records, one coalition each."""
+        """What `log.json` declares: scale, names of those in the records, what they may do."""
         return {
             "utility_range": list(self.utility_range),
             "neutral": self.neutral,
@@ -71,7 +73,7 @@ class Records:
             "pool_coalitions": self.pooled,
             "agents": list(self.recorded),
             "coalitions": self.truth.n_coalitions if self.pooled else list(self.truth.coalitions),
-            "actions": "one",
+            "actions": self.actions,
         }
 
     def log(self, **options: Unpack[FrameOptions]) -> Log:
