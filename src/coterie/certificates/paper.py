@@ -184,22 +184,21 @@ def _assumes(evidence: Evidence) -> tuple[str, ...]:
 def no_paper() -> str:
     """Word where there is no certificate of the paper's."""
     return (
-        f"the paper's certificate is defined for bounded utilities (no {said('sigma')}) and independent pairs (not "
+        f"the paper's certificate is defined for means within a range ({said('utility_range')}), independent pairs (not "
         f"{said(noise='samples')}), actions that did not depend on earlier utilities (not "
         f"{said(adaptive=True)}), without meetings at their worst, and for bandit logs with sizes ignored and "
         "coalitions told apart, whose statistics hold sums without weights"
     )
 
 
-def paper_evidence(part: PartStatistics, *, as_printed: bool = False) -> Evidence | None:
+def paper_evidence(part: PartStatistics) -> Evidence | None:
     """Return what the paper's estimator makes of a part of a log; None where it is not defined or sums are missing.
 
-    `as_printed` takes it also where utilities are unbounded or pairs depend on each other, so that eq. (9) and (11)
-    prove nothing: the paper has figures of such games.
+    Utilities may be unbounded, as in the paper's mixed-effects games: a declared scale then stands where the paper has
+    the range. Hoeffding's inequality for values in [-1, 1] is the one for scale 1, so that eq. (9) loses nothing.
     """
     setting = part.setting
-    beyond = setting.sigma is not None or setting.noise != "pairs" or setting.missing == "worst" or setting.adaptive
-    if beyond and not as_printed:
+    if setting.utility_range is None or setting.noise != "pairs" or setting.missing == "worst" or setting.adaptive:
         return None
     if isinstance(part, PairStatistics):
         return evidence_from(part)

@@ -352,10 +352,11 @@ def _variance(squares: float, spare: float, half_range: float) -> float:
 def paper_ridge(part: TotalStatistics) -> AgentRidge:
     """Return the paper's unweighted ridge with penalty 1, not centred.
 
-    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B.
+    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B: with a declared scale
+    in its place where that is larger.
     """
     agents, bounds = range(part.setting.n_agents), Bounds.of(part.setting)
-    largest = max(abs(bounds.low), abs(bounds.high))
+    largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
     gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
     return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
 

@@ -59,6 +59,27 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class Line:
+    """All curves of one method in one figure, in a line."""
+
+    figure: str
+    method: str
+    curves: int
+    runs: int
+    """Logs with the most samples, over all curves."""
+    first: tuple[float, float]
+    """The smallest and the largest mean certificate with the fewest samples."""
+    last: tuple[float, float]
+    """The same with the most samples."""
+    true_gap: tuple[float, float]
+    """The smallest and the largest mean true gap with the most samples."""
+    stable: int
+    """How many of these runs were certified exactly stable."""
+    held: float
+    """The share of all runs, at any number of samples, whose certificate was not below the true gap."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """All curves and how they grow."""
 
@@ -82,6 +103,23 @@ class Summary:
             out.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()])
         with whole_file(path) as temporary:
             temporary.write_text(text.getvalue(), encoding="utf-8")
+
+    def lines(self) -> list[Line]:
+        """Return what each method did in each figure, over all of its curves."""
+        groups: dict[tuple[str, str], list[Curve]] = {}
+        for curve in self.curves:
+            groups.setdefault((curve.figure, curve.method), []).append(curve)
+        return [
+            Line(
+                figure, method, len(own), sum(curve.runs for curve in own),
+                *((min(values), max(values)) for values in (
+                    [getattr(curve, name) for curve in own] for name in ("first", "last", "true_gap")
+                )),
+                round(sum(curve.stable * curve.runs for curve in own)),
+                sum(curve.held * curve.runs for curve in own) / sum(curve.runs for curve in own),
+            )
+            for (figure, method), own in groups.items()
+        ]  # fmt: skip
 
     def of(self, figure: str, **wanted: Any) -> list[Curve]:
         """Return the curves of a figure with these properties."""
