@@ -16,6 +16,10 @@ Tables = Mapping[str, Sequence[tuple[str, Row]]]
 """Figure -> (panel, row)."""
 
 
+FAR = 0.5
+"""A true gap above this is far from stable, for utilities between -1 and 1."""
+
+
 @dataclass(frozen=True)
 class Curve:
     """One method on games of one size: how its certificate falls with the number of samples."""
@@ -44,6 +48,10 @@ class Curve:
     """The mean true gap with the most samples."""
     held: float
     """The share of all runs, at any number of samples, whose certificate was not below the true gap."""
+    logs: int
+    """How many runs there are at all numbers of samples."""
+    far: float
+    """The share of these whose true gap was above `FAR`."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +173,8 @@ def _curve(figure: str, key: tuple[Any, ...], rows: Sequence[Row]) -> Curve:
         float(np.mean([row.certificate == 0 for row in last])),
         float(np.mean([row.true_gap for row in last])),
         float(np.mean([row.certificate >= row.true_gap - 1e-9 for row in rows])),
+        len(rows),
+        float(np.mean([row.true_gap > FAR for row in rows])),
     )  # fmt: skip
 
 
