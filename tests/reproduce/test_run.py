@@ -115,6 +115,7 @@ def test_the_ablation_goes_from_the_paper_s_certificate_to_ours():
 
 
 def test_plan_has_every_figure_of_the_paper():
+    assert {figure.name: figure for figure in figures(["all"])} == FIGURES
     assert set(FIGURES) == set(QUICK)
     assert ["1", *(f"S{i}" for i in range(1, 7))] == list(FIGURES)[:7]
     assert [len(FIGURES[name].panels) for name in ("1", "S1", "S2", "S3", "S4", "S5", "S6")] == [8, 8, 8, 4, 4, 4, 4]

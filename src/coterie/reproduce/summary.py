@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie import __version__
 from coterie.files import whole_file
 from coterie.reproduce.rows import Row
 
@@ -35,6 +36,8 @@ class Curve:
     method: str
     runs: int
     """Games that each point is a mean over."""
+    seeds: str
+    """The seeds of these games."""
     first: float
     """The mean certificate with the fewest samples."""
     last: float
@@ -106,9 +109,10 @@ class Summary:
         """Write the curves as a table."""
         text = io.StringIO(newline="")
         out = csv.writer(text, lineterminator="\n")
-        out.writerow([one.name for one in fields(Curve)])
+        out.writerow([*(one.name for one in fields(Curve)), "version"])
         for curve in self.curves:
-            out.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()])
+            values = [f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()]
+            out.writerow([*values, __version__])
         with whole_file(path) as temporary:
             temporary.write_text(text.getvalue(), encoding="utf-8")
 
@@ -168,7 +172,8 @@ def _curve(figure: str, key: tuple[Any, ...], rows: Sequence[Row]) -> Curve:
     panel, feedback, model, policy, n, k, actions, method = key
     last = by_length[-1]
     return Curve(
-        figure, panel, feedback, model, policy, n, k, actions, method, len(last), means[0], means[-1],
+        figure, panel, feedback, model, policy, n, k, actions, method, len(last),
+        " ".join(str(seed) for seed in sorted({row.seed for row in last})), means[0], means[-1],
         exponent(lengths, means),
         float(np.mean([row.certificate == 0 for row in last])),
         float(np.mean([row.true_gap for row in last])),
