@@ -54,11 +54,24 @@ def resolve(name):
 
 
 def codes_of(name):
-    """Return the code that runs when something is used: that of a function, or of any method of a class."""
+    """Return the code that runs when something is used: that of a function, or of any method of a class.
+
+    What a class leaves to its subclasses runs if one of theirs does.
+    """
     found = resolve(name)
-    if not inspect.isclass(found):
-        return {_code(found)} - {None}
-    return {_code(member) for member in (*vars(found).values(), found.__init__, found.__new__)} - {None}
+    if inspect.isclass(found):
+        members = [member for one in _family(found) for member in (*vars(one).values(), one.__init__, one.__new__)]
+    else:
+        owner, _, attribute = name.rpartition(".")
+        owner = resolve(owner)
+        inherited = _family(owner) if inspect.isclass(owner) else []
+        members = [found, *(vars(one)[attribute] for one in inherited if attribute in vars(one))]
+    return {_code(member) for member in members} - {None}
+
+
+def _family(found):
+    """Return a class and all that inherit from it."""
+    return [found, *(one for child in found.__subclasses__() for one in _family(child))]
 
 
 def _code(member):

@@ -24,6 +24,7 @@ in_second = sorted(int(profile.sets[:, 0].sum()) for profile in second.stable_pr
 assert in_first == [2] * 15 + [6]
 assert in_second == [5] * 6
 
+
 # Lemmas 3 and 4, case by case: what those gain who move to coalition 1, where so many are already.
 def gain_of_joining(game: Game, members: int) -> float:
     """Return what an agent of coalition 2 gains by moving to coalition 1 with so many members."""

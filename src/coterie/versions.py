@@ -4,7 +4,18 @@ import platform
 import sys
 from importlib import metadata
 
-MATTER = ("numpy", "scipy", "pyarrow", "duckdb", "numba", "scikit-learn", "pandas", "matplotlib", "pyspark", "quantecon")
+MATTER = (
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "duckdb",
+    "numba",
+    "scikit-learn",
+    "pandas",
+    "matplotlib",
+    "pyspark",
+    "quantecon",
+)
 """Packages whose version can matter; those that are optional may be missing."""
 
 

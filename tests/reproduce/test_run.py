@@ -246,7 +246,9 @@ def test_twins_have_the_same_actions_and_means():
 
     plain, sized = drawn("gaussian"), drawn("size-gaussian", policy="1rand")
     assert np.array_equal(plain.model.means, sized.model.means)
-    sets = [drawn(model).game.actions.spaces[0].enumerate() for model in ("uniform", "size-uniform", "gaussian-redrawn")]
+    sets = [
+        drawn(model).game.actions.spaces[0].enumerate() for model in ("uniform", "size-uniform", "gaussian-redrawn")
+    ]
     for other in (*sets, sized.game.actions.spaces[0].enumerate()):
         assert np.array_equal(plain.game.actions.spaces[0].enumerate(), other)
     eight = drawn("gaussian", 8)

@@ -71,7 +71,9 @@ def page(folder: Path, link: str) -> str:
     for name in tables:
         figure = known[name]
         lines += ["", f"### Figure {name}", "", f"![{figure.title}]({link}/{name}.png)", ""]
-        lines.append(f"*{figure.title}.* {caption(figure, _games(tables[name]))} Table: [{name}.csv]({link}/{name}.csv).")
+        lines.append(
+            f"*{figure.title}.* {caption(figure, _games(tables[name]))} Table: [{name}.csv]({link}/{name}.csv)."
+        )
     return "\n".join(lines) + "\n"
 
 

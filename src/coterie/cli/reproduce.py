@@ -24,7 +24,8 @@ def command(
     out: Annotated[Path, typer.Option(help="Folder for pictures and tables; what is finished there is kept.")],
     quick: Annotated[bool, typer.Option("--quick", help="Small games and one seed: about a minute.")] = False,
     seeds: Annotated[
-        int | None, typer.Option(metavar="N", help="Games that each point is a mean over; 5 by default, as in the paper.")
+        int | None,
+        typer.Option(metavar="N", help="Games that each point is a mean over; 5 by default, as in the paper."),
     ] = None,
     method: Annotated[
         list[str] | None,

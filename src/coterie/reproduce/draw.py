@@ -28,7 +28,12 @@ STYLES: dict[str, dict[str, Any]] = {
 
 OTHER_STYLES: tuple[dict[str, Any], ...] = tuple(
     {"linestyle": line, "marker": marker}
-    for line, marker in (((0, (5, 1, 1, 1)), "D"), ((0, (3, 1, 1, 1, 1, 1)), "v"), ((0, (8, 2)), "P"), ((0, (2, 2)), "X"))
+    for line, marker in (
+        ((0, (5, 1, 1, 1)), "D"),
+        ((0, (3, 1, 1, 1, 1, 1)), "v"),
+        ((0, (8, 2)), "P"),
+        ((0, (2, 2)), "X"),
+    )
 )
 """For methods without a style, in their order."""
 

@@ -102,7 +102,9 @@ class PairStatistics:
         if not self.setting.pool_coalitions:
             return self.count
         if self.setting.noise != "samples":
-            raise InputError(f"these statistics were made with {said(noise='pairs')}; repeats need {said(noise='samples')}")
+            raise InputError(
+                f"these statistics were made with {said(noise='pairs')}; repeats need {said(noise='samples')}"
+            )
         return np.ascontiguousarray(self.entries.values[:, 4])
 
     @property
