@@ -1,4 +1,4 @@
-"""The map of the paper, read from its page: what a row names, which tests it cites, and whether these run what it names."""
+"""The map of the paper, read from its page: what rows name, which tests they cite, and whether these run what is named."""
 
 import functools
 import importlib
@@ -104,30 +104,34 @@ def check_of(nodeid):
     return f"examples/paper/{parameter.rstrip(']')}.py" if base == SCRIPT_TEST else base
 
 
-@contextmanager
-def traced():
-    """Collect the code of every Python function that the block calls.
+def requirements(check):
+    """Return [(what the map says of a check, code of which some must run)]."""
+    found = []
+    for statement, functions, every in cited()[check]:
+        codes = {name: codes_of(name) for name in functions}
+        if every:
+            found += [(f"{statement}: {name}", codes[name]) for name in functions]
+        else:
+            found.append((f"{statement}: {', '.join(functions)}", set().union(*codes.values())))
+    return found
 
-    By a profile function, since coverage has the trace function.
+
+@contextmanager
+def traced(required):
+    """Give a list of what is required and has not run; it grows shorter as the block runs.
+
+    By a profile function, since coverage has the trace function; it is gone as soon as nothing is left to wait for.
     """
-    seen, before = set(), sys.getprofile()
+    left, before = list(required), sys.getprofile()
 
     def note(frame, event, _argument):
         if event == "call":
-            seen.add(frame.f_code)
+            left[:] = [one for one in left if frame.f_code not in one[1]]
+            if not left:
+                sys.setprofile(before)
 
     sys.setprofile(note)
     try:
-        yield seen
+        yield left
     finally:
         sys.setprofile(before)
-
-
-def not_run(check, seen):
-    """Return what the map says of a check that running it did not bear out."""
-    problems = []
-    for statement, functions, every in cited()[check]:
-        missing = [name for name in functions if not codes_of(name) & seen]
-        if missing and (every or len(missing) == len(functions)):
-            problems.append(f"{statement}: {', '.join(missing)}")
-    return problems

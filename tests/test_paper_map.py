@@ -170,28 +170,37 @@ def test_a_row_whose_test_runs_something_else_is_noticed(monkeypatch):
     """That they do is seen whenever a cited test or script runs: `conftest.py` traces it."""
     rows = [("Here", ["map_rows.codes_of", "map_rows.check_of"], True), ("There", ["map_rows.check_of"], False)]
     monkeypatch.setattr(map_rows, "cited", lambda: {"me": rows})
-    monkeypatch.setattr(map_rows, "resolve", lambda name: getattr(map_rows, name.split(".")[1]))
-    with map_rows.traced() as seen:
+    monkeypatch.setattr(map_rows, "resolve", lambda name: getattr(map_rows, name.partition(".")[2], map_rows))
+    required = map_rows.requirements("me")
+    assert [what for what, _ in required] == [
+        "Here: map_rows.codes_of", "Here: map_rows.check_of", "There: map_rows.check_of"
+    ]  # fmt: skip
+    with map_rows.traced(required) as left:
         map_rows.codes_of("map_rows.check_of")
-    assert map_rows.not_run("me", seen) == ["Here: map_rows.check_of", "There: map_rows.check_of"]
-    with map_rows.traced() as seen:
-        map_rows.check_of("tests/test_examples.py::test_script_asserts_and_runs[lemma]")
-    assert map_rows.not_run("me", seen) == ["Here: map_rows.codes_of"]
+    assert [what for what, _ in left] == ["Here: map_rows.check_of", "There: map_rows.check_of"]
+    with map_rows.traced(required) as left:
+        assert map_rows.check_of("tests/test_examples.py::test_script_asserts_and_runs[x]") == "examples/paper/x.py"
+        map_rows.codes_of("map_rows.check_of")
+    assert not left
 
 
-def test_only_code_that_runs_counts_as_run():
-    class Thing:
+def test_methods_of_subclasses_count_and_what_only_exists_does_not():
+    class Base:
         def method(self): ...
 
         @property
         def shown(self): ...
 
-    with map_rows.traced() as seen:
-        Thing().method()
-    codes = {"method": Thing.method.__code__, "shown": Thing.shown.fget.__code__}
-    assert codes["method"] in seen
-    assert codes["shown"] not in seen
-    assert codes_of("coterie.game.strategy.Strategy") >= {resolve("coterie.game.strategy.Strategy.pure").__code__}
+    class Child(Base):
+        def method(self): ...
+
+    wanted = [("base", {map_rows._code(vars(Base)["shown"])}), ("child", {Child.method.__code__})]
+    with map_rows.traced(wanted) as left:
+        Child().method()
+    assert [what for what, _ in left] == ["base"]
+    assert Child in map_rows._family(Base)
+    codes = codes_of("coterie.simulate.policies.Policy.meeting_probabilities")
+    assert resolve("coterie.simulate.policies.Independent.meeting_probabilities").__code__ in codes
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

@@ -38,7 +38,7 @@ for n, k, gap in ((3, 2, 0.1), (10, 5, 0.5), (25, 25, 1.0)):
     printed, right = (samples_for(c, gap, n, k, 3.0, 0.01) for c in (576, 1152))
     assert math.isclose(theorem_6(n, k, 3.0, 0.01, printed), math.sqrt(2) * gap)
     assert math.isclose(theorem_6(n, k, 3.0, 0.01, right), gap)
-    # The library's bounds are these: Theorem 6 gives 1152, Corollary 3 is printed with 576, and Theorem 3 has n + 1 for 3.
+    # The library's bounds: Theorem 6 gives 1152, Corollary 3 is printed with 576, Theorem 3 has n + 1 for 3.
     problem = Problem(n, k, c_size=3.0)
     assert math.isclose(appendix_e3(problem).samples(gap), right, rel_tol=1e-6)
     assert math.isclose(appendix_e4(problem).samples(gap), printed, rel_tol=1e-6)

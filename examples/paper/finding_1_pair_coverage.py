@@ -18,8 +18,8 @@ import numpy as np
 
 from coterie import Strategy
 from coterie.coverage import coverage
-from coterie.theory import bounds
 from coterie.theory import (
+    bounds,
     correlated_worst_case_gap,
     pair_coverage,
     prove_worst_case_gap,

@@ -39,7 +39,7 @@ game = instance.games[0]
 two_in_both = game.strategy({"1": ["1", "2"], "2": ["1", "2"], "3": ["3"]})
 assert mean_feedback(game, two_in_both.sets[None], "bandit").tolist() == [[2, 2, 0]]
 
-# Slips in the cases of Lemma 10: joining both gains nothing beside two in {1}, and 1 (from 1 to 2) beside one in {1, 2}.
+# Slips in Lemma 10: joining both gains nothing beside two in {1}, and 1 (from 1 to 2) beside one in {1, 2}.
 all_in_1 = game.strategy({agent: ["1"] for agent in game.agents})
 assert game.gain(all_in_1, "1", ["1", "2"]) == 0
 one_in_both = all_in_1.replace("1", ["1", "2"])

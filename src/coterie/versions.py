@@ -21,9 +21,11 @@ MATTER = (
 
 def versions() -> dict[str, str]:
     """Return the versions of coterie, Python, the system, and the packages that matter; "-" where one is missing."""
-    from coterie import __version__
-
-    found = {"coterie": __version__, "python": sys.version.split()[0], "system": platform.platform()}
+    found = {
+        "coterie": sys.modules["coterie"].__version__,
+        "python": sys.version.split()[0],
+        "system": platform.platform(),
+    }
     for name in MATTER:
         try:
             found[name] = metadata.version(name)

@@ -230,7 +230,7 @@ def test_own_names_must_be_new_and_functions(tmp_path):
         with pytest.raises(InputError, match=message):
             reproduce([figure], tmp_path, pictures=False, workers=1, **own)
     with pytest.raises(InputError, match="workers=1"):
-        reproduce([figure], tmp_path, pictures=False, workers=2, methods={"mine": lambda task: stay(task)})
+        reproduce([figure], tmp_path, pictures=False, workers=2, methods={"mine": lambda task: stay(task) or None})
     with pytest.raises(InputError, match="two have the same name"):
         reproduce([figure, figure], tmp_path, pictures=False)
     with pytest.raises(InputError, match="there are none"):

@@ -7,8 +7,8 @@ READING = (
     "are not all 0: the true gaps of what was recommended, in the same lines, known here because the game was drawn. "
     "Shaded: sample standard deviations over games. Axes are linear below 0.05, so that 0 has a place: a certificate "
     "of 0 says that the profile is exactly stable. Tables also hold simpler ways: best responses to the estimates, "
-    "pessimism alone, the largest estimated welfare, and a random profile, each with the certificate that holds for all "
-    "strategies at once."
+    "pessimism alone, the largest estimated welfare, and a random profile, each with the certificate that holds for "
+    "all strategies at once."
 )
 """How to read all figures but the ablation."""
 
@@ -30,7 +30,7 @@ MIXED = (
 
 CAPTIONS = {
     "1": (
-        "Left: different numbers of agents, 5 coalitions. Right: different numbers of coalitions, 10 agents. Rows 1 and "
+        "Left: different numbers of agents, 5 coalitions. Right: different numbers of coalitions. Rows 1 and "
         "2: size-dependent uniform and Gaussian models, uniformly random policy. Rows 3 and 4: 1Rand, where only the "
         "first agent explores, with the uniform model, of which the paper's text speaks there, and its size-dependent "
         f"twin, since its caption names no model. {SIZES} {DEGENERATE}"
@@ -52,10 +52,10 @@ CAPTIONS = {
         "right."
     ),
     "redrawn": (
-        "The Gaussian model with one mean per pair, coalition and game; with one mean per pair and game, the same in all "
-        "coalitions, as the paper's text has it; and with a mean drawn anew for every observation, as in the released "
-        "programs. Then every mean is 0, every strategy is stable, and the curve shows the width of a certificate alone. "
-        "All three have the same action sets."
+        "The Gaussian model with one mean per pair, coalition and game; with one mean per pair and game, the same in "
+        "all coalitions, as the paper's text has it; and with a mean drawn anew for every observation, as in the "
+        "released programs. Then every mean is 0, every strategy is stable, and the curve shows the width of a "
+        "certificate alone. All three have the same action sets."
     ),
     "actions": (
         "Three shared actions (left), as in the released programs, and eight (right); the paper says at least "

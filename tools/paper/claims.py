@@ -91,8 +91,8 @@ def _low_under_random(summary: Summary) -> Verdict:
     return Verdict(
         word,
         f"The paper's certificate is {span((c.first for c in theirs), 1)} with fewest samples and "
-        f"{span(c.last for c in theirs)} with most; it falls in {round(falls * len(theirs))} of {len(theirs)} curves, and "
-        f"to at most {LOW:g}, what one colleague can be worth, in {low}. In "
+        f"{span(c.last for c in theirs)} with most; it falls in {round(falls * len(theirs))} of {len(theirs)} curves, "
+        f"and to at most {LOW:g}, what one colleague can be worth, in {low}. In "
         f"{len(degenerate)} of {len(theirs)} curves all means are 0, so there is nothing to recover; in the others "
         f"the true gap of its strategy with most samples is {span(c.true_gap for c in learnt)}. Exactly stable "
         f"with most samples: {_share(theirs)} runs by the paper's certificate, {_share(ours)} by ours.",
@@ -151,8 +151,8 @@ def _more_agents(summary: Summary) -> Verdict:
     word = CONFIRMED if all(steps) else PARTLY if sum(steps) * 2 > len(steps) else NOT_CONFIRMED
     return Verdict(
         word,
-        f"From one number of agents to the next, the paper's certificate with most samples is larger in {sum(steps)} of "
-        f"{len(steps)} cases; it grows like n to the power {span(_growth(summary, 'n', 'paper'))} (ours, where it is "
+        f"From one number of agents to the next, the paper's certificate with most samples is larger in {sum(steps)} "
+        f"of {len(steps)} cases; it grows like n to the power {span(_growth(summary, 'n', 'paper'))} (ours, where it is "
         f"not 0: {span(_growth(summary, 'n', 'auto'))}).",
     )
 
@@ -198,14 +198,14 @@ def _mixed(figure: str, *, expected: bool) -> Callable[[Summary], Verdict]:
         far = [(sum(c.far * c.logs for c in curves), sum(c.logs for c in curves)) for curves in (theirs, ours)]
         unseen = (
             " A certificate that does not fall tells of teams within reach that never occur in the log: about these "
-            f"no method knows more than the range. The true gap was above {FAR:g} in {far[0][0]:.0f} of {far[0][1]} logs "
-            f"of all lengths with the paper's strategy, in {far[1][0]:.0f} of {far[1][1]} with ours."
+            f"no method knows more than the range. The true gap was above {FAR:g} in {far[0][0]:.0f} of {far[0][1]} "
+            f"logs of all lengths with the paper's strategy, in {far[1][0]:.0f} of {far[1][1]} with ours."
         )
         return Verdict(
             word,
             f"Exponents of M: {span(c.exponent for c in theirs)}; with most samples the paper's certificate is "
-            f"{span(c.last for c in theirs)}, at most {LOW:g} in {low} of {len(theirs)} curves, and the true gap of its "
-            f"strategy {span(c.true_gap for c in theirs)}. Ours: "
+            f"{span(c.last for c in theirs)}, at most {LOW:g} in {low} of {len(theirs)} curves, and the true gap of "
+            f"its strategy {span(c.true_gap for c in theirs)}. Ours: "
             f"{span(c.last for c in ours)}, true gap {span(c.true_gap for c in ours)}; {_share(ours)} runs certified "
             f"exactly stable.{unseen if falls == 0 else ''}",
         )

@@ -68,12 +68,10 @@ def page(folder: Path, link: str) -> str:
     if "ablation" in tables:
         lines += ["", *_ablation(known["ablation"], tables["ablation"])]
     lines += ["", "## Figures", "", READING]
-    for name in tables:
+    for name, rows in tables.items():
         figure = known[name]
         lines += ["", f"### Figure {name}", "", f"![{figure.title}]({link}/{name}.png)", ""]
-        lines.append(
-            f"*{figure.title}.* {caption(figure, _games(tables[name]))} Table: [{name}.csv]({link}/{name}.csv)."
-        )
+        lines.append(f"*{figure.title}.* {caption(figure, _games(rows))} Table: [{name}.csv]({link}/{name}.csv).")
     return "\n".join(lines) + "\n"
 
 

@@ -192,8 +192,8 @@ def _assumes(evidence: Evidence) -> tuple[str, ...]:
 def no_paper() -> str:
     """Word where there is no certificate of the paper's."""
     return (
-        f"the paper's certificate is defined for means within a range ({said('utility_range')}), independent pairs (not "
-        f"{said(noise='samples')}), actions that did not depend on earlier utilities (not "
+        f"the paper's certificate is defined for means within a range ({said('utility_range')}), independent pairs "
+        f"(not {said(noise='samples')}), actions that did not depend on earlier utilities (not "
         f"{said(adaptive=True)}), without meetings at their worst, and for bandit logs with sizes ignored and "
         "coalitions told apart, whose statistics hold sums without weights"
     )

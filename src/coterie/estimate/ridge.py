@@ -384,7 +384,7 @@ def paper_ridge(part: TotalStatistics) -> AgentRidge:
     agents, bounds = range(part.setting.n_agents), Bounds.of(part.setting)
     largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
     gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
-    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
+    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
 
 
 def printed_ridge(batches: Iterable[Batch], bounds: Bounds) -> PrintedRidge:
@@ -406,7 +406,7 @@ def printed_ridge(batches: Iterable[Batch], bounds: Bounds) -> PrintedRidge:
             gram[i] += x.T @ x
             moment[i] += x.T @ totals[:, i]
     largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
-    return PrintedRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
+    return PrintedRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
 
 
 def joint_ridge(part: TotalStatistics) -> JointRidge:

@@ -244,7 +244,8 @@ def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -
                       for step in figure.methods]  # fmt: skip
             mean, spread = np.array([np.mean(group) for group in values]), deviations(np.array(values))
             height = np.arange(len(mean)) + (place - len(lengths) / 2) * 0.1
-            axis.errorbar(mean, height, xerr=[np.minimum(spread, mean), spread], color=COLOURS[place % len(COLOURS)], marker="o",
+            colour = COLOURS[place % len(COLOURS)]
+            axis.errorbar(mean, height, xerr=[np.minimum(spread, mean), spread], color=colour, marker="o",
                           linestyle="-", linewidth=0.8, elinewidth=0.6, label=f"M = {length:,}")  # fmt: skip
         axis.set_xscale("symlog", linthresh=SMALLEST, linscale=0.5)
         axis.grid(visible=True, linewidth=0.3, alpha=0.6)

@@ -350,7 +350,7 @@ class Gaussian(Normal):
     """mu_ij^l ~ U[-1, 1] drawn once per game, then v ~ clip(N(mu, (1 - |mu|)^2), -1, 1).
 
     The paper's text has one mu_ij for each pair, the same in all coalitions: the models `gaussian-pairs` and
-    `size-gaussian-pairs`. Then all coalitions are worth the same to a pair, whose members differ only in whom they meet.
+    `size-gaussian-pairs`.
     """
 
     @classmethod

@@ -19,6 +19,7 @@ from coterie.statistics.packed import embedded, packed_length, unpacked
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
 from coterie.sums import Sums, carried
+from coterie.words import said
 
 DENSE_AGENTS = 2000
 """Up to so many agents, statistics can be had as dense arrays."""
