@@ -1,4 +1,4 @@
-"""The map of the paper, read from its page: what rows name, which tests they cite, and whether these run what is named."""
+"""The map of the paper, read from its page: what rows name, what they cite, and whether that runs what is named."""
 
 import functools
 import importlib

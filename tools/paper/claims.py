@@ -152,8 +152,8 @@ def _more_agents(summary: Summary) -> Verdict:
     return Verdict(
         word,
         f"From one number of agents to the next, the paper's certificate with most samples is larger in {sum(steps)} "
-        f"of {len(steps)} cases; it grows like n to the power {span(_growth(summary, 'n', 'paper'))} (ours, where it is "
-        f"not 0: {span(_growth(summary, 'n', 'auto'))}).",
+        f"of {len(steps)} cases; it grows like n to the power {span(_growth(summary, 'n', 'paper'))} (ours, where it "
+        f"is not 0: {span(_growth(summary, 'n', 'auto'))}).",
     )
 
 
