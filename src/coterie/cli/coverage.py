@@ -210,9 +210,8 @@ def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
     yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'agent')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
     # What never occurred is scarcer than anything that did.
-    pair, size = ([*missing, rarest][0] for missing, rarest in (
-        (found.uncovered_pairs, found.tightest_pair), (found.uncovered_sizes, found.tightest_size)
-    ))  # fmt: skip
+    pair = found.uncovered_pairs[0] if found.uncovered_pairs else found.tightest_pair
+    size = found.uncovered_sizes[0] if found.uncovered_sizes else found.tightest_size
     rows.append(
         ("pairs that a move can bring together", _yes(found.covers_pairs), _number(found.c_pair),
          _interval(found.c_pair_interval),

@@ -239,17 +239,17 @@ class PrintedRidge(AgentRidge):
     """
 
     def theta(self, agent: int) -> FloatArray:
-        return super().theta(agent)[: -self._n_own(agent)]
+        return np.asarray(super().theta(agent)[: -self._n_own(agent)])
 
     def spread(self, agent: int) -> FloatArray:
-        return super().spread(agent)[: -self._n_own(agent)]
+        return np.asarray(super().spread(agent)[: -self._n_own(agent)])
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
         return super().project(agent, np.hstack([directions, np.zeros((len(directions), self._n_own(agent)))]))
 
     def own(self, agent: int) -> FloatArray:
         """Return what is estimated of being in each coalition with oneself, shape (k,)."""
-        return super().theta(agent)[-self._n_own(agent) :]
+        return np.asarray(super().theta(agent)[-self._n_own(agent) :])
 
     def _n_own(self, agent: int) -> int:
         return len(self.moment[agent]) // self.n_agents  # of n k

@@ -189,7 +189,7 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row],
 
 def deviations(values: FloatArray) -> FloatArray:
     """Return the sample standard deviation of each row, with divisor one less than there are games; 0 for one game."""
-    return values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
+    return np.asarray(values.std(axis=1, ddof=1)) if values.shape[1] > 1 else np.zeros(len(values))
 
 
 def _by_length(rows: Sequence[Row], lengths: Any, name: str) -> FloatArray:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from coterie import checks
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.pair_evidence import PairEvidence
@@ -161,7 +161,8 @@ def _lower_ends(evidence: Evidence, delta: float) -> FloatArray:
 
 def welfare(task: Task) -> Strategy:
     """Return the profile with the largest estimated sum of utilities that a climb finds: nobody's moves count."""
-    game, best, most = task.game, None, -np.inf
+    game, most = task.game, -np.inf
+    best: BoolArray | None = None
     for profile in game.actions.sample(task.rng, STARTS):
         top = _climbed(game, profile)
         value = float(_welfares(game, top[None])[0])
@@ -171,7 +172,7 @@ def welfare(task: Task) -> Strategy:
     return Strategy.pure(best, game.agents, game.coalitions)
 
 
-def _climbed(game: Game, profile: np.ndarray) -> np.ndarray:
+def _climbed(game: Game, profile: BoolArray) -> BoolArray:
     """Return where changes of one agent's action no longer raise the sum of utilities."""
     sets = [space.enumerate() for space in game.actions.spaces]
     current, moved = profile.copy(), True
@@ -187,7 +188,7 @@ def _climbed(game: Game, profile: np.ndarray) -> np.ndarray:
     return current
 
 
-def _welfares(game: Game, profiles: np.ndarray) -> FloatArray:
+def _welfares(game: Game, profiles: BoolArray) -> FloatArray:
     rooms = game.utilities.pure_room_values(profiles)
     return np.asarray(np.where(profiles, rooms, 0.0).sum(axis=(1, 2)))
 

@@ -121,17 +121,7 @@ class Summary:
         groups: dict[tuple[str, str], list[Curve]] = {}
         for curve in self.curves:
             groups.setdefault((curve.figure, curve.method), []).append(curve)
-        return [
-            Line(
-                figure, method, len(own), sum(curve.runs for curve in own),
-                *((min(values), max(values)) for values in (
-                    [getattr(curve, name) for curve in own] for name in ("first", "last", "true_gap")
-                )),
-                round(sum(curve.stable * curve.runs for curve in own)),
-                sum(curve.held * curve.runs for curve in own) / sum(curve.runs for curve in own),
-            )
-            for (figure, method), own in groups.items()
-        ]  # fmt: skip
+        return [_line(figure, method, own) for (figure, method), own in groups.items()]
 
     def of(self, figure: str, **wanted: Any) -> list[Curve]:
         """Return the curves of a figure with these properties."""
@@ -140,6 +130,24 @@ class Summary:
             for curve in self.curves
             if curve.figure == figure and all(getattr(curve, key) == value for key, value in wanted.items())
         ]
+
+
+def _line(figure: str, method: str, curves: Sequence[Curve]) -> Line:
+    def ends(values: Sequence[float]) -> tuple[float, float]:
+        return min(values), max(values)
+
+    runs = sum(curve.runs for curve in curves)
+    return Line(
+        figure,
+        method,
+        len(curves),
+        runs,
+        ends([curve.first for curve in curves]),
+        ends([curve.last for curve in curves]),
+        ends([curve.true_gap for curve in curves]),
+        round(sum(curve.stable * curve.runs for curve in curves)),
+        sum(curve.held * curve.runs for curve in curves) / runs,
+    )
 
 
 def exponent(x: Iterable[float], y: Iterable[float]) -> float | None:
