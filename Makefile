@@ -11,7 +11,7 @@ WORKERS ?= auto
 help:
 	@echo "make demo       set up and run the main job on built-in data"
 	@echo "make test       set up, then lint, type check, and run all tests with coverage"
-	@echo "make test-fast  the tests that are quick: a minute and a half on two cores"
+	@echo "make test-fast  the tests that are quick: about six minutes on two cores"
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
 	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"

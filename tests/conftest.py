@@ -20,13 +20,14 @@ import map_rows
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Spark takes many seconds to start: whatever needs it is slow, and shares one worker and its session."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("spark"))
+def pytest_itemcollected(item):
+    """Spark takes many seconds to start: whatever needs it is slow, and shares one worker and its session.
+
+    Items are marked as they are collected, before xdist looks at them.
+    """
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -276,7 +277,6 @@ def spark():
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }.items():
         session.conf.set(key, value)
     yield session

@@ -104,7 +104,7 @@ def test_dependent_pairs_show_how_groups_of_samples_vary():
 def test_groups_of_samples_are_the_log_in_pieces(tables, options, symmetric):
     made = tables(31, symmetric=symmetric, samples=60)
     reads = {"symmetric": symmetric, "pool_coalitions": options.get("pool_coalitions", False)}
-    how = {"noise": "samples", "sizes": options.get("sizes", "ignore")}
+    how = {"noise": "samples", "sizes": options.get("sizes", "ignore"), "clues": False}
     log = coterie.Log.from_frames(**made.frames(), **reads)
     whole = Statistics.of(log, parts=PARTS, **how)
     clusters = whole.whole.clusters

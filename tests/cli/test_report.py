@@ -144,7 +144,7 @@ def test_learn_and_certify_say_why_they_differ(run, log, tmp_path):
     assert "learn may prove a smaller limit" in shown
 
 
-def test_stages_are_told_in_words(monkeypatch, capsys):
+def test_stages_are_told_in_words(log, monkeypatch, capsys):
     from rich.console import Console
 
     from coterie.cli import learn, output
@@ -154,6 +154,9 @@ def test_stages_are_told_in_words(monkeypatch, capsys):
     assert told[0] == "Looking for teams, expected so far 0.25 per person"
     assert told[1].startswith("Looking for teams that nobody wants to leave")
     assert "again" in told[2]
+    stages = []
+    coterie.StableLearner(noise="pairs", progress=lambda state: stages.append(state.method)).fit(log)
+    assert [name for name in dict.fromkeys(stages) if name in learn.STAGES] == ["beliefs", "search", "checks"]
     monkeypatch.setattr(output, "messages", Console(force_terminal=True, width=80))
     with output.at_work("Reading the log"):
         pass

@@ -151,7 +151,7 @@ def test_certificates_hold(totals, certificate):
     truth = np.random.default_rng(5).uniform(-0.3, 0.3, (len(AGENTS), len(AGENTS)))
     truth = (truth + truth.T) / 2 * ~np.eye(len(AGENTS), dtype=bool)
     held, finite = [], []
-    for seed in range(40):
+    for seed in range(20):
         made = Made([6, seed], size=3, samples=150, means=truth)
         log = made.log(totals, pool_coalitions=True, actions="one")
         k = len(log.coalitions)

@@ -19,7 +19,8 @@ SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 @given(st.text(alphabet="'=+-@\t\r\n aé\uff1d", max_size=6))
 def test_whatever_is_defused_comes_back(name):
     assert restored(defused(name)) == name
-    assert not defused(name).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"))
+    assert not defused(name).lstrip().startswith(("=", "+", "-", "@", "\uff1d"))
+    assert not defused(name).startswith(("\t", "\r", "\n"))
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\uff1d1", "\u3000=1"])

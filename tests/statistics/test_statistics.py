@@ -43,7 +43,7 @@ CASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(CASES)))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(data=st.data())
 def test_any_partition_in_any_order_gives_the_same(tables, case, data):
     """Parts may see different agents and coalitions; together they are the log."""

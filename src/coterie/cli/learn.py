@@ -104,10 +104,19 @@ def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
         yield report
 
 
+STAGES = {
+    "beliefs": "Working out what people are worth to each other",
+    "search": "Looking for teams",
+    "second pass": "Reading the samples that certify again",
+    "checks": "Testing what the promise takes for granted",
+}
+"""Stages that no number tells anything about, in words."""
+
+
 def stage(state: "Progress") -> str:
     """Return in words how far a search is."""
-    if state.method == "second pass":
-        return "Reading the samples that certify again"
+    if state.method in STAGES:
+        return STAGES[state.method]
     if state.method == "teams":  # what is minimised is the expected value, turned round
         return f"Looking for teams, expected so far {-state.value:.3g} per person"
     return f"Looking for teams that nobody wants to leave, largest gain so far {max(state.value, 0.0):.3g}"

@@ -93,13 +93,15 @@ def describes_log(command: Callable[..., int | None]) -> Callable[..., int | Non
     return with_parameters(run, [*theirs, *_parameters()])
 
 
-WORDS = {name: option.word for name, option in options.TABLE.items() if option.word is not None}
+def _words() -> dict[str, Word]:
+    """Return the options of a log that the command line offers."""
+    return {name: option.word for name, option in options.TABLE.items() if option.word is not None}
 
 
 def _parameters() -> list[inspect.Parameter]:
-    return [_parameter(name, options.TABLE[name], word) for name, word in WORDS.items()]
+    return [_parameter(name, options.TABLE[name], word) for name, word in _words().items()]
 
 
 def _said(given: dict[str, Any]) -> dict[str, Any]:
     """Take the options of a log out of what typer read."""
-    return {name: _declared(word, given.pop(name)) for name, word in WORDS.items()}
+    return {name: _declared(word, given.pop(name)) for name, word in _words().items()}

@@ -107,14 +107,9 @@ class Situation:
         declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
         if strategy is None:
             return cls(statistics, wishes, None, declared, declared, tuple(notes))
-        found, more = _assignment(statistics, wishes, strategy)
+        found, more = Given.read(strategy).strategy(statistics, wishes.rules, "the assignment")
         spaces, added = widened(wishes.admissible.spaces(declared), found)
         return cls(statistics, wishes, found, declared, spaces, (*notes, *more, *added))
-
-
-def _assignment(statistics: Statistics, wishes: Wishes, strategy: Any) -> tuple[Strategy, list[str]]:
-    """Return the assignment in the names of the log, and what to say of it."""
-    return Given.read(strategy).strategy(statistics, wishes.rules, "the assignment")
 
 
 @dataclass(frozen=True, eq=False)

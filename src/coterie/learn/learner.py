@@ -439,6 +439,7 @@ class StableLearner:
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate
+        control.tell("checks")
         self.result_ = self._result(found, wider, wishes, seed)
         self.coverage_ = self.result_.coverage
         return self

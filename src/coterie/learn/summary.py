@@ -38,8 +38,8 @@ FOR_ANY_TEAMS = (
 def glossary(text: str) -> list[tuple[str, str]]:
     """Return the unusual words that a text uses, and what they mean.
 
-    >>> [word for word, _ in glossary("A holdout certificate of 30 samples")]
-    ['certificate', 'sample', 'holdout']
+    >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 samples"))
+    'certificate, sample, holdout'
     """
     low = text.lower()
     found = [(word, meaning) for word, meaning in GLOSSARY.items() if word in low]

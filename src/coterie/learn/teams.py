@@ -175,6 +175,7 @@ class _Teams:
     def _beliefs(self, evidence: Evidence) -> Beliefs:
         if self.own.guess is not None:
             return self.own.beliefs(evidence)
+        self.control.tell("beliefs")
         inner, found = self.control.nested(), Beliefs(evidence, evidence.values, None)
         with inner.running():
             found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
@@ -188,6 +189,7 @@ class _Teams:
 
     def _searched(self, task: Task, share: float) -> tuple[Found, list[BoolArray]]:
         """Return the profiles of largest expected value, and those that come to rest."""
+        self.control.tell("search")
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
         found = best_teams(task, control, begin=begin) if self.own.solver is None else self.own.found(task, control)

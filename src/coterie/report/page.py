@@ -199,7 +199,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
             if result.today.moves
             else "expected against today: nobody moves",
         }
-    elif result.options:
+    if result.options and (result.today is None or not result.today.moves):
         worth, _, _ = expected_worth(result).partition(" (")
         amount, _, about = worth.partition(" per ")
         yield {"amount": amount, "about": f"expected per {about}"}
@@ -213,7 +213,10 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
         return
     most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
     if result.says_nothing:
-        yield {"amount": "not yet", "about": f"can anything be promised: at most {most} by moving ({sure} sure)"}
+        yield {
+            "amount": "too few data",
+            "about": f"to promise more than that anybody gains at most {most} ({sure} sure)",
+        }
     else:
         yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
 

@@ -23,6 +23,7 @@ class Progress:
     """How far a search is."""
 
     method: str
+    """What searches, or the name of a stage between searches."""
     done: int
     total: int
     """Starts or sweeps; 0 where the number is not known."""
@@ -113,6 +114,11 @@ class Control:
         if self._progress is not None:
             self._progress(Progress(method, done, total, value, self.seconds))
         self.check()
+
+    def tell(self, stage: str) -> None:
+        """Tell the caller that another stage begins, of which it is not known how long it takes."""
+        if self._progress is not None:
+            self._progress(Progress(stage, 0, 0, 0.0, self.seconds))
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -30,11 +30,11 @@ from coterie.game.utilities import FromMeans
 from coterie.solve.control import Control
 from coterie.solve.feasible import Assignments
 
-STARTS = 3
+STARTS = 6
 """From so many profiles the search begins."""
 
 ANNEALED, ANNEALED_CELLS = 4, 20_000_000
-"""So many of them are annealed first, where pairs x coalitions are not more than that."""
+"""So many are annealed first, where pairs x coalitions are not more than that; then half as many will do."""
 
 PATIENCE = 30
 """After so many kicks in vain a search ends."""
@@ -233,11 +233,13 @@ def best_teams(
         if task.spaces.size <= ENUMERATED:
             search.look_at_all()
             return search.found(1, is_optimal=True)
-        for _ in range(starts):
+        anneals = _anneals(task)
+        for _ in range(starts // 2 if anneals else starts):
             drawn = task.assignments.drawn(control)
             control.check()
             first += [] if drawn is None else [drawn]
-        first = [*_annealed(task, first[-ANNEALED:], control), *first]
+        if anneals:
+            first = [*_annealed(task, first[-ANNEALED:], control), *first]
         for profile in first:
             search.climb(profile)
             done += 1
@@ -251,22 +253,22 @@ def best_teams(
     return search.found(len(first))
 
 
-def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> list[BoolArray]:
-    """Return profiles after annealing, led to the nearest that keeps all rules; none where it does not apply.
-
-    It knows sums and averages of pairs, one coalition for each person, sizes and places.
-    """
-    game, spaces = task.game, task.spaces
-    n, k = game.n_agents, game.n_coalitions
-    alone = all(space.size <= LISTED and (space.enumerate().sum(axis=1) <= 1).all() for space, _ in spaces.groups)
+def _anneals(task: Task) -> bool:
+    """Return whether annealing applies: it knows sums and averages of pairs, and one coalition for each person."""
+    game, n, k = task.game, task.game.n_agents, task.game.n_coalitions
+    if task.fair or task.admissible.max_moves is not None or k * n * n > ANNEALED_CELLS:
+        return False
     if not isinstance(game.observed, FromMeans) or game.observed.depends_on_size:
-        return []
-    if task.fair or not alone or task.admissible.max_moves is not None:
-        return []
-    if k * n * n > ANNEALED_CELLS:
-        return []
+        return False
+    return all(space.size <= LISTED and (space.enumerate().sum(axis=1) <= 1).all() for space, _ in task.spaces.groups)
+
+
+def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> list[BoolArray]:
+    """Return profiles after annealing among what sizes and places allow, led to the nearest that keeps all rules."""
     from coterie.solve.annealing import annealed  # compiled: loaded where it is needed
 
+    game, spaces, n, k = task.game, task.spaces, task.game.n_agents, task.game.n_coalitions
+    assert isinstance(game.observed, FromMeans)  # `_anneals`
     means = np.stack([game.observed.means.matrix(l) for l in range(k)]) * ~np.eye(n, dtype=bool)
     staff = task.admissible.staff
     places = np.append(spaces.can_join, spaces.contains(np.zeros((n, k), dtype=bool))[:, None], axis=1)
@@ -278,11 +280,11 @@ def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> li
             allowed[rule.coalition] &= rule.allows(sizes)
         if isinstance(rule, PlaceRule):
             places[rule.agent] &= (np.arange(k + 1) == rule.coalition) == rule.inside
-    found = []
+    found, counted = [], factor(sizes, game.value)
     for profile in profiles:
         control.check()
         area = np.where(profile.any(axis=1), profile.argmax(axis=1), k)
-        area = annealed(means, factor(sizes, game.value), allowed, places, area, int(control.rng.integers(2**31)))
+        area = annealed(means, counted, allowed, places, area, int(control.rng.integers(2**31)))
         after = area[:, None] == np.arange(k)
         found.append(after if task.allows(after) else task.assignments.nearest(after))
     return found
