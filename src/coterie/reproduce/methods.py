@@ -155,7 +155,7 @@ def _lower_ends(evidence: Evidence, delta: float) -> FloatArray:
         return evidence.interval_arrays(delta)[0] + evidence.bounds.low * evidence.estimate.moments.unseen
     assert isinstance(evidence, TotalEvidence)
     errors = evidence.errors
-    width = math.sqrt(2 * math.log(max(np.count_nonzero(errors), 1) / delta)) * errors
+    width = math.sqrt(2 * math.log(max(int(np.count_nonzero(errors)), 1) / delta)) * errors
     return np.where(errors > 0, np.clip(evidence.values - width, evidence.bounds.low, evidence.bounds.high), 0.0)
 
 

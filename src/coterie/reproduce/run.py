@@ -127,11 +127,11 @@ def refuse_what_cannot_be_made(figures: Sequence[Figure], own: Own, workers: int
     """Refuse figures that would fail after hours: unknown methods, models and policies, sizes that are none."""
     if not figures:
         raise InputError("figures: there are none; `coterie.reproduce.figures([])` has all of the paper's")
-    for what, names, known in (
+    for what, brought, known in (
         ("method", own.methods, (*METHODS, *STEPS)),
         ("games", own.sources, MODELS),
     ):
-        for name, given in names.items():
+        for name, given in brought.items():
             if name in known:
                 raise InputError(f"{what} {name!r}: the name is taken; take another")
             if not callable(given):
