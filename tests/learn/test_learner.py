@@ -5,6 +5,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import coterie
@@ -443,6 +444,22 @@ def test_the_paper_s_certificate_of_its_own_unbounded_games(tmp_path, feedback):
         )
         # Twice the scale is twice the bonus; what is recommended hardly changes.
         assert twice.certificate_.gap > 1.5 * found.gap
+
+
+def test_the_paper_s_certificate_allows_for_pairs_that_never_met_also_with_a_small_scale():
+    """With scale 0.05 the printed bonus of an unseen pair would be 0.2, and its mean may be 1."""
+    pairs = pd.DataFrame({"sample": range(20), "coalition": "x", "agent": "a", "partner": "b", "utility": 0.1})
+    alone = pd.DataFrame([(m, a, "y" if a == "c" else "x") for m in range(20) for a in "abc"])
+    log = coterie.Log.from_frames(
+        memberships=alone.set_axis(["sample", "agent", "coalition"], axis=1), pairs=pairs, sigma=0.05,
+        utility_range=(-1, 1), actions="one",
+    )  # fmt: skip
+    today = {"a": ["x"], "b": ["x"], "c": ["y"]}
+    found = coterie.certify(log, today, certificate="paper").certificate
+    # Agent c may be worth 1 to a and to b, who may be worth -1 to each other there or here.
+    means = np.array([[[0, 0.1, 1], [0.1, 0, 1], [1, 1, 0]]] * 2)
+    game = coterie.Game(means, "one", agents=["a", "b", "c"], coalitions=["x", "y"])
+    assert found.gap >= game.gap(today) == 2.0
 
 
 def test_one_agent_is_refused(tmp_path):

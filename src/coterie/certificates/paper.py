@@ -67,11 +67,16 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
 
 
 def paper_rooms(estimate: PairEstimate, design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
-    """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed."""
-    moments = estimate.moments
+    """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed.
+
+    An unseen mean is anywhere in its range: the printed bonus says so where 0 is in the range of utilities, and would
+    not with a declared scale that is small beside the range.
+    """
+    moments, bounds = estimate.moments, estimate.bounds
     bonus = paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
     # The paper's range is [-1, 1], so its bonus scales with r; and nobody is her own partner.
-    bonus *= estimate.bounds.half_range * (moments.seen + moments.unseen)
+    bonus *= bounds.half_range * (moments.seen + moments.unseen)
+    bonus[moments.unseen > 0] = np.maximum(bonus[moments.unseen > 0], max(abs(bounds.low), abs(bounds.high)))
     return design.linear(moments.mean - bonus), design.linear(moments.mean + bonus)
 
 

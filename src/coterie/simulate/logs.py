@@ -12,7 +12,7 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from coterie import __version__, checks
+from coterie import checks
 from coterie.arrays import BoolArray
 from coterie.errors import InputError
 from coterie.files import to_json, whole_folder
@@ -181,7 +181,7 @@ class Simulation:
             "clip": utilities.clip,
             "noise": noise or utilities.default_noise,
             "policy": policy,
-            **_seeded(seed),
+            **seeded(seed),
         }
         if profile is not None:
             profile = profile if isinstance(profile, Strategy) else game.strategy(profile)
@@ -226,7 +226,7 @@ class Simulation:
         around = None if profile is None else game.strategy(profile)
         explores = policy if isinstance(policy, Policy) else exploration_policy(policy, game.actions, around)
         named = policy if isinstance(policy, str) else type(policy).__name__
-        provenance = {"model": "known game", "policy": named, **_seeded(seed)}
+        provenance = {"model": "known game", "policy": named, **seeded(seed)}
         return cls(model, explores, game, checks.generator(seed, "seed"), shared, provenance)
 
     @property
@@ -311,12 +311,11 @@ class Simulation:
                     if progress is not None:
                         progress(batch.first - 1 + len(batch.joined))
             (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
-            made = {"version": __version__, **self.provenance, "samples": n_samples}
-            write_truth(folder / "truth.json", self.game, made)
+            write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
 
 
-def _seeded(seed: checks.Seed) -> dict[str, int]:
+def seeded(seed: checks.Seed) -> dict[str, int]:
     """Return the seed as a log's truth records it, where it is a number and not a generator."""
     return {} if seed is None or isinstance(seed, np.random.Generator) else {"seed": int(seed)}
 
