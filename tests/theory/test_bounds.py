@@ -330,6 +330,7 @@ def test_pair_coverage_holds_for_a_mixed_reference():
         assert value <= pair_coverage_mixed(problem).gap(m)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 10**6))
 def test_no_gap_is_larger_than_the_largest(n, k, most, seed):
     rng = np.random.default_rng(seed)

@@ -14,7 +14,7 @@ import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -146,7 +146,8 @@ class DuckDBEngine(Engine):
         self._connection = duckdb.connect(":memory:")
         weakref.finalize(self, _close, self._connection, self._folder)
         self._run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spill'))}")
-        self._run("SET enable_progress_bar = false")
+        with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets, which has no bars
+            self._run("SET enable_progress_bar = false")
         self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
         threads = threads or os.cpu_count() or 1
         self._run(f"SET threads = {int(threads)}")
