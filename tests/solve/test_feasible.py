@@ -9,7 +9,7 @@ from coterie import ActionSpaces, InputError, Rules
 from coterie.game.admissible import Admissible
 from coterie.game.rules import TeamSize
 from coterie.solve.control import Control
-from coterie.solve.feasible import Assignments
+from coterie.solve.feasible import Assignments, Sizes
 from random_games import random_space
 from random_rules import random_rules
 
@@ -129,6 +129,23 @@ def refusal(rules, actions="one", today=None, **options):
 )
 def test_contradictions_are_named(rules, message):
     assert refusal(Rules(**rules)) == message
+
+
+def test_sizes_that_do_not_add_up_are_counted():
+    """Forty people at tables of three: a program that tries every seating does not end."""
+    agents, rooms = [f"p{i}" for i in range(40)], [f"t{l}" for l in range(14)]
+    admissible = Admissible.of(Rules(team_size="0,3"), agents, rooms)
+    found = Assignments(ActionSpaces.parse("one", agents, rooms), admissible, agents, rooms).conflict()
+    assert found.is_irreducible
+    assert found.summary == ("team size of every coalition: 0 or 3", "actions of everybody: exactly one coalition")
+
+
+@given(st.tuples(*[st.integers(0, 9)] * 4), st.booleans(), st.booleans(), st.sets(st.integers(0, 12)))
+def test_sizes_are_sets_of_numbers(ends, first_empty, second_empty, sums):
+    one, two = Sizes(*ends[:2], first_empty), Sizes(*ends[2:], second_empty)
+    listed = [{*range(each.least, each.most + 1), *([0] if each.or_empty else [])} for each in (one, two)]
+    for sizes, numbers in ((one, listed[0]), (one & two, listed[0] & listed[1])):
+        assert sizes.added_to(sum(1 << s for s in sums)) == sum(1 << s for s in {a + b for a in sums for b in numbers})
 
 
 def test_other_things_that_contradict_rules():
