@@ -101,6 +101,9 @@ def test_page_links_from_where_it_lies(tmp_path):
     assert "quick run" in text
     assert "| + exact expectations | 0.01 | 0.001 | 0.0002 |" in text
     assert "under 1Rand (" not in text  # no table, no verdict
+    assert "earlier version" not in text
+    write_rows(folder / "S1.csv", "S1", [row for row in made(QUICK["S1"], falls) if row[1].method != "random"])
+    assert "among the certificates: S1. Texts" in page(folder, "figures")
     assert "every mean utility is 0" in (folder / "S1.txt").read_text()
     assert "shaded" not in (folder / "ablation.txt").read_text()
     assert not (folder / "S2.txt").exists()

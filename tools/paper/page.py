@@ -39,6 +39,11 @@ QUICK_NOTE = """!!! note
     These are the figures of the quick run: small games, one game for each point, fewer samples.
 """
 
+EARLIER_NOTE = """!!! warning
+    Pictures and tables of these figures are from an earlier version of the experiments, with fewer methods or panels,
+    other action sets for twins, and true gaps among the certificates: {}. Texts describe what `make figures` makes now.
+"""
+
 ABLATION_TEXT = (
     "The mean certificate on the same logs, one change at a time (Gaussian model, uniformly random policy); in "
     "brackets how many runs were certified exactly stable. What each step is: `coterie.reproduce.ablation`. "
@@ -52,9 +57,11 @@ def page(folder: Path, link: str) -> str:
     known = _known(folder)
     tables = {name: read_rows(folder / f"{name}.csv") for name in _present(folder, known)}
     summary = summarise(tables)
+    earlier = [name for name, rows in tables.items() if not _is_as_planned(known[name], rows)]
     lines = [
         INTRODUCTION,
         *([QUICK_NOTE] if known is QUICK else []),
+        *([EARLIER_NOTE.format(", ".join(earlier))] if earlier else []),
         "## Claim by claim",
         "",
         "| the paper says | verdict | what the tables say | figure |",
@@ -90,6 +97,12 @@ def write_page(path: Path, folder: Path) -> None:
 def _known(folder: Path) -> dict[str, Figure]:
     """Return the figures as they were planned for the run whose results are in a folder."""
     return QUICK if read_json(folder / "summary.json").get("quick") else FIGURES
+
+
+def _is_as_planned(figure: Figure, rows: Sequence[tuple[str, Row]]) -> bool:
+    """Return whether a table holds every panel and method of its figure."""
+    found = {(panel, row.method) for panel, row in rows}
+    return all((panel.name, method) in found for panel in figure.panels for method in figure.tabled)
 
 
 def _games(rows: Sequence[tuple[str, Row]]) -> int:
