@@ -23,6 +23,10 @@ Seed = int | np.random.Generator | None
 """Where randomness comes from: a number repeats, None never does, a Generator goes on where it is."""
 
 
+LEAST_PROBABILITY = 1e-300
+"""Certificates divide delta among events, and take logarithms of the parts: these must not be 0."""
+
+
 def shown(value: Any) -> str:
     """Return `value` for a message: its repr, cut where it is long."""
     try:
@@ -80,8 +84,8 @@ def number(value: Any, what: str, at_least: float | None = None) -> float:
     return found
 
 
-def whole(value: Any, what: str, at_least: int) -> int:
-    """Return `value` as an int of at least `at_least`."""
+def whole(value: Any, what: str, at_least: int, at_most: int | None = None) -> int:
+    """Return `value` as an int of at least `at_least`, and perhaps of no more than `at_most`."""
     try:
         found = int(value) if _is_number(value) else None
     except (ValueError, OverflowError):  # not a number, infinity
@@ -90,6 +94,8 @@ def whole(value: Any, what: str, at_least: int) -> int:
         raise InputError(f"{what}: expected a whole number, got {shown(value)}")
     if found < at_least:
         raise InputError(f"{what}: expected at least {at_least}, got {shown(found)}")
+    if at_most is not None and found > at_most:
+        raise InputError(f"{what}: expected at most {at_most:,}, got {shown(found)}")
     return found
 
 
@@ -122,6 +128,8 @@ def probability(value: Any, what: str) -> float:
     found = number(value, what)
     if not 0 < found < 1:
         raise InputError(f"{what}: expected a number between 0 and 1, got {shown(value)}")
+    if found < LEAST_PROBABILITY:
+        raise InputError(f"{what}: expected a number from {LEAST_PROBABILITY:g} up, got {shown(value)}")
     return found
 
 

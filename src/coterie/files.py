@@ -1,17 +1,21 @@
 """Output that appears whole or not at all, and reading text, CSV and JSON."""
 
 import csv
+import errno
 import io
 import json
 import math
 import os
 import re
 import shutil
+import stat
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,26 +24,105 @@ from coterie import checks
 from coterie.checks import shown
 from coterie.errors import InputError
 
+fcntl: Any
+try:
+    fcntl = import_module("fcntl")
+except ImportError:  # systems without such locks, where nothing is cleaned up after others
+    fcntl = None
+
 SEPARATORS = (",", ";", "\t")
 """What may stand between the cells of a CSV table."""
+
+LARGEST_TEXT = 1 << 30
+"""How many bytes a file of JSON, or a small table, may have."""
+
+DEEPEST, MOST_DIGITS = 64, 300
+"""How many lists and objects of JSON may be within each other, and how many digits a whole number may have."""
+
+TEMPORARY = "coterie-"
+"""What the names of temporary folders begin with."""
+
+UNFINISHED = ".coterie-unfinished-"
+"""The same for those in which files are made, beside where they are to be."""
+
+LOCK, CONTENT, MOVING = ".lock", "content", "moving.json"
+"""In temporary folders: what their process holds; what is made; what is being moved out of it."""
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path to write to; it replaces `path` only if the block succeeds."""
+    """Give a temporary path to write to; it replaces `path` only if the block succeeds.
+
+    Links are followed, and a file that is there already keeps its permissions and its owner. A pipe or a terminal
+    is never replaced: once everything is made, it is written to. What is written is on the disk when it appears.
+    """
     path = checks.path(path, "file")
-    if path.is_dir():
+    there = _status(path)
+    if there is not None and stat.S_ISDIR(there.st_mode):
         raise InputError(f"{path}: is a folder, expected a file name")
-    with _existing(path.parent):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            os.close(handle)
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        with _written_through(path, there) as temporary:
             yield temporary
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        return
+    target = Path(os.path.realpath(path))
+    with _existing(target.parent), temporary_folder(target.parent, UNFINISHED) as folder:
+        temporary = folder / target.name
+        temporary.touch()
+        yield temporary
+        _like(temporary, there)
+        _on_disk(temporary)
+        temporary.replace(target)
+        _on_disk(target.parent)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return what there is at the end of links, None for nothing."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as problem:  # links that lead to each other, a file where a folder should be, a name too long
+        raise InputError(f"{path}: cannot be written ({problem.strerror or problem})") from None
+
+
+@contextmanager
+def _written_through(path: Path, there: os.stat_result) -> Iterator[Path]:
+    """Give a temporary path, and pass what was written there to a pipe or a terminal when the block succeeds."""
+    if not (stat.S_ISFIFO(there.st_mode) or stat.S_ISCHR(there.st_mode)):
+        raise InputError(f"{path}: is a disk or a socket, expected a file name")
+    with temporary_folder() as folder:
+        temporary = folder / path.name
+        temporary.touch()
+        yield temporary
+        with temporary.open("rb") as made, path.open("wb") as passed:
+            shutil.copyfileobj(made, passed)
+
+
+def _like(temporary: Path, there: os.stat_result | None) -> None:
+    """Give a file the owner and the permissions of the one that it replaces, or those of any new file."""
+    if there is None:
+        temporary.chmod(0o666 & ~_umask())
+        return
+    with suppress(OSError, AttributeError):  # only root may give files away, and only where files have owners
+        os.chown(temporary, there.st_uid, there.st_gid)
+    temporary.chmod(stat.S_IMODE(there.st_mode))
+
+
+def _on_disk(path: Path) -> None:
+    """Wait until a file, or the list of what is in a folder, is on the disk."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # systems that do not open folders
+        if path.is_dir():
+            return
+        raise
+    try:
+        os.fsync(handle)
+    except OSError as problem:
+        if problem.errno not in {errno.EINVAL, errno.ENOTSUP, errno.EBADF}:  # file systems that cannot
+            raise
+    finally:
+        os.close(handle)
 
 
 @contextmanager
@@ -47,24 +130,95 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder to fill; its files are in `path` only if the block succeeds.
 
     An existing folder is taken only if it is empty, and it stays the same folder, since it may be
-    somebody's current one: nothing of the user's is ever removed.
+    somebody's current one: nothing of the user's is ever removed. What a run that was killed left there
+    is none of the user's.
     """
     path = checks.path(path, "folder", "the path of a folder")
     is_there = path.exists()
+    if is_there and path.is_dir():
+        _forget_unfinished(path)
     if is_there and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path}: already exists and is not an empty folder")
     place = path if is_there else path.parent
-    with _existing(place):
-        temporary = Path(tempfile.mkdtemp(dir=place, prefix=f".{path.name}."))
-        try:
-            yield temporary
-            if is_there:
-                _move_up(temporary)
-            else:
-                temporary.chmod(0o777 & ~_umask())
-                temporary.replace(path)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    with _existing(place), temporary_folder(place, UNFINISHED) as made:
+        content = made / CONTENT
+        content.mkdir()
+        yield content
+        for item in content.rglob("*"):
+            _on_disk(item)
+        _on_disk(content)
+        if is_there:
+            _move_up(content, path)
+        else:
+            content.chmod(0o777 & ~_umask())
+            content.replace(path)
+        _on_disk(place)
+
+
+@contextmanager
+def temporary_folder(place: Path | None = None, prefix: str = TEMPORARY) -> Iterator[Path]:
+    """Give a folder that is gone after the block, or, if the process is killed in it, at the next start of another.
+
+    Parameters
+    ----------
+    place
+        Where it is, by default where the system keeps what is temporary.
+    prefix
+        What its name begins with.
+    """
+    place = Path(tempfile.gettempdir()) if place is None else place
+    _forget_killed(place, prefix)
+    folder = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
+    try:
+        with _locked(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a lock that the system takes back from a process that ends in any way."""
+    with (folder / f"{LOCK}.new").open("wb") as held:
+        if fcntl is not None:
+            with suppress(OSError):  # on file systems without locks nobody cleans up
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                Path(held.name).rename(folder / LOCK)  # only now, so that nobody finds it unlocked
+        yield
+
+
+def _forget_killed(place: Path, prefix: str) -> None:
+    """Remove the temporary folders of ours in a place whose processes are gone."""
+    if fcntl is None:
+        return
+    with suppress(OSError):
+        for folder in [Path(entry.path) for entry in os.scandir(place) if entry.name.startswith(prefix)]:
+            if not folder.is_symlink() and folder.stat().st_uid == os.geteuid() and not _is_in_use(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Return whether a process holds a temporary folder; so it is said of folders that are none."""
+    try:
+        with (folder / LOCK).open("rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Return whether files are being moved into a folder, or were when their process was killed."""
+    return any(folder.glob(f"{UNFINISHED}*/{MOVING}"))
+
+
+def _forget_unfinished(folder: Path) -> None:
+    """Remove what a process that was killed had moved into a folder."""
+    for made in folder.glob(f"{UNFINISHED}*"):
+        if not _is_in_use(made):
+            for name in json.loads(read_text(made / MOVING)) if (made / MOVING).exists() else ():
+                _remove(folder / name)
+            shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager
@@ -81,20 +235,29 @@ def _existing(folder: Path) -> Iterator[None]:
         raise
 
 
-def _move_up(folder: Path) -> None:
-    """Move everything in a folder to the one around it, or nothing."""
-    moved: list[Path] = []
+def _move_up(content: Path, target: Path) -> None:
+    """Move everything in a temporary folder to another, or nothing; a list says what, in case that is cut short."""
+    items = sorted(content.iterdir())
+    moving = content.parent / MOVING
+    moving.write_text(json.dumps([item.name for item in items]), encoding="utf-8")
+    _on_disk(moving)
+    _on_disk(content.parent)
     try:
-        for item in sorted(folder.iterdir()):
-            moved.append(folder.parent / item.name)
-            item.rename(moved[-1])
+        for item in items:
+            item.rename(target / item.name)
+        _on_disk(target)
+        moving.unlink()
     except BaseException:
-        for item in moved:
-            if item.is_dir():
-                shutil.rmtree(item, ignore_errors=True)
-            else:
-                item.unlink(missing_ok=True)
+        for item in items:
+            _remove(target / item.name)
         raise
+
+
+def _remove(item: Path) -> None:
+    if item.is_dir() and not item.is_symlink():
+        shutil.rmtree(item, ignore_errors=True)
+    else:
+        item.unlink(missing_ok=True)
 
 
 def _umask() -> int:
@@ -233,7 +396,11 @@ def read_text(path: str | os.PathLike[str]) -> str:
     place = checks.path(path, "file")
     try:
         # Not `read_text`, which would change line ends inside quotes.
-        return place.read_bytes().decode("utf-8-sig")
+        with place.open("rb") as file:
+            content = file.read(LARGEST_TEXT + 1)
+        if len(content) > LARGEST_TEXT:
+            raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, which is the limit of such files")
+        return content.decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     except UnicodeDecodeError:
@@ -248,13 +415,51 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of JSON text."""
+    """Return the value of JSON text.
+
+    Keys that occur twice, numbers that no double holds, integers beyond `MOST_DIGITS` and lists or objects more
+    than `DEEPEST` within each other are refused: no file of ours has them, and others would be read in part.
+    """
     try:
-        return json.loads(text.removeprefix("\ufeff"))
+        value = json.loads(
+            text.removeprefix("\ufeff"), object_pairs_hook=_once_each, parse_int=_integer, parse_float=_float
+        )
     except RecursionError:
-        raise InputError("is not JSON that can be read (lists or objects within each other are too deep)") from None
-    except ValueError as problem:  # also an integer of thousands of digits
+        raise InputError(_TOO_DEEP) from None
+    except InputError:
+        raise
+    except ValueError as problem:
         raise InputError(f"is not JSON ({problem})") from None
+    level, depth = [value], 0
+    while level := [item for item in level if isinstance(item, (list, dict))]:
+        depth += 1
+        if depth > DEEPEST:
+            raise InputError(_TOO_DEEP)
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    return value
+
+
+_TOO_DEEP = "is not JSON that can be read (lists or objects within each other are too deep)"
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"is not JSON that can be read (the key {shown(twice)} occurs twice)")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise InputError(f"is not JSON that can be read (a whole number of {len(digits)} digits)")
+    return int(digits)
+
+
+def _float(written: str) -> float:
+    if not math.isfinite(found := float(written)):
+        raise InputError(f"is not JSON that can be read (the number {shown(written)} is not finite)")
+    return found
 
 
 def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False) -> tuple[str, list[str]]:

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+
+from coterie.log.engine import DuckDBEngine
 
 COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
@@ -217,3 +220,73 @@ def test_refusals_of_a_profile_name_the_file(call, tmp_path, text):
         assert code == 2
         assert err.startswith(f"error: {file}: ")
     assert "profile: p1 plays a set that is not among their actions" in err
+
+
+STEERING = "Ada\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+"""A name that sets the title of a terminal, clears it, turns it red and writes from right to left."""
+
+
+def is_harmless(text):
+    return all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_names_cannot_steer_the_terminal(call, files, tmp_path):
+    truth = TRUTH | {"agents": [STEERING, "b"], "coalitions": [f"c{STEERING}", "d"]}
+    together = {"actions": {STEERING: [f"c{STEERING}"], "b": ["d"]}}
+    both = {"actions": {STEERING: [f"c{STEERING}", "d"], "b": ["d"]}}
+    for strategy in (together, both, {"actions": {f"{STEERING}2": []}}):
+        for more in ([], ["--json"]):
+            code, out, err = call(*files(truth, strategy), *more)
+            assert is_harmless(out + err), (out, err)
+            assert code == 0 or "Ada\\x1b" in err
+    assert json.loads(call(*files(truth, together), "--json")[1])["worst"]["agent"] in {STEERING, "b"}
+    (tmp_path / "totals.csv").write_text(f"sample,agent,utility\n1,{STEERING},1\n1,b,1\n1,c,1\n", encoding="utf-8")
+    (tmp_path / "memberships.csv").write_text(
+        "sample,agent,coalition\n" + "".join(f"1,{name},x{STEERING}\n" for name in (STEERING, "b", "c")),
+        encoding="utf-8",
+    )
+    code, out, err = call("coverage", tmp_path)
+    assert "Ada\\x1b" in out
+    assert is_harmless(out + err)
+    for words in (["coverage", tmp_path / STEERING], ["learn", tmp_path, "--since", STEERING], [STEERING]):
+        code, out, err = call(*words)
+        assert code == 2
+        assert "Ada\\x1b" in err
+        assert is_harmless(out + err)
+
+
+def test_no_message_is_longer_than_a_screen(call, tmp_path):
+    long = tmp_path / ("a" * 200) / ("b/" * 2500)
+    for words in (["inspect", long], ["x" * 5000], ["inspect", tmp_path / ("a" * 999)]):
+        code, _, err = call(*words)
+        assert (code, err.startswith("error: ")) == (2, True), err
+        assert len(err) < 2100
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_while_a_log_is_read(call, tmp_path, monkeypatch, sent, code, said):
+    """DuckDB turns whatever a signal raises within a query into an error of its own."""
+
+    def slow(*_, **__):
+        threading.Timer(0.3, os.kill, (os.getpid(), getattr(signal, sent))).start()
+        DuckDBEngine().table("SELECT sum(a.range * b.range) AS s FROM range(1000000) a, range(1000000) b")
+
+    monkeypatch.setattr("coterie.log.log._open", slow)
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
+    assert call("inspect", tmp_path) == (code, "", f"error: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--delta", "1e-323"], "--delta: expected a number from 1e-300 up, got 1e-323"),
+        (["--target-gap", "nan"], "--target-gap: expected a finite number, got nan"),
+        (["--actions", "[[1" + "0" * 400 + "]]"], "a whole number of 401 digits"),
+        (["--actions", "[" * 990 + "]" * 990], "too deep"),
+        (["--coalitions", "1000000000", "--pool-coalitions"], "--coalitions: expected at most 100,000"),
+    ],
+)
+def test_extreme_options_are_refused(call, tmp_path, words, message):
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n2,x,a,b,0.5\n")
+    code, _, err = call("learn", tmp_path, *words)
+    assert (code, message in err) == (2, True), err

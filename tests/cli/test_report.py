@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import zipfile
 from pathlib import Path
 
@@ -54,12 +55,13 @@ def test_every_kind_of_file_is_written_and_said(run, log, tmp_path):
         ("r.pdf", "goes by the extension, expected .json"),
         ("none/r.json", "there is no such folder"),
         (".", "is a folder"),
-        ("pipe.json", "is not a regular file"),
+        ("socket.json", "is a disk or a socket"),
     ],
 )
 def test_targets_are_looked_at_before_the_work(run, tmp_path, monkeypatch, target, message):
     monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe.json")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("socket.json")
     monkeypatch.setattr("coterie.learn.learner.StableLearner.fit", lambda *_: pytest.fail("worked"))
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
     code, _, complaint = run("learn", "pairs.csv", "--out", target)

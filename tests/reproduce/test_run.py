@@ -2,7 +2,12 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -326,3 +331,37 @@ def test_spread_is_the_sample_standard_deviation():
     values = np.array([[1.0, 3.0, 8.0], [2.0, 2.0, 2.0]])
     assert deviations(values) == pytest.approx([np.sqrt(13), 0.0])
     assert deviations(values[:, :1]) == pytest.approx([0.0, 0.0])
+
+
+WAITING = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from coterie.reproduce.run import _follow_the_parent
+if __name__ == "__main__":
+    pool = ProcessPoolExecutor(1, get_context("spawn"), _follow_the_parent)
+    print(pool.submit(os.getpid).result(), flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_parent_that_is_killed(tmp_path):
+    script = tmp_path / "waiting.py"
+    script.write_text(WAITING)
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
+        worker = int(parent.stdout.readline())
+        parent.kill()
+    until = time.monotonic() + 20
+    while is_running(worker) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_running(worker)
+
+
+def is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{process}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -6,7 +6,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was no
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
@@ -62,11 +62,12 @@ _UsageError: Any = typer.BadParameter.__base__
 def main() -> None:
     """Run the command line and exit with its code."""
     print_anything()
-    with _termination_as_exception(), spelled(command_line):
-        sys.exit(_run())
+    with _signals() as caught, spelled(command_line):
+        sys.exit(_run(caught))
 
 
-def _run() -> int:
+def _run(caught: Sequence[int]) -> int:
+    """Run the command; return its exit code. Signals that came in the meantime are in `caught`."""
     try:
         code = app(prog_name=app.info.name, standalone_mode=False)
         sys.stdout.flush()
@@ -81,8 +82,8 @@ def _run() -> int:
     except MemoryError as problem:
         complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
         return 1
-    except (KeyboardInterrupt, typer.Abort):
-        code = 130
+    except (KeyboardInterrupt, _Terminated, typer.Abort):
+        code = 128 + signal.SIGINT
     except BrokenPipeError:
         stop_printing()
         return 0
@@ -91,11 +92,17 @@ def _run() -> int:
             stop_printing()
             return 0
         raise
+    except RuntimeError:  # what libraries in C++ make of an exception that a signal raised within them
+        if not caught:
+            raise
+        code = 128 + caught[-1]
     except OSError as problem:  # no permission, no space left
         complain(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
         return 1
-    if code == 130:
-        complain("interrupted")
+    if code == 128 + signal.SIGINT and caught:  # typer and DuckDB make an interrupt of any signal
+        code = 128 + caught[-1]
+    if code in {128 + signal.SIGINT, 128 + signal.SIGTERM}:
+        complain("interrupted" if code == 128 + signal.SIGINT else "terminated")
     return code if isinstance(code, int) else 0
 
 
@@ -110,15 +117,21 @@ def _bad_usage(problem: Any) -> int:
 
 
 @contextmanager
-def _termination_as_exception() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that half-written output is removed."""
+def _signals() -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM unwind the stack, so that half-written output is removed; give those that came."""
+    caught: list[int] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
-        complain("terminated")
-        sys.exit(128 + signum)
+        caught.append(signum)
+        raise KeyboardInterrupt if signum == signal.SIGINT else _Terminated
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {signum: signal.signal(signum, stop) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield caught
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+
+class _Terminated(BaseException):
+    """SIGTERM: unlike an interrupt, it does not leave time to write the best so far."""

@@ -140,7 +140,7 @@ def _never(pair: "PairWitness") -> str:
 
 
 def _hidden(direction: "Direction") -> str:
-    terms = [f"{term.weight:+.2g} x {short(term.partner)} in {term.coalition}" for term in direction.terms]
+    terms = [f"{term.weight:+.2g} x {short(term.partner)} in {short(term.coalition)}" for term in direction.terms]
     return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to their move"
 
 
@@ -188,7 +188,7 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
     if found.worst_direction is not None and not found.worst_direction.is_hidden:
         direction = found.worst_direction
         yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
-        rows = [(f"{term.weight:+.2f}", short(term.partner), "in", term.coalition) for term in direction.terms]
+        rows = [(f"{term.weight:+.2f}", short(term.partner), "in", short(term.coalition)) for term in direction.terms]
         yield from aligned(rows, left=(1, 2, 3))
     if rarest is not None and len(agents) <= MAP_AGENTS:
         yield from ("", "How often two agents met, in the rarest coalition where a move can bring them together")

@@ -1,12 +1,12 @@
 """`coterie demo`: a simulated consulting firm, from its records to everybody's teams."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from coterie.cli.output import messages, results, wrapped
+from coterie.files import temporary_folder, whole_file
 from coterie.words import signed
 
 
@@ -31,18 +31,19 @@ def command(
     ):  # fmt: skip
         results.print(line)
     results.print()
-    with tempfile.TemporaryDirectory() as kept:
-        folder = Path(kept) / "firm" if out is None else out
+    with temporary_folder() as kept:
+        folder = kept / "firm" if out is None else out
         firm.simulation.write_log(folder, DAYS)
         today = todays_teams()
         rows = [f"{agent},{domain}\n" for agent, domains in today.actions.items() for domain in domains or [""]]
-        (folder / "today.csv").write_text("agent,coalition\n" + "".join(rows), encoding="utf-8")
+        with whole_file(folder / "today.csv") as temporary:
+            temporary.write_text("agent,coalition\n" + "".join(rows), encoding="utf-8")
         learner = StableLearner(rules=Rules(team_size=TEAM_SIZE), today=today).fit(folder)
     deliver(learner.result_, target_gap=None, as_json=False, quiet=False, timed=False)
     result = learner.result_
     gap = game.gap(learner.strategy_, result.stability, result.rules)
     better = float((game.values(learner.strategy_) - game.values(today)).mean())
-    held = "held" if holds(gap, learner.certificate_.gap) else "did NOT hold"
+    held = "held" if holds(gap, learner.certificate_.gap, game.rounding) else "did NOT hold"
     results.print()
     for line in wrapped(
         "The firm is simulated, so the truth is known: the most that anybody really gains by moving or changing places "

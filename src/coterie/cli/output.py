@@ -5,7 +5,9 @@ are given as `rich.text.Text`.
 """
 
 import codecs
+import json
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,10 +18,28 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from coterie.errors import clipped
 from coterie.files import to_json
 
-results = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+class _Safe(Console):
+    """A console on which nothing that came from outside can steer the terminal: what is printed, is printed here."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, with control characters as escapes; lines may end."""
+        super().print(*(_safe(one) for one in objects), **options)
+
+
+def _safe(shown: Any) -> Any:
+    if isinstance(shown, Text):  # of the same length, so that styles stay where they are
+        shown = shown.copy()
+        shown.plain = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in shown.plain)
+        return shown
+    return "\n".join(printable(line) for line in shown.split("\n")) if isinstance(shown, str) else shown
+
+
+results = _Safe(highlight=False, soft_wrap=True, markup=False, emoji=False)
+messages = _Safe(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 NAME_CELLS = 24
@@ -30,12 +50,12 @@ WIDTH = 100
 
 def complain(text: str) -> None:
     """Print one error message."""
-    messages.print(Text.assemble(("error:", "bold red"), f" {text}"))
+    messages.print(Text.assemble(("error:", "bold red"), f" {clipped(_safe(text))}"))
 
 
 def warn(text: str) -> None:
     """Print one warning."""
-    messages.print(Text.assemble(("warning:", "yellow"), f" {text}"))
+    messages.print(Text.assemble(("warning:", "yellow"), f" {_safe(text)}"))
 
 
 @contextmanager
@@ -57,7 +77,11 @@ def at_work(doing: str, *, quiet: bool = False) -> Iterator[None]:
 def show_json(value: Any) -> None:
     """Print a result as JSON, as a file would hold it; in ASCII where the output is not UTF-8."""
     encoding = codecs.lookup(results.encoding).name
-    results.file.write(to_json(value, ascii_only=encoding != "utf-8"))
+    text = to_json(value, ascii_only=encoding != "utf-8")
+    # Only texts hold what cannot be printed, and there an escape means the same.
+    results.file.write(
+        re.sub(r"[^\n\x20-\x7e]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
+    )
 
 
 def print_anything() -> None:

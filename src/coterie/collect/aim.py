@@ -41,6 +41,9 @@ LONGER = 10
 FEW = 100
 """unless it has no more samples than this."""
 
+MOST_COLLECTED = 10**12
+"""How many samples may be planned."""
+
 LARGER_DELTA = 0.1
 """What a certificate would be with this delta is told where nothing else helps."""
 
@@ -281,7 +284,7 @@ def aim_in(
     checks.probability(delta, said("delta"))
     checks.boolean(fresh, said("fresh"))
     if samples is not None:
-        checks.whole(samples, said("collect"), 1)
+        checks.whole(samples, said("collect"), 1, MOST_COLLECTED)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     return _Planner(situation, delta, fresh, rng).aim(samples, target_gap)

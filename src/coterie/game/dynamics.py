@@ -19,7 +19,7 @@ from coterie import checks
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
 from coterie.game.actions import names_in
-from coterie.game.game import STABLE_WITHIN, Deviation, Game
+from coterie.game.game import Deviation, Game
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.utilities import ProfileRooms, Rooms
@@ -84,7 +84,7 @@ def _sweep(game: Game, rooms: Rooms, order: IntArray, trajectory: list[Deviation
         values = rooms.of(agent)
         best, actions = game.actions.spaces[agent].best_responses(values)
         gains = best - (values * rooms.profiles[:, agent]).sum(axis=1)
-        moving = gains > STABLE_WITHIN
+        moving = gains > game.rounding
         rooms.move(agent, moving, actions)
         moves += moving
         if trajectory is not None and moving[0]:
@@ -120,10 +120,10 @@ def best_response_dynamics(
     """
     start = _checked_start(game, start)
     order = np.arange(game.n_agents) if seed is None else checks.generator(seed, "seed").permutation(game.n_agents)
-    rooms, trajectory, course = game.utilities.rooms(start.sets), list[Deviation](), _Course(start.sets)
+    rooms, trajectory, course = game.utilities.rooms(start.sets), list[Deviation](), _Course(start.sets, game.rounding)
     for sweep in range(checks.whole(max_sweeps, "max_sweeps", 0) + 1):
         gap = _gap(game, rooms)
-        if trajectory and gap <= 1000 * STABLE_WITHIN:  # close enough for rounding to matter
+        if trajectory and gap <= 1000 * game.rounding:  # close enough for rounding to matter
             rooms.refresh()
             gap = _gap(game, rooms)
         if course.ends(rooms.profile, gap) or sweep == max_sweeps:
@@ -135,7 +135,8 @@ def best_response_dynamics(
 class _Course:
     """The best profile on the way, and whether it came to rest or to one where it was before."""
 
-    def __init__(self, start: BoolArray) -> None:
+    def __init__(self, start: BoolArray, rounding: float) -> None:
+        self._rounding = rounding
         self.best, self.smallest = start, np.inf
         self.status: Status = "limit"
         self._seen: set[bytes] = set()
@@ -145,7 +146,7 @@ class _Course:
         if gap < self.smallest:
             self.best, self.smallest = profile.copy(), gap
         key = _key(profile)
-        if gap <= STABLE_WITHIN:
+        if gap <= self._rounding:
             self.status = "converged"
         elif key in self._seen:
             self.status = "cycled"
@@ -184,7 +185,7 @@ def step_dynamics(
         After so many steps it gives up.
     """
     start = current = _checked_start(game, start)
-    trajectory, course = list[Deviation](), _Course(start.sets)
+    trajectory, course = list[Deviation](), _Course(start.sets, game.rounding)
     for step in range(checks.whole(max_steps, "max_steps", 0) + 1):
         worst = game.worst(current, stability, rules)
         gap = 0.0 if worst is None else max(worst.gain, 0.0)

@@ -151,10 +151,10 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
 
 def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:
     """Return those of which none other is at least as good in certificate and value, and better in one."""
-    found = []
+    found, close = [], CLOSE * float(np.abs(np.concatenate([worth, gaps[np.isfinite(gaps)]])).max(initial=0.0))
     for t in range(len(gaps)):
-        as_good = (gaps <= gaps[t] + CLOSE) & (worth >= worth[t] - CLOSE)
-        better = (gaps < gaps[t] - CLOSE) | (worth > worth[t] + CLOSE)
+        as_good = (gaps <= gaps[t] + close) & (worth >= worth[t] - close)
+        better = (gaps < gaps[t] - close) | (worth > worth[t] + close)
         if not (as_good & better).any():
             found.append(t)
     return found

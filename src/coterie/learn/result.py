@@ -385,10 +385,12 @@ class Result:
             "likely": data.get("likely_gap"),
             "rules": Rules.from_json(data["rules"]) if data.get("rules") else Rules(),
             "options": tuple(
-                record(Option, {**one, "strategy": Strategy.from_json(one["strategy"], agents, coalitions)}, "options")
-                for one in data.get("options", ())
+                _with_strategy(Option, one, "options", agents, coalitions)
+                for one in typed(tuple[Any, ...], data.get("options", ()), "options")
             ),
-            "today": _today(data.get("today"), agents, coalitions),
+            "today": None
+            if data.get("today") is None
+            else _with_strategy(Today, data["today"], "today", agents, coalitions),
             "explanations": {
                 agent: Explanation.of(agent, rooms, best.get(agent), least.get(agent))
                 for agent, rooms in explained.items()
@@ -419,13 +421,11 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _today(data: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Today | None:
-    if data is None:
-        return None
-    found: Today = record(
-        Today, {**data, "strategy": Strategy.from_json(data["strategy"], agents, coalitions)}, "today"
-    )
-    return found
+def _with_strategy(kind: Any, data: Any, where: str, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Any:
+    """Return a record that holds a strategy."""
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where}: expected an object, got {checks.shown(data)}")
+    return record(kind, {**data, "strategy": Strategy.from_json(data.get("strategy"), agents, coalitions)}, where)
 
 
 _NEEDED: dict[str, type] = {

@@ -9,22 +9,21 @@ queries themselves are the same for every engine.
 import os
 import re
 import shutil
-import tempfile
 import uuid
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
+from coterie.files import temporary_folder
 from coterie.log.options import Options
-from coterie.log.tables import WINDOWS, Dialect, Source, find_log
+from coterie.log.tables import WINDOWS, Dialect, Source, find_log, refuse_twins, too_many_cells
 from coterie.words import said
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
@@ -107,12 +106,12 @@ def utility_expression(column: str, kind: str, *, decimal_comma: bool) -> str:
 
 def is_text(kind: str) -> bool:
     """Return whether an engine's type is some kind of string."""
-    return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8"))
+    return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8")) and not kind.endswith("]")
 
 
 def file_pattern(path: str) -> str:
-    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards."""
-    return quoted(re.sub(r"([\[*?])", r"[\1]", path))
+    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards, or a home folder."""
+    return quoted(re.sub(r"([\[*?])", r"[\1]", str(Path(path).absolute())))
 
 
 def quoted(text: str) -> str:
@@ -142,12 +141,15 @@ class DuckDBEngine(Engine):
         import duckdb  # here, to keep `import coterie` light
 
         self._duckdb = duckdb
-        self._folder = tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
-        self._connection = duckdb.connect(":memory:")
-        weakref.finalize(self, _close, self._connection, self._folder)
-        self._run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spill'))}")
+        left = ExitStack()
+        self._folder = left.enter_context(temporary_folder())
+        self._connection = left.enter_context(duckdb.connect(":memory:"))
+        weakref.finalize(self, left.close)
+        self._run(f"SET temp_directory = {quoted(str(self._folder / 'spill'))}")
         with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets, which has no bars
             self._run("SET enable_progress_bar = false")
+        for setting in _CLOSED:
+            self._run(f"SET {setting} = false")
         self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
         threads = threads or os.cpu_count() or 1
         self._run(f"SET threads = {int(threads)}")
@@ -159,26 +161,62 @@ class DuckDBEngine(Engine):
             raise InputError(
                 f"{said('memory_limit')}: expected something like 2GB or 500MB, got {memory_limit!r}"
             ) from None
+        self._parquet: list[Source] = []
+        self._is_sealed = False
+
+    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+        sources, options = super().find_log(path, sheet)
+        self._seal([file for source in sources for file in source.files])
+        return sources, options
+
+    def _seal(self, files: Sequence[str]) -> None:
+        """Let queries read these files and what we write ourselves, and nothing else; nothing can undo that."""
+        if self._is_sealed:
+            return
+        self._is_sealed = True
+        # As names and as patterns, see `file_pattern`: DuckDB asks for both.
+        allowed = sorted(
+            {quoted(str(Path(file).absolute())) for file in files} | {file_pattern(file) for file in files}
+        )
+        self._run(f"SET allowed_paths = [{', '.join(allowed)}]")
+        self._run(f"SET allowed_directories = [{quoted(f'{self._folder}/')}]")
+        self._run("SET enable_external_access = false")
+        self._run("SET lock_configuration = true")
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
             return dict.fromkeys(source.dialect.header, "varchar")
+        self._refuse_columns(source)
         try:
             described = self._connection.sql(f"DESCRIBE SELECT * FROM {self._raw(source)}").to_arrow_table()
         except (self._duckdb.OutOfMemoryException, self._duckdb.IOException) as problem:
             raise self._failure(problem) from None
         except self._duckdb.Error as problem:
-            reason = _first_line(problem)
-            if "adds column" in reason:
-                raise InputError(f"{source.shown}: has a column 'file_row_number', which DuckDB uses; rename") from None
-            raise InputError(f"{source.shown}: cannot be read as Parquet ({reason})") from None
+            raise InputError(f"{source.shown}: cannot be read as Parquet ({_first_line(problem)})") from None
         names, kinds = described["column_name"].to_pylist(), described["column_type"].to_pylist()
         return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in {_ROW, _FILE}}
 
+    def _refuse_columns(self, source: Source) -> None:
+        """Refuse columns that DuckDB would confuse with each other, or with those that are added to them."""
+        from pyarrow import parquet
+
+        for file in source.files:
+            try:
+                names = parquet.read_schema(file).names
+            except (pa.ArrowException, OSError):
+                continue  # DuckDB says what is wrong with it
+            refuse_twins(names, source.shown)
+            _refuse_ours(names, source.shown)
+        if isinstance(source.frame, pa.Table):
+            _refuse_ours(source.frame.column_names, source.shown)
+
     def load(self, source: Source, columns: Mapping[str, str]) -> None:
+        if source.frame is not None:
+            self._seal(())
         if source.dialect is not None:
             self._load_csv(source, source.dialect, columns)
             return
+        self._parquet += [source] if source.frame is None else []
         kinds = self.types(source)
         chosen = [f"CAST({identifier(columns[ours])} AS VARCHAR) AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
@@ -219,7 +257,7 @@ class DuckDBEngine(Engine):
         if "utility" in columns:
             cell = cells[columns["utility"]]
             value = utility_expression(cell, "varchar", decimal_comma=dialect.has_decimal_comma)
-            chosen += [f"{value} AS utility", f"CASE WHEN {value} IS NULL THEN {cell} END AS written"]
+            chosen += [f"{value} AS utility", f"CASE WHEN isfinite({value}) THEN NULL ELSE {cell} END AS written"]
         try:
             self._view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
         except (self._duckdb.InvalidInputException, self._duckdb.ConversionException) as problem:
@@ -228,12 +266,12 @@ class DuckDBEngine(Engine):
                 self._load_csv(source, replace(dialect, encoding=WINDOWS), columns)
                 return
             raise InputError(f"{source.shown}: {what}") from None
-        except self._duckdb.Error as problem:
+        except (self._duckdb.Error, RuntimeError) as problem:
             raise self._failure(problem) from None
 
     def _transcoded(self, source: Source, encoding: str) -> Source:
         """Return a CSV table as UTF-8, in a file of ours."""
-        copied = Path(self._folder.name) / f"{source.table}.csv"
+        copied = self._folder / f"{source.table}.csv"
         try:
             with (
                 Path(source.files[0]).open(encoding=encoding, newline="") as read,
@@ -252,7 +290,7 @@ class DuckDBEngine(Engine):
 
     def _view(self, view: str, query: str, *, stored: bool) -> None:
         if stored:
-            file = quoted(str(Path(self._folder.name) / f"{view}.parquet"))
+            file = quoted(str(self._folder / f"{view}.parquet"))
             self._run(f"COPY ({query}) TO {file} (FORMAT parquet)")
             query = (
                 "SELECT * RENAME (file_row_number AS row_index), '' AS file_name "
@@ -276,15 +314,33 @@ class DuckDBEngine(Engine):
         """Turn DuckDB's failures while it reads a log into ours."""
         try:
             yield
-        except self._duckdb.Error as problem:
+        except (self._duckdb.Error, RuntimeError) as problem:
             raise self._failure(problem) from None
 
-    def _failure(self, problem: Exception) -> CoterieError:
+    def _failure(self, problem: Exception) -> BaseException:
+        """Return our own account of a failure; a signal stops DuckDB and comes out as some error of its own."""
+        if isinstance(problem, self._duckdb.InterruptException) or str(problem) == "Query interrupted":
+            return KeyboardInterrupt()
+        if not isinstance(problem, self._duckdb.Error):
+            return problem
         if isinstance(problem, self._duckdb.OutOfMemoryException):
             return CoterieError(f"DuckDB needs more memory or disk than it may use here; raise {said('memory_limit')}")
+        if damaged := self._damaged():
+            return InputError(f"{damaged}: cannot be read as Parquet, it is damaged ({_first_line(problem)})")
         if isinstance(problem, self._duckdb.IOException):
             return CoterieError(f"the log cannot be read ({_first_line(problem)})")
         return CoterieError(f"DuckDB failed ({_first_line(problem)})")
+
+    def _damaged(self) -> str | None:
+        """Return the first Parquet file of the log that DuckDB cannot read to its end."""
+        for file in (file for source in self._parquet for file in source.files):
+            try:
+                self._connection.execute(f"SELECT max(hash(t)) FROM read_parquet({file_pattern(file)}) t")
+            except self._duckdb.OutOfMemoryException:
+                continue
+            except self._duckdb.Error:
+                return file
+        return None
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
@@ -302,10 +358,19 @@ class DuckDBEngine(Engine):
 
 _ROW, _FILE = "coterie_row_index", "coterie_file_name"  # unlike what tables of users hold
 
+_CLOSED = (
+    "autoinstall_known_extensions",
+    "autoload_known_extensions",
+    "python_enable_replacements",
+)
+"""What DuckDB does not do here; the last would let a query read variables of Python."""
 
-def _close(connection: Any, folder: "tempfile.TemporaryDirectory[str]") -> None:
-    connection.close()
-    folder.cleanup()
+
+def _refuse_ours(names: Iterable[str], shown: str) -> None:
+    """Refuse columns with the names of those that are added to a table while it is read."""
+    for name in names:
+        if name.casefold() in {_ROW, _FILE, "file_row_number"}:
+            raise InputError(f"{shown}: has a column {name!r}, which is used while tables are read; rename it")
 
 
 def _first_line(problem: Exception) -> str:
@@ -323,8 +388,7 @@ def _csv_problem(text: str, cells: int) -> str:
     if "utf-8" in lowered or "utf8" in lowered or "unicode" in lowered:
         return f"{where}{NOT_UTF_8}"
     if counted or "columns" in lowered:
-        count = f" {counted[-1][1]}" if counted else " another number of"
-        return f"{where}the row has{count} cells, expected {cells} as in the header"
+        return too_many_cells(int(counted[-1][1]) if counted else None, cells, int(line[1]) if line else None)
     if "state machine" in lowered:
         return "is not well-formed CSV: lines end in different ways, or quotes are misplaced"
     if "quote" in lowered:

@@ -29,6 +29,9 @@ SIGMAS_WITHOUT_RANGE = 1024
 WIDEST_RANGE = 1e140
 """How wide the range of utilities may be; one over it is the least."""
 
+MOST_COALITIONS = 100_000
+"""How many interchangeable coalitions may be asked for: a line of text should not fill the memory."""
+
 EngineName = Literal["duckdb", "spark"]
 
 Missing = Literal["ignore", "worst"]
@@ -139,7 +142,7 @@ def _names(value: Any, what: str) -> tuple[str, ...] | None:
 
 def _how_many_or_names(value: Any, what: str) -> int | tuple[str, ...] | None:
     is_names = isinstance(value, (bool, str)) or not isinstance(value, Real)
-    return _names(value, what) if is_names else checks.whole(value, what, 1)
+    return _names(value, what) if is_names else checks.whole(value, what, 1, MOST_COALITIONS)
 
 
 def _actions(value: Any, what: str) -> Any:

@@ -4,9 +4,10 @@ Tables may also be data frames: pandas, Polars, Arrow, and whatever else speaks 
 """
 
 import codecs
+import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import InputError
-from coterie.files import read_json, split_header, told_apart
+from coterie.files import is_unfinished, naming, read_json, split_header, told_apart
 from coterie.log import schema
 from coterie.log.options import Options, file_options
 from coterie.log.spreadsheets import SPREADSHEETS, Workbook
@@ -28,6 +29,9 @@ SUFFIXES = {
     **dict.fromkeys(SPREADSHEETS, "sheet"),
 }
 FORMS = ".csv, .xlsx, .parquet or a folder of .parquet parts"
+
+LONGEST_HEADER = 1 << 16
+"""How many characters the header of a CSV table may have."""
 
 WINDOWS = "cp1252"
 """What text that is not UTF-8 is taken for: Excel in Western Europe and America saves CSV so."""
@@ -81,10 +85,16 @@ class Source:
 
 def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as problem:  # a name too long
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
+    if not is_there:
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
         return _file_sources(path, sheet), {}
+    if is_unfinished(path):
+        raise InputError(f"{path}: was being written when that was cut short, or still is; write it again")
     described = path / "log.json"
     declared = file_options(read_json(described), str(described)) if described.exists() else {}
     sheet = sheet or declared.get("sheet")
@@ -189,7 +199,7 @@ def _first_line(path: Path) -> tuple[str, int, str]:
         with path.open("rb") as raw:
             first = raw.read(2)
         for encoding in ["utf-16"] if first in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else ["utf-8-sig", WINDOWS]:
-            with suppress(UnicodeError), path.open(encoding=encoding, newline="") as file:
+            with suppress(UnicodeDecodeError), naming(path), path.open(encoding=encoding, newline="") as file:
                 return *_record(file), encoding.removesuffix("-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
@@ -202,11 +212,15 @@ def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
     Those may be blank, or say `sep=;` as spreadsheets do.
     """
     text, skipped = "", 0
-    for line in file:
+    while line := file.readline(LONGEST_HEADER):
         if not text and (not line.strip() or re.fullmatch("sep=.", line.strip(), re.IGNORECASE)):
             skipped += 1
             continue
         text += line
+        if len(text) >= LONGEST_HEADER:
+            raise InputError(
+                f"the header does not end within {LONGEST_HEADER:,} characters; is a quote opened and never closed?"
+            )
         if text.count('"') % 2 == 0:
             break
     return text, skipped
@@ -219,6 +233,24 @@ def csv_dialect(header: str, shown: str) -> Dialect:
         raise InputError(f"{shown}: is empty, expected a header and rows")
     separator, cells = split_header(header)
     return Dialect(separator, tuple(told_apart(cells)))
+
+
+def first_ragged(path: str, dialect: Dialect) -> str | None:
+    """Word the first row of a CSV file that has another number of cells than the header; None where it cannot tell."""
+    expected = len(dialect.header)
+    with suppress(OSError, UnicodeError, csv.Error), Path(path).open(encoding=dialect.encoding, newline="") as file:
+        reader, begins = csv.reader(file, delimiter=dialect.separator), 1
+        for cells in reader:
+            if cells and len(cells) != expected:
+                return too_many_cells(len(cells), expected, begins)
+            begins = reader.line_num + 1
+    return None
+
+
+def too_many_cells(found: int | None, expected: int, line: int | None) -> str:
+    """Word a row that has another number of cells than the header."""
+    where = "" if line is None else f"line {line}: "
+    return f"{where}the row has {found or 'another number of'} cells, expected {expected} as in the header"
 
 
 def _arrow_table(frame: Any, table: str) -> Any:
@@ -234,12 +266,22 @@ def _arrow_table(frame: Any, table: str) -> Any:
         reason = str(problem).splitlines()[0]
         raise InputError(f"{table}: cannot be read as a table with one type per column ({reason})") from None
     names = [str(name) for name in converted.column_names]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{table}: the column {name!r} occurs twice; rename one")
+    refuse_twins(names, table)
     # Categories become plain text, and views of strings plain strings, which every engine reads.
     columns = [_plain(column) for column in converted.columns]
     return pa.table(columns, names=names)
+
+
+def refuse_twins(names: Iterable[str], shown: str) -> None:
+    """Refuse columns whose names differ in case only, if at all: engines would take either for the other."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.get(name.casefold())
+        if other == name:
+            raise InputError(f"{shown}: the column {name!r} occurs twice; rename one")
+        if other is not None:
+            raise InputError(f"{shown}: {other!r} and {name!r} differ in case only; rename one")
+        known[name.casefold()] = name
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -22,7 +22,7 @@ from coterie.certificates.paper import paper_evidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.game.dynamics import best_pure_profile
-from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.learn.auto import recommend
 from coterie.solve.control import Control
@@ -183,7 +183,7 @@ def _climbed(game: Game, profile: BoolArray) -> BoolArray:
             tried[1:, agent] = choices
             values = _welfares(game, tried)
             best = int(values.argmax())
-            if values[best] > values[0] + STABLE_WITHIN:
+            if values[best] > values[0] + game.rounding:
                 current, moved = tried[best], True
     return current
 

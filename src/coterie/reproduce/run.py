@@ -4,11 +4,13 @@ import json
 import os
 import pickle
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
 
 from coterie import __version__, checks
@@ -232,7 +234,7 @@ def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[C
         return
     with _single_threaded():
         # Spawned, so that the libraries of a worker start with one thread.
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _leave_interrupts_to_the_parent)
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_the_parent)
         try:
             running: dict[Future[list[Row]], Cell] = {pool.submit(own.run, cell): cell for cell in cells}
             for future in as_completed(running):
@@ -241,8 +243,16 @@ def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[C
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _follow_the_parent() -> None:
+    """Leave interrupts to the parent, and end when it does, however it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 @contextmanager

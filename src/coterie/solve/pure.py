@@ -117,7 +117,7 @@ def pure(
                 search.descend(search.profiles[key], search.margins[key])
             for profile in search.children(rng):
                 search.descend_softly(profile)
-            failed = 0 if search.best_value < before - TIE else failed + 1
+            failed = 0 if search.best_value < before - search.tie else failed + 1
     ranked = search.ranked()
     status: Status = control.ended or ("converged" if settled else "cycled")
     note = (
@@ -146,6 +146,7 @@ class _Search:
     def __init__(self, objective: Objective, control: Control) -> None:
         self.objective, self.control = objective, control
         self.n_agents = objective.game.n_agents
+        self.tie = TIE * objective.game.unit
         self.sweeps = 0
         self.best_value = np.inf
         self.values: dict[bytes, float] = {}
@@ -196,7 +197,7 @@ class _Search:
         floor = -np.inf if self.objective.margin_counts else 0.0
         keys = sorted(self.values, key=lambda key: self.values[key])
         best = max(self.values[keys[0]], floor)
-        ties = [key for key in keys[:MOST_TIES] if max(self.values[key], floor) <= best + TIE]
+        ties = [key for key in keys[:MOST_TIES] if max(self.values[key], floor) <= best + self.tie]
         rest = keys[len(ties) :]
         ties.sort(key=lambda key: -self.objective.height(self.profiles[key]))
         return [self.profiles[key] for key in ties + rest]
@@ -250,7 +251,7 @@ class _Search:
         """Return where moves that lower w log sum exp(margin / w) end; w is the spread of margins at first."""
         finite = margins[np.isfinite(margins)]
         width = float(finite.std()) if len(finite) else 0.0
-        if width <= TIE:
+        if width <= self.tie:
             return profile, margins
         at_once = max(1, SOFT // (self.n_agents * self.actions**2))
         order = self.control.rng.permutation(self.n_agents)
@@ -276,7 +277,7 @@ class _Search:
         """Return the best profile that one agent's move away from `profile` leads to, if it is better."""
         movers, actions = self._moves(profile, np.arange(self.n_agents))
         # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
-        most = margins.max() - TIE
+        most = margins.max() - self.tie
         helps = self.objective.moved_margins(profile, movers, actions) < most
         movers, actions = movers[helps], actions[helps]
         if not len(movers):
@@ -291,7 +292,7 @@ class _Search:
                 # Those who have large margins now are most likely to have too large ones afterwards.
                 leaders = np.sort(np.argsort(-margins, kind="stable")[: self.n_agents // 4])
                 after = objective.margins_of_moves(profile, movers, actions, leaders).max(axis=1)
-                movers, actions = movers[after <= most + 2 * TIE], actions[after <= most + 2 * TIE]
+                movers, actions = movers[after <= most + 2 * self.tie], actions[after <= most + 2 * self.tie]
         now = _leading(margins[None])
         for start in range(0, len(movers), chunk):
             self.control.check()
@@ -299,7 +300,7 @@ class _Search:
             some = objective.margins_of_moves(profile, movers[part], actions[part])
             leading = _leading(some)
             best = int(np.lexsort(leading.T[::-1])[0])
-            if _less(leading[best], now[0]):
+            if _less(leading[best], now[0], self.tie):
                 moved = profile.copy()
                 moved[movers[start + best]] = actions[start + best]
                 return moved, some[best]
@@ -334,9 +335,9 @@ def _leading(margins: FloatArray) -> FloatArray:
     return -np.sort(-top, axis=1)
 
 
-def _less(one: FloatArray, two: FloatArray) -> bool:
+def _less(one: FloatArray, two: FloatArray, tie: float) -> bool:
     """Return whether the first margins that differ are smaller in `one`."""
     for a, b in zip(one.tolist(), two.tolist(), strict=True):
-        if abs(a - b) > TIE:
+        if abs(a - b) > tie:
             return bool(a < b)
     return False

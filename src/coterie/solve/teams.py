@@ -24,7 +24,7 @@ from coterie.estimate.step_design import factor
 from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import Admissible, PlaceRule, SizeRule
 from coterie.game.changes import changes_of_all, changes_of_the_sum
-from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.game import Game
 from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_steps, small_steps, steps_from
 from coterie.game.utilities import FromMeans
 from coterie.solve.control import Control
@@ -249,7 +249,7 @@ def best_teams(
             control.report("teams", len(first) + failed, len(first) + patience, -search.best)
             before = search.best
             search.climb(search.kicked(control.rng))
-            failed = 0 if search.best > before + STABLE_WITHIN else failed + 1
+            failed = 0 if search.best > before + task.game.rounding else failed + 1
     return search.found(len(first))
 
 
@@ -329,7 +329,7 @@ class _Search:
             self.sweeps += 1
             steps = self.task.steps(profile)
             gains = self.task.changes(profile, steps)
-            rising = np.flatnonzero(gains > STABLE_WITHIN)
+            rising = np.flatnonzero(gains > self.task.game.rounding)
             if not len(rising):
                 break
             profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
@@ -406,10 +406,10 @@ def settled(
     for _ in range(SETTLING):
         check()
         after, gains = _blocking(task, profile, stability)
-        if gains.max(initial=0.0) <= STABLE_WITHIN:
+        if gains.max(initial=0.0) <= task.game.rounding:
             return profile if task.allows(profile) else None
         order = np.argsort(-gains, kind="stable")
-        allowed = (after(t) for t in order[gains[order] > STABLE_WITHIN].tolist())
+        allowed = (after(t) for t in order[gains[order] > task.game.rounding].tolist())
         found = next((one for one in allowed if task.allows(one)), None)
         if found is None or found.tobytes() in seen:
             return None

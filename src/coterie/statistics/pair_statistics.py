@@ -18,7 +18,8 @@ from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.packed import embedded, packed_length, unpacked
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
-from coterie.sums import Sums, carried
+from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
+from coterie.sums import Sums, added, carried
 from coterie.words import said
 
 DENSE_AGENTS = 2000
@@ -234,7 +235,7 @@ class PairStatistics:
     def merged(self, other: "PairStatistics", setting: Setting) -> "PairStatistics":
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
-        both = None if ours.together is None or theirs.together is None else ours.together + theirs.together
+        both = None if ours.together is None or theirs.together is None else added(ours.together, theirs.together)
         met, clusters = (
             None if one is None or other is None else one + other
             for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
@@ -288,15 +289,22 @@ class PairStatistics:
 
     @classmethod
     def from_arrays(cls, setting: Setting, arrays: Mapping[str, Any]) -> "PairStatistics":
-        """Read what `arrays` returned."""
+        """Read what `arrays` returned, refusing what no log comes to."""
+        n = setting.n_agents
+        extents = (setting.n_tables, n, n) + ((n + 1,) if setting.sizes == "aware" else ())
+        entries = sound_sums(arrays, "", extents, arrays["values"].shape[-1])
+        refuse_impossible(*entries.values.T[:4])
+        together = arrays.get("together")
+        if together is not None:
+            sound(together, "together", (n, packed_length(setting.n_features)), 0)
         return cls(
             setting,
-            int(arrays["n_samples"]),
-            Sums(arrays["keys"], arrays["values"]),
-            Sums(arrays["team_keys"], arrays["team_values"]),
-            arrays.get("together"),
-            Sums(arrays["met_keys"], arrays["met_values"]) if "met_keys" in arrays else None,
-            Sums(arrays["cluster_keys"], arrays["cluster_values"]) if "cluster_keys" in arrays else None,
+            whole_number(arrays["n_samples"]),
+            entries,
+            sound_sums(arrays, "team", (setting.n_tables, n + 1), 1),
+            together,
+            sound_sums(arrays, "met", extents, arrays["met_values"].shape[-1]) if "met_keys" in arrays else None,
+            sound_sums(arrays, "cluster", (CLUSTERS, *extents), 2) if "cluster_keys" in arrays else None,
         )
 
 
