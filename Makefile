@@ -6,7 +6,7 @@ RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
 WORKERS ?= auto
 
-.PHONY: help demo test test-fast lint bench docs clean
+.PHONY: help demo test test-fast lint bench figures docs clean
 
 help:
 	@echo "make demo       set up, then teams and a report for a firm that is made up: half a minute"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-fast  the tests that are quick: about six minutes on two cores"
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
+	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove the virtual environment and everything built"
 
@@ -48,6 +49,12 @@ test-fast: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
+
+figures: $(DEV_READY)
+	@# Finished games stay in build/figures, so that an interrupted run goes on where it stopped.
+	$(BIN)/coterie reproduce all --out build/figures
+	cp build/figures/*.csv build/figures/*.png build/figures/summary.json docs/paper/figures/
+	$(BIN)/python tools/paper/page.py docs/paper/figures docs/paper/results.md
 
 docs: $(DEV_READY)
 	@# Not --quiet: mkdocs then counts no warnings, and --strict does nothing.

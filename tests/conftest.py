@@ -15,6 +15,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import map_rows
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -26,6 +28,19 @@ def pytest_itemcollected(item):
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test or script that the map of the paper cites must run the functions that the map says it is about."""
+    check = map_rows.check_of(item.nodeid)
+    if check not in map_rows.cited():
+        return (yield)
+    with map_rows.traced(map_rows.requirements(check)) as left:
+        result = yield
+    missing = "; ".join(what for what, _ in left)
+    assert not missing, f"docs/paper/paper-map.md cites {check}, which does not run {missing}"
+    return result
 
 
 @dataclass(frozen=True)

@@ -39,4 +39,11 @@ game = instance.games[0]
 two_in_both = game.strategy({"1": ["1", "2"], "2": ["1", "2"], "3": ["3"]})
 assert mean_feedback(game, two_in_both.sets[None], "bandit").tolist() == [[2, 2, 0]]
 
+# Slips in Lemma 10: joining both gains nothing beside two in {1}, and 1 (from 1 to 2) beside one in {1, 2}.
+all_in_1 = game.strategy({agent: ["1"] for agent in game.agents})
+assert game.gain(all_in_1, "1", ["1", "2"]) == 0
+one_in_both = all_in_1.replace("1", ["1", "2"])
+assert game.values(one_in_both).tolist() == [1, 1, 1]
+assert game.gain(one_in_both, "2", ["1", "2"]) == 1
+
 print("Theorem 4 as printed: ({2}, {2}, {3}) is stable in both games, so no gap is forced")

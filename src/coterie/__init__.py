@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coterie.log import Log, read_log
     from coterie.log.start import Guess, start
     from coterie.statistics import PairStatistics, Statistics, TotalStatistics
+    from coterie.versions import show_versions
 
 __version__ = "0.1.0"
 
@@ -61,6 +62,7 @@ __all__ = [
     "friends_and_enemies",
     "read_log",
     "read_strategy",
+    "show_versions",
     "start",
     "what_if",
 ]
@@ -83,6 +85,7 @@ _LATE = {
     "Result": "coterie.learn.result",
     "StableLearner": "coterie.learn.learner",
     "certify": "coterie.learn.certify",
+    "show_versions": "coterie.versions",
     "compare": "coterie.learn.compare",
     "explain": "coterie.learn.explain",
     "what_if": "coterie.learn.compare",

@@ -8,6 +8,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
+import coterie
 from coterie import Game, InputError, Strategy
 from coterie.game.truth import read_truth
 from coterie.simulate import logs
@@ -146,7 +147,8 @@ def test_truth_is_written_with_where_it_comes_from(tmp_path):
     strategy = game.uniform()
     assert np.array_equal(game.room_values(strategy), source.game.room_values(source.game.uniform()))
     note = json.loads((tmp_path / "log" / "truth.json").read_text())["simulation"]
-    assert note == {"model": "size-gaussian", "clip": True, "noise": "pairs", "policy": "random", "samples": 10}
+    drawn = {"model": "size-gaussian", "clip": True, "noise": "pairs", "policy": "random", "samples": 10}
+    assert note == {"version": coterie.__version__, **drawn}
 
 
 def test_mixed_effects_declares_its_scale(tmp_path):

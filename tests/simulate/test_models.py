@@ -156,3 +156,17 @@ def test_shared_noise_is_shared():
     assert distinct(batch, batch.sample)[0] > distinct(batch, batch.sample)[1]
     batch = draws["pairs"]
     assert len(np.unique(batch.utility)) == len(batch.utility)
+
+
+def test_one_mean_per_pair_is_the_same_in_all_coalitions():
+    pairs = utility_model("gaussian-pairs", 4, 3, np.random.default_rng(1))
+    assert (pairs.means == pairs.means[0]).all()
+    off = ~np.eye(4, dtype=bool)
+    assert len(np.unique(pairs.means[0][off])) == 6
+    each = utility_model("gaussian", 4, 3, np.random.default_rng(1))
+    assert not (each.means == each.means[0]).all()
+    sized = utility_model("size-gaussian-pairs", 4, 3, np.random.default_rng(1))
+    assert isinstance(sized, TimesSize)
+    assert np.array_equal(sized.means, pairs.means)
+    asymmetric = utility_model("gaussian-pairs", 4, 3, np.random.default_rng(1), symmetric=False)
+    assert len(np.unique(asymmetric.means[0][off])) == 12

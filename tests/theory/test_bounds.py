@@ -330,6 +330,7 @@ def test_pair_coverage_holds_for_a_mixed_reference():
         assert value <= pair_coverage_mixed(problem).gap(m)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 10**6))
 def test_no_gap_is_larger_than_the_largest(n, k, most, seed):
     rng = np.random.default_rng(seed)
@@ -513,7 +514,7 @@ def test_default_action_coverage_pays_for_the_policy():
         ({"n_coalitions": 0}, "coalitions: expected at least 1"),
         ({"delta": 0}, "delta: expected a number between 0 and 1"),
         ({"delta": 1.0}, "delta: expected a number between 0 and 1"),
-        ({"most_joined": 4}, "most joined: expected at most 3"),
+        ({"most_joined": 4}, "most_joined: expected at most 3"),
         ({"c_size": 0}, "expected positive numbers"),
         ({"c_pair": math.nan}, "expected positive numbers"),
         ({"c_act": 1.5}, "c_act: expected a number from 0 to 1"),

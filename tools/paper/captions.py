@@ -3,10 +3,12 @@
 from coterie.reproduce.experiments import ABLATION, Figure
 
 READING = (
-    "Certificates of the paper (dashed, squares) and ours (solid, circles) at delta = 0.01; shaded: standard "
-    "deviations. Crosses and open circles are the true gaps of what is recommended, known here because the game "
-    "was drawn. The axis is linear below 0.05, so that 0 has a place: a certificate of 0 says that the profile "
-    "is exactly stable."
+    "Above: certificates at delta = 0.01, of the paper (dashed, squares) and ours (solid, circles). Below, where means "
+    "are not all 0: the true gaps of what was recommended, in the same lines, known here because the game was drawn. "
+    "Shaded: sample standard deviations over games. Axes are linear below 0.05, so that 0 has a place: a certificate "
+    "of 0 says that the profile is exactly stable. Tables also hold simpler ways: best responses to the estimates, "
+    "pessimism alone, the largest estimated welfare, and a random profile, each with the certificate that holds for "
+    "all strategies at once."
 )
 """How to read all figures but the ablation."""
 
@@ -28,9 +30,10 @@ MIXED = (
 
 CAPTIONS = {
     "1": (
-        "Left: different numbers of agents, 5 coalitions. Right: different numbers of coalitions. Rows 1 and 2: "
-        "uniformly random policy. Rows 3 and 4: 1Rand, where only the first agent explores; the paper's text and "
-        f"caption name different uniform models for it, so both are shown. {SIZES} {DEGENERATE}"
+        "Left: different numbers of agents, 5 coalitions. Right: different numbers of coalitions. Rows 1 and "
+        "2: size-dependent uniform and Gaussian models, uniformly random policy. Rows 3 and 4: 1Rand, where only the "
+        "first agent explores, with the uniform model, of which the paper's text speaks there, and its size-dependent "
+        f"twin, since its caption names no model. {SIZES} {DEGENERATE}"
     ),
     "S1": f"All four models under the uniformly random policy. {SIZES} {DEGENERATE}",
     "S2": (
@@ -49,9 +52,10 @@ CAPTIONS = {
         "right."
     ),
     "redrawn": (
-        "Left: the Gaussian model with one mean per pair, coalition and game. Right: the mean is drawn anew for "
-        "every observation, as in the released programs. Then every mean is 0, every strategy is stable, and the "
-        "curve shows the width of a certificate alone."
+        "The Gaussian model with one mean per pair, coalition and game; with one mean per pair and game, the same in "
+        "all coalitions, as the paper's text has it; and with a mean drawn anew for every observation, as in the "
+        "released programs. Then every mean is 0, every strategy is stable, and the curve shows the width of a "
+        "certificate alone. All three have the same action sets."
     ),
     "actions": (
         "Three shared actions (left), as in the released programs, and eight (right); the paper says at least "
@@ -71,13 +75,13 @@ CAPTIONS = {
 }
 
 
-def caption(figure: Figure) -> str:
-    """Return what is seen in a figure, without how to read its lines."""
-    games = f"Means over {figure.seeds} games." if figure.seeds > 1 else "One game for each point."
-    return f"{games} {CAPTIONS[figure.name]}"
+def caption(figure: Figure, games: int) -> str:
+    """Return what is seen in a figure whose points are means over so many games, without how to read its lines."""
+    counted = f"Means over {games} games." if games > 1 else "One game for each point."
+    return f"{counted} {CAPTIONS[figure.name]}"
 
 
-def text_beside(figure: Figure) -> str:
+def text_beside(figure: Figure, games: int) -> str:
     """Return what lies as a text beside a picture: title, caption, and how to read it."""
     reading = "" if figure.methods == ABLATION else f" {READING}"
-    return f"{figure.title}. {caption(figure)}{reading}\n"
+    return f"{figure.title}. {caption(figure, games)}{reading}\n"

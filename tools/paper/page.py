@@ -23,19 +23,25 @@ from coterie.reproduce.summary import summarise
 INTRODUCTION = """# Results: the paper's experiments, again
 
 Every figure of the [experiments](experiments.md), with the paper's scheme and certificate and ours side by side, on
-the same simulated logs: `coterie reproduce all --out figures` (about half an hour on two cores; `--quick` takes a
+the same simulated logs: `coterie reproduce all --out figures` (about 50 minutes on two cores; `--quick` takes a
 minute; an interrupted run goes on where it stopped). This page, its numbers included, is made from the tables:
 `python tools/paper/page.py figures results.md`. Beside each picture lies its table; `summary.json` holds
 fitted exponents and shares of runs certified exactly stable.
 
 Differences from the paper: expectations are exact (the paper drew 100 joint actions; the ablation shows both); a log
-grows, so the samples of a shorter log are the first of a longer one; Gaussian models have one mean per pair and
-game, as the text has it (the released programs draw it anew, see [redrawn](#figure-redrawn)); the number of games
-behind a point stands with each figure (the paper has five).
+grows, so the samples of a shorter log are the first of a longer one; Gaussian models have one mean per pair,
+coalition and game (the text has one per pair and game, the released programs draw it anew, see
+[redrawn](#figure-redrawn)); a model and its size-dependent twin have the same action sets and means; the number of
+games behind a point stands with each figure (the paper has five).
 """
 
 QUICK_NOTE = """!!! note
     These are the figures of the quick run: small games, one game for each point, fewer samples.
+"""
+
+EARLIER_NOTE = """!!! warning
+    Pictures and tables of these figures are from an earlier version of the experiments, with fewer methods or panels,
+    other action sets for twins, and true gaps among the certificates: {}. Texts describe what `make figures` makes now.
 """
 
 ABLATION_TEXT = (
@@ -51,9 +57,11 @@ def page(folder: Path, link: str) -> str:
     known = _known(folder)
     tables = {name: read_rows(folder / f"{name}.csv") for name in _present(folder, known)}
     summary = summarise(tables)
+    earlier = [name for name, rows in tables.items() if not _is_as_planned(known[name], rows)]
     lines = [
         INTRODUCTION,
         *([QUICK_NOTE] if known is QUICK else []),
+        *([EARLIER_NOTE.format(", ".join(earlier))] if earlier else []),
         "## Claim by claim",
         "",
         "| the paper says | verdict | what the tables say | figure |",
@@ -67,10 +75,10 @@ def page(folder: Path, link: str) -> str:
     if "ablation" in tables:
         lines += ["", *_ablation(known["ablation"], tables["ablation"])]
     lines += ["", "## Figures", "", READING]
-    for name in tables:
+    for name, rows in tables.items():
         figure = known[name]
         lines += ["", f"### Figure {name}", "", f"![{figure.title}]({link}/{name}.png)", ""]
-        lines.append(f"*{figure.title}.* {caption(figure)} Table: [{name}.csv]({link}/{name}.csv).")
+        lines.append(f"*{figure.title}.* {caption(figure, _games(rows))} Table: [{name}.csv]({link}/{name}.csv).")
     return "\n".join(lines) + "\n"
 
 
@@ -79,7 +87,8 @@ def write_page(path: Path, folder: Path) -> None:
     link = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
     texts = {path: page(folder, link)}
     known = _known(folder)
-    texts |= {folder / f"{name}.txt": text_beside(known[name]) for name in _present(folder, known)}
+    for name in _present(folder, known):
+        texts[folder / f"{name}.txt"] = text_beside(known[name], _games(read_rows(folder / f"{name}.csv")))
     for target, text in texts.items():
         with whole_file(target) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -88,6 +97,17 @@ def write_page(path: Path, folder: Path) -> None:
 def _known(folder: Path) -> dict[str, Figure]:
     """Return the figures as they were planned for the run whose results are in a folder."""
     return QUICK if read_json(folder / "summary.json").get("quick") else FIGURES
+
+
+def _is_as_planned(figure: Figure, rows: Sequence[tuple[str, Row]]) -> bool:
+    """Return whether a table holds every panel and method of its figure."""
+    found = {(panel, row.method) for panel, row in rows}
+    return all((panel.name, method) in found for panel in figure.panels for method in figure.tabled)
+
+
+def _games(rows: Sequence[tuple[str, Row]]) -> int:
+    """Return how many games each point is a mean over."""
+    return len({row.seed for _, row in rows})
 
 
 def _present(folder: Path, known: dict[str, Figure]) -> list[str]:

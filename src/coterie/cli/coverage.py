@@ -209,7 +209,9 @@ def _move(agent: str, deviation: tuple[str, ...]) -> str:
 def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
     yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'agent')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
-    pair, size = found.tightest_pair, found.tightest_size
+    # What never occurred is scarcer than anything that did.
+    pair = found.uncovered_pairs[0] if found.uncovered_pairs else found.tightest_pair
+    size = found.uncovered_sizes[0] if found.uncovered_sizes else found.tightest_size
     rows.append(
         ("pairs that a move can bring together", _yes(found.covers_pairs), _number(found.c_pair),
          _interval(found.c_pair_interval),

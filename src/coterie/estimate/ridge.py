@@ -18,6 +18,7 @@ each edge of a symmetric game.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,6 +27,7 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
+from coterie.statistics.in_memory import Batch
 from coterie.statistics.total_statistics import TotalStatistics, own_edges
 
 
@@ -230,6 +232,30 @@ class AgentRidge(LinearEstimate):
 
 
 @dataclass(frozen=True, eq=False)
+class PrintedRidge(AgentRidge):
+    """The paper's ridge with the regressors j = i that eq. (11) has as printed: is i in l, with a coefficient of 0.
+
+    They come last in each agent's sums, k of them; what is asked about unknowns is about the others alone.
+    """
+
+    def theta(self, agent: int) -> FloatArray:
+        return np.asarray(super().theta(agent)[: -self._n_own(agent)])
+
+    def spread(self, agent: int) -> FloatArray:
+        return np.asarray(super().spread(agent)[: -self._n_own(agent)])
+
+    def project(self, agent: int, directions: FloatArray) -> Projection:
+        return super().project(agent, np.hstack([directions, np.zeros((len(directions), self._n_own(agent)))]))
+
+    def own(self, agent: int) -> FloatArray:
+        """Return what is estimated of being in each coalition with oneself, shape (k,)."""
+        return np.asarray(super().theta(agent)[-self._n_own(agent) :])
+
+    def _n_own(self, agent: int) -> int:
+        return len(self.moment[agent]) // self.n_agents  # of n k
+
+
+@dataclass(frozen=True, eq=False)
 class JointRidge(LinearEstimate):
     """One unknown per edge (coalition, {i, j}) of a symmetric game, from both agents' totals.
 
@@ -352,12 +378,35 @@ def _variance(squares: float, spare: float, half_range: float) -> float:
 def paper_ridge(part: TotalStatistics) -> AgentRidge:
     """Return the paper's unweighted ridge with penalty 1, not centred.
 
-    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B.
+    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B: with a declared scale
+    in its place where that is larger.
     """
     agents, bounds = range(part.setting.n_agents), Bounds.of(part.setting)
-    largest = max(abs(bounds.low), abs(bounds.high))
+    largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
     gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
-    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
+    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
+
+
+def printed_ridge(batches: Iterable[Batch], bounds: Bounds) -> PrintedRidge:
+    """Return the ridge of eq. (11) as printed, with the regressors j = i, from samples themselves.
+
+    Statistics hold no sums of these, since they tell nothing; they make the paper's certificate a little larger.
+    """
+    gram: list[FloatArray] = []
+    moment: list[FloatArray] = []
+    for batch in batches:
+        joined, totals = batch.joined.astype(np.float64), batch.totals()
+        samples, n, k = joined.shape
+        for i in range(n):
+            met = np.delete(joined[:, i, None] * joined, i, axis=1)  # (samples, n - 1, k)
+            x = np.hstack([np.swapaxes(met, 1, 2).reshape(samples, -1), joined[:, i]])
+            if len(gram) < n:
+                gram.append(np.zeros((n * k, n * k)))
+                moment.append(np.zeros(n * k))
+            gram[i] += x.T @ x
+            moment[i] += x.T @ totals[:, i]
+    largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
+    return PrintedRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
 
 
 def joint_ridge(part: TotalStatistics) -> JointRidge:

@@ -22,6 +22,7 @@ from typing import Any, Literal, Self
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_csv, read_json, read_text, split_header
+from coterie.words import said
 
 FORMAT = "coterie.rules/1"
 
@@ -407,10 +408,10 @@ def _per_person(given: Any) -> tuple[int, int]:
     if isinstance(given, Real):
         given = (given, given)
     if not isinstance(given, Sequence) or len(given) != 2:
-        raise InputError(f"per_person: expected the least and the largest number, got {checks.shown(given)}")
+        raise InputError(f"{said('per_person')}: expected the least and the largest number, got {checks.shown(given)}")
     least, most = (checks.whole(one, "per_person", 0) for one in given)
     if most < least:
-        raise InputError(f"per_person: the largest number, {most}, is below the least, {least}")
+        raise InputError(f"{said('per_person')}: the largest number, {most}, is below the least, {least}")
     return least, most
 
 

@@ -284,7 +284,10 @@ class Result:
         kept = bool(now & set(witness.deviation))
         if not to:
             left = [name for name in self.strategy.coalitions if name in now and name not in witness.deviation]
-            return f"leaving {' and '.join(left)}" if left else "staying out"
+            if left:
+                return f"leaving {' and '.join(left)}"
+            # The paper's certificate charges people for the doubt about what they already do.
+            return "staying where they are" if now else "staying out"
         return f"{'also ' if kept and now <= set(witness.deviation) else ''}moving to {' and '.join(to)}"
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,6 +152,8 @@ class DuckDBEngine(Engine):
         self._connection = left.enter_context(duckdb.connect(":memory:"))
         weakref.finalize(self, left.close)
         self._run(f"SET temp_directory = {quoted(str(self._folder / 'spill'))}")
+        with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets, which has no bars
+            self._run("SET enable_progress_bar = false")
         for setting in _CLOSED:
             self._run(f"SET {setting} = false")
         self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
@@ -370,7 +372,6 @@ class DuckDBEngine(Engine):
 _ROW, _FILE = "coterie_row_index", "coterie_file_name"  # unlike what tables of users hold
 
 _CLOSED = (
-    "enable_progress_bar",
     "autoinstall_known_extensions",
     "autoload_known_extensions",
     "python_enable_replacements",

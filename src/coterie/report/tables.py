@@ -62,6 +62,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         *(("warning", text) for text in result.warnings),
         *(("taken for granted", text) for text in result.certificate.assumes),
         ("version", f"coterie {result.version}"),
+        ("seed", "" if result.seed is None else str(result.seed)),
         ("log", result.data.log_sha256 or ""),
     ]
     return [[name, text] for name, text in said if text]

@@ -2,8 +2,12 @@
 
 A cell is one drawn game and one log of it, looked at after each of several numbers of samples. Figures share cells:
 the panels of Figure 1 are among those of S1 and S2, and sweeps over agents and coalitions have one cell in common.
+
+Figures of your own are made of the same parts, `Figure` and `Panel`, with other models, policies, sizes, numbers of
+samples, seeds and methods; `coterie.reproduce.run.reproduce` takes them, with methods and games of your own.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,11 +24,13 @@ MIXED_SAMPLES = (100, 2_000, 4_000, 6_000, 8_000, 10_000, 20_000, 30_000)
 
 MODELS: tuple[ModelName, ...] = ("uniform", "size-uniform", "gaussian", "size-gaussian")
 
-SEEDS, MIXED_SEEDS = 2, 3
-"""How many games each point is a mean over, for the random models and for the rest: so that all figures together
-take less than half an hour on two cores. The paper has 5; a larger number computes only what is missing."""
+SEEDS = 5
+"""How many games each point is a mean over, as in the paper. A larger number computes only what is missing."""
 
 BOTH = ("paper", "auto")
+
+BASELINES = ("best response", "pessimism", "welfare", "random")
+"""Simpler ways, in every figure's table and in no picture; see `coterie.reproduce.methods`."""
 
 ABLATION = (
     "monte carlo", "exact", "union bound", "clipped", "paired", "pure search", "union form", "held out",
@@ -32,13 +38,16 @@ ABLATION = (
 )  # fmt: skip
 """From the paper's certificate to ours, one change at a time; see `coterie.reproduce.ablation`."""
 
+STEPS = ABLATION[1:-1]
+"""Those that are no methods on their own."""
+
 
 @dataclass(frozen=True)
 class Cell:
     """One game, drawn from its seed, and one log of it."""
 
     feedback: Feedback
-    model: ModelName
+    model: ModelName | str
     policy: PolicyName
     n: int
     k: int
@@ -49,13 +58,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A file name of its own."""
-        words = "+".join(method.replace(" ", "-") for method in self.methods)
-        if self.methods == ABLATION:
-            words = "ablation"
+        """A file name of its own; the last word stands for samples and methods, and for a model of any name."""
+        rest = repr((self.model, self.samples, self.methods))
+        model = "".join(letter if letter.isalnum() else "-" for letter in self.model)
         return (
-            f"{self.feedback}_{self.model}_{self.policy}_n{self.n}_k{self.k}_a{self.actions}_s{self.seed}"
-            f"_M{'-'.join(map(str, self.samples))}_{words}"
+            f"{self.feedback}_{model}_{self.policy}_n{self.n}_k{self.k}_a{self.actions}_s{self.seed}"
+            f"_{hashlib.sha256(rest.encode()).hexdigest()[:12]}"
         )
 
     @property
@@ -71,7 +79,8 @@ class Cell:
 class Panel:
     """One picture of a figure: a family of cells of which one number varies."""
 
-    model: ModelName
+    model: ModelName | str
+    """One of `coterie.simulate.MODELS`, or the name of games of your own."""
     policy: PolicyName
     varies: str
     """What the curves differ in: "n", "k", or nothing."""
@@ -85,7 +94,8 @@ class Panel:
         """How the panel is called in tables."""
         fixed = {"n": f"k={self.curves[0][1]}", "k": f"n={self.curves[0][0]}"}
         kept = fixed.get(self.varies, f"n={self.curves[0][0]} k={self.curves[0][1]}")
-        return f"{self.model} {self.policy} {kept}"
+        more = "" if self.actions == 3 else f" {self.actions} actions"
+        return f"{self.model} {self.policy} {kept}{' bandit' if self.feedback == 'bandit' else ''}{more}"
 
 
 @dataclass(frozen=True)
@@ -96,8 +106,22 @@ class Figure:
     title: str
     panels: tuple[Panel, ...]
     samples: tuple[int, ...] = SAMPLES
-    seeds: int = SEEDS
+    seeds: int | tuple[int, ...] = SEEDS
+    """How many games each point is a mean over, or the seeds of these games."""
     methods: tuple[str, ...] = BOTH
+    """What is drawn: names in `coterie.reproduce.methods.METHODS`, or methods of your own."""
+    beside: tuple[str, ...] = BASELINES
+    """What is in the table too."""
+
+    @property
+    def games(self) -> tuple[int, ...]:
+        """The seeds of the games of each point."""
+        return tuple(range(self.seeds)) if isinstance(self.seeds, int) else self.seeds
+
+    @property
+    def tabled(self) -> tuple[str, ...]:
+        """All methods whose results are in the table."""
+        return tuple(dict.fromkeys(self.methods + self.beside))
 
     @cached_property
     def cells(self) -> tuple[tuple[Panel, Cell], ...]:
@@ -105,11 +129,11 @@ class Figure:
         return tuple(
             (
                 panel,
-                Cell(panel.feedback, panel.model, panel.policy, n, k, panel.actions, seed, self.samples, self.methods),
+                Cell(panel.feedback, panel.model, panel.policy, n, k, panel.actions, seed, self.samples, self.tabled),
             )
             for panel in self.panels
             for n, k in panel.curves
-            for seed in range(self.seeds)
+            for seed in self.games
         )
 
 
@@ -158,7 +182,6 @@ def _figures(
                 f"Mixed coalition size effects, {feedback} feedback, {policy} policy",
                 _mixed(policy, feedback, agents),
                 MIXED_SAMPLES,
-                MIXED_SEEDS,
             )
             for name, feedback, policy in supplement
         ),
@@ -172,12 +195,11 @@ def _figures(
                 for panel in _mixed(policy, feedback, agents[1:2], "mixed-effects-clipped")
             ),
             MIXED_SAMPLES,
-            MIXED_SEEDS,
         ),
         Figure(
             "redrawn",
-            "Gaussian models: means drawn once per game, or anew every time",
-            tuple(Panel(model, "random", "n", some) for model in ("gaussian", "gaussian-redrawn")),
+            "Gaussian models: one mean per pair and coalition, one per pair, or one per observation",
+            tuple(Panel(model, "random", "n", some) for model in ("gaussian", "gaussian-pairs", "gaussian-redrawn")),
         ),
         Figure(
             "actions",
@@ -198,7 +220,6 @@ def _figures(
             "ablation",
             "From the paper's certificate to ours, one change at a time",
             tuple(Panel("gaussian", "random", "", (size,)) for size in steps),
-            seeds=MIXED_SEEDS,
             methods=ABLATION,
         ),
     )

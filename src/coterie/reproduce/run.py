@@ -2,23 +2,29 @@
 
 import json
 import os
+import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from coterie import __version__
+from coterie import __version__, checks
 from coterie.errors import InputError
 from coterie.files import read_json, to_json, whole_file
-from coterie.reproduce.cells import run_cell
-from coterie.reproduce.experiments import QUICK, Cell, Figure
+from coterie.reproduce.cells import Source, run_cell
+from coterie.reproduce.experiments import QUICK, STEPS, Cell, Figure, Panel
+from coterie.reproduce.methods import METHODS, Method
 from coterie.reproduce.rows import Row, write_rows
 from coterie.reproduce.summary import Summary, summarise
+from coterie.simulate.logs import FEEDBACKS
+from coterie.simulate.models import MODELS
+from coterie.simulate.policies import AROUND_PROFILE, POLICIES
+from coterie.words import said
 
 KEPT = "cells"
 """The folder of finished cells, within the folder of results."""
@@ -27,36 +33,70 @@ Advance = Callable[[int, int], None]
 """Called with the number of finished cells and of all cells."""
 
 
+@dataclass(frozen=True)
+class Own:
+    """Methods and games that somebody brings."""
+
+    methods: Mapping[str, Method] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+    def run(self, cell: Cell) -> list[Row]:
+        """Compute a cell."""
+        return run_cell(cell, self.methods, self.sources)
+
+
 def reproduce(
     figures: Sequence[Figure],
     folder: Path,
     *,
+    seeds: int | Sequence[int] | None = None,
+    methods: Mapping[str, Method] | None = None,
+    games: Mapping[str, Source] | None = None,
     workers: int | None = None,
     advance: Advance | None = None,
     pictures: bool = True,
 ) -> Summary:
     """Compute what is missing, and write a picture and a table per figure, and the summary of all.
 
+    Everything is checked before anything is computed: figures that could not be made are refused at once.
+
     Parameters
     ----------
     figures
-        See `coterie.reproduce.experiments`.
+        See `coterie.reproduce.experiments`: by name (`figures`), or of your own.
     folder
-        Where everything goes. Cells that are there already are not computed again.
+        Where everything goes. Cells that are there already are not computed again: remove its folder `cells` after
+        changing a method or games of your own.
+    seeds
+        How many games each point is a mean over, or their seeds; by default what each figure says.
+    methods
+        Methods of your own by name, which figures may then have: functions of a `coterie.reproduce.methods.Task` that
+        return a `Strategy`, or an `Outcome` with a certificate of their own.
+    games
+        Games of your own by name, which panels may then have as their model: functions of a `Cell` that return a
+        `coterie.simulate.Simulation`, drawn from the cell's seed.
     workers
-        How many processes, by default one per core; 1 computes in this process.
+        How many processes, by default one per core; 1 computes in this process. Methods and games of your own go to
+        other processes by name, so they must be functions of a module that can be imported; else take 1.
     advance
         Called as cells are finished.
     pictures
         False leaves pictures out, which need matplotlib.
     """
+    folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder")
+    own = Own(methods or {}, games or {})
+    if seeds is not None:
+        chosen = checks.whole(seeds, said("seeds"), 1) if isinstance(seeds, int) else tuple(seeds)
+        figures = [replace(figure, seeds=chosen) for figure in figures]
+    refuse_what_cannot_be_made(figures, own, workers)
     if pictures:
         from coterie.reproduce.draw import draw, require_matplotlib
 
         require_matplotlib()
-    found = run_cells((cell for figure in figures for _, cell in figure.cells), folder / KEPT, workers, advance)
+    cells = (cell for figure in figures for _, cell in figure.cells)
+    found = run_cells(cells, folder / KEPT, workers, advance, own)
     tables: dict[str, list[tuple[str, Row]]] = {}
     for figure in figures:
         rows = [(panel.name, row) for panel, cell in figure.cells for row in found[cell]]
@@ -67,10 +107,94 @@ def reproduce(
     summary = summarise(tables)
     _write(
         folder / "summary.json",
-        to_json({"quick": all(one is QUICK.get(one.name) for one in figures), **summary.to_json()}),
+        to_json(
+            {
+                "version": __version__,
+                "seeds": {figure.name: list(figure.games) for figure in figures},
+                "quick": all(_is_quick(figure) for figure in figures),
+                **summary.to_json(),
+            }
+        ),
     )
     summary.write_csv(folder / "summary.csv")
     return summary
+
+
+def _is_quick(figure: Figure) -> bool:
+    planned = QUICK.get(figure.name)
+    return planned is not None and (planned.panels, planned.samples) == (figure.panels, figure.samples)
+
+
+def refuse_what_cannot_be_made(figures: Sequence[Figure], own: Own, workers: int | None = None) -> None:
+    """Refuse figures that would fail after hours: unknown methods, models and policies, sizes that are none."""
+    if not figures:
+        raise InputError("figures: there are none; `coterie.reproduce.figures([])` has all of the paper's")
+    for what, brought, known in (
+        ("method", own.methods, (*METHODS, *STEPS)),
+        ("games", own.sources, MODELS),
+    ):
+        for name, given in brought.items():
+            if name in known:
+                raise InputError(f"{what} {name!r}: the name is taken; take another")
+            if not callable(given):
+                raise InputError(f"{what} {name!r}: expected a function, got {checks.shown(given)}")
+    if workers != 1 and (own.methods or own.sources):
+        try:
+            pickle.dumps(own)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            raise InputError(
+                f"methods and games of your own that no module has cannot go to other processes; say {said(workers=1)}"
+            ) from None
+    names = [figure.name for figure in figures]
+    if len(set(names)) < len(names):
+        raise InputError(f"figures: two have the same name, {next(name for name in names if names.count(name) > 1)!r}")
+    for figure in figures:
+        _refuse(figure, own)
+
+
+def _refuse(figure: Figure, own: Own) -> None:
+    where = f"figure {figure.name!r}"
+    if not figure.name or figure.name in {KEPT, "summary"} or any(letter in figure.name for letter in "/\\:\0"):
+        raise InputError(f"{where}: the name becomes that of files; take letters, digits and blanks")
+    if not figure.methods:
+        raise InputError(f"{where}: no methods; known are: {', '.join((*METHODS, *own.methods))}")
+    for method in figure.tabled:
+        checks.index_of(method, (*METHODS, *STEPS, *own.methods), f"method in {where}")
+    for seed in figure.games:
+        checks.whole(seed, f"{where}, seed", 0)
+    if not figure.games:
+        raise InputError(f"{where}: expected at least one seed")
+    lengths = [checks.whole(samples, f"{where}, samples", 1) for samples in figure.samples]
+    if not lengths or sorted(set(lengths)) != lengths:
+        raise InputError(f"{where}: expected numbers of samples in ascending order, got {list(figure.samples)}")
+    panels = [panel.name for panel in figure.panels]
+    if not panels or len(set(panels)) < len(panels):
+        raise InputError(f"{where}: expected panels that differ, got {panels}")
+    for panel in figure.panels:
+        _refuse_panel(panel, f"{where}, panel {panel.name!r}" if panel.curves else where, figure, own)
+
+
+def _refuse_panel(panel: Panel, where: str, figure: Figure, own: Own) -> None:
+    checks.index_of(panel.model, (*MODELS, *own.sources), f"model in {where}")
+    # Other policies explore around a profile, which a drawn game does not have; games of your own may have any.
+    policies = tuple(name for name in POLICIES if name not in AROUND_PROFILE)
+    if panel.model not in own.sources:
+        checks.index_of(panel.policy, policies, f"policy in {where}")
+    checks.index_of(panel.feedback, FEEDBACKS, f"feedback in {where}")
+    checks.index_of(panel.varies, ("n", "k", ""), f"what varies in {where}")
+    for n, k in panel.curves:
+        checks.whole(n, f"{where}: n", 2)
+        checks.whole(k, f"{where}: k", 1)
+        if panel.model in own.sources:
+            continue
+        if panel.model.startswith("mixed-effects"):
+            if k != 5 or panel.actions != 3:
+                raise InputError(f"{where}: the model {panel.model} has 5 coalitions and 3 actions")
+        elif not 1 <= panel.actions <= 2**k - 1:
+            raise InputError(f"{where}: {k} coalitions have {2**k - 1} non-empty sets, not {panel.actions}")
+    plain = panel.feedback == "semi-bandit" and panel.model in {"uniform", *(m for m in MODELS if m[:8] == "gaussian")}
+    if set(figure.tabled) & set(STEPS) and not plain:
+        raise InputError(f"{where}: the steps from the paper's certificate to ours are for pairs and without sizes")
 
 
 def _write(path: Path, text: str) -> None:
@@ -79,7 +203,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def run_cells(
-    cells: Iterable[Cell], folder: Path, workers: int | None = None, advance: Advance | None = None
+    cells: Iterable[Cell],
+    folder: Path,
+    workers: int | None = None,
+    advance: Advance | None = None,
+    own: Own | None = None,
 ) -> dict[Cell, list[Row]]:
     """Return the rows of every cell, reading those that were finished before."""
     wanted = list(dict.fromkeys(cells))
@@ -91,24 +219,24 @@ def run_cells(
     report = advance or (lambda done, total: None)  # noqa: ARG005
     report(len(found), len(wanted))
     workers = min(workers or os.cpu_count() or 1, max(len(missing), 1))
-    for cell, rows in _computed(missing, workers):
+    for cell, rows in _computed(missing, workers, own or Own()):
         _keep(folder, cell, rows)
         found[cell] = rows
         report(len(found), len(wanted))
     return found
 
 
-def _computed(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, list[Row]]]:
+def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[Cell, list[Row]]]:
     """Yield cells as they are finished."""
     if workers == 1:
         for cell in cells:
-            yield cell, run_cell(cell)
+            yield cell, own.run(cell)
         return
     with _single_threaded():
         # Spawned, so that the libraries of a worker start with one thread.
         pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_the_parent)
         try:
-            running: dict[Future[list[Row]], Cell] = {pool.submit(run_cell, cell): cell for cell in cells}
+            running: dict[Future[list[Row]], Cell] = {pool.submit(own.run, cell): cell for cell in cells}
             for future in as_completed(running):
                 yield running[future], future.result()
         finally:

@@ -181,6 +181,7 @@ class Simulation:
             "clip": utilities.clip,
             "noise": noise or utilities.default_noise,
             "policy": policy,
+            **seeded(seed),
         }
         if profile is not None:
             profile = profile if isinstance(profile, Strategy) else game.strategy(profile)
@@ -224,7 +225,8 @@ class Simulation:
         model = around_game(game, noise, utility_range, sigma)
         around = None if profile is None else game.strategy(profile)
         explores = policy if isinstance(policy, Policy) else exploration_policy(policy, game.actions, around)
-        provenance = {"model": "known game", "policy": policy if isinstance(policy, str) else type(policy).__name__}
+        named = policy if isinstance(policy, str) else type(policy).__name__
+        provenance = {"model": "known game", "policy": named, **seeded(seed)}
         return cls(model, explores, game, checks.generator(seed, "seed"), shared, provenance)
 
     @property
@@ -311,6 +313,11 @@ class Simulation:
             (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
             write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
+
+
+def seeded(seed: checks.Seed) -> dict[str, int]:
+    """Return the seed as a log's truth records it, where it is a number and not a generator."""
+    return {} if seed is None or isinstance(seed, np.random.Generator) else {"seed": int(seed)}
 
 
 def log_of(batches: Iterable[Batch], description: Mapping[str, Any], feedback: Feedback, **options: Any) -> Log:

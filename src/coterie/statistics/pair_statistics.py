@@ -20,6 +20,7 @@ from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
 from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
 from coterie.sums import Sums, added, carried
+from coterie.words import said
 
 DENSE_AGENTS = 2000
 """Up to so many agents, statistics can be had as dense arrays."""
@@ -78,7 +79,7 @@ class PairStatistics:
     def size(self) -> IntArray:
         """The size of the coalition, for size-aware statistics only."""
         if self.setting.sizes != "aware":
-            raise InputError('these statistics ignore sizes; make them with sizes="aware"')
+            raise InputError(f"these statistics ignore sizes; make them with {said(sizes='aware')}")
         return np.ascontiguousarray(self.entries.keys[:, 3])
 
     @property
@@ -103,7 +104,9 @@ class PairStatistics:
         if not self.setting.pool_coalitions:
             return self.count
         if self.setting.noise != "samples":
-            raise InputError('these statistics were made with noise="pairs"; repeats need noise="samples"')
+            raise InputError(
+                f"these statistics were made with {said(noise='pairs')}; repeats need {said(noise='samples')}"
+            )
         return np.ascontiguousarray(self.entries.values[:, 4])
 
     @property
@@ -191,7 +194,7 @@ class PairStatistics:
         """
         if self.together is None:
             raise InputError(
-                'there are no co-occurrence counts: they need noise="samples", and they are left out '
+                f"there are no co-occurrence counts: they need {said(noise='samples')}, and they are left out "
                 "where they would be too large"
             )
         return unpacked(self.together[agent], self.setting.block, self.setting.n_features)

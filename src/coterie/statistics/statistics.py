@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie import checks
+from coterie import __version__, checks
 from coterie.arrays import IntArray
 from coterie.errors import InputError
 from coterie.files import naming, parse_json, whole_file
@@ -309,6 +309,7 @@ class Statistics:
             arrays |= {"attendance": self.attendance}
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
+        header |= {"version": __version__}
         header |= {"sha256": _digest(header, arrays)}
         content = arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
         with whole_file(path) as temporary, temporary.open("wb") as file:

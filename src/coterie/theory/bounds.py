@@ -81,11 +81,15 @@ class Problem:
         checks.whole(self.n_coalitions, said("coalitions"), 1)
         checks.probability(self.delta, said("delta"))
         if self.most_joined is not None and checks.whole(self.most_joined, "most joined", 1) > self.n_coalitions:
-            raise InputError(f"most joined: expected at most {self.n_coalitions} coalitions, got {self.most_joined}")
+            raise InputError(
+                f"{said('most_joined')}: expected at most {self.n_coalitions} coalitions, got {self.most_joined}"
+            )
         if not (self.c_size > 0 and self.c_pair > 0):
-            raise InputError(f"c_size, c_pair: expected positive numbers, got {self.c_size}, {self.c_pair}")
+            raise InputError(
+                f"{said('c_size')}, {said('c_pair')}: expected positive numbers, got {self.c_size}, {self.c_pair}"
+            )
         if self.c_act is not None and not 0 <= self.c_act <= 1:
-            raise InputError(f"c_act: expected a number from 0 to 1, got {self.c_act}")
+            raise InputError(f"{said('c_act')}: expected a number from 0 to 1, got {self.c_act}")
         if checks.number(self.slack, "slack") < 0:
             raise InputError(f"slack: expected a number from 0 up, got {self.slack}")
 
