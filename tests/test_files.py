@@ -168,10 +168,31 @@ def test_what_a_killed_run_left_in_a_folder_is_not_taken_for_a_log(tmp_path):
     assert is_unfinished(tmp_path)
     with pytest.raises(InputError, match="was being written when that was cut short"):
         coterie.read_log(tmp_path)
+    with whole_file(tmp_path / "teams.csv") as made:
+        made.write_text("of the user")
+    assert is_unfinished(tmp_path)
+    with pytest.raises(InputError, match="is not an empty folder"), whole_folder(tmp_path):
+        pass
+    assert (tmp_path / "memberships.csv").exists()
+    (tmp_path / "teams.csv").unlink()
     with whole_folder(tmp_path) as made:
         (made / "pairs.csv").write_text("whole")
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]
     assert not is_unfinished(tmp_path)
+
+
+@pytest.mark.parametrize("moved", ['["../mine"]', '["/{}/mine"]', "5", "[5]", "[[", '["other.txt"]'])
+def test_what_is_said_to_have_been_moved_is_not_believed(tmp_path, moved):
+    (tmp_path / "mine").mkdir()
+    planted = tmp_path / "out" / ".coterie-unfinished-abcdefgh"
+    planted.mkdir(parents=True)
+    (planted / LOCK).touch()
+    (planted / "moving.json").write_text(moved.replace("{}", str(tmp_path)))
+    (tmp_path / "out" / "mine.txt").touch()
+    with pytest.raises(InputError, match="is not an empty folder"), whole_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "mine").is_dir()
+    assert (tmp_path / "out" / "mine.txt").exists()
 
 
 KILLED_WITH_A_COPY = """
@@ -191,6 +212,7 @@ def test_what_a_killed_run_left_among_temporary_files_goes_at_the_next_start(tmp
     (left,) = tmp_path.iterdir()
     assert (left / "pairs.parquet").exists()
     (tmp_path / "coterie-mine").mkdir()  # of the user, or results that could not be written elsewhere
+    (tmp_path / "coterie-mine" / ".lock").touch()  # as other tools make them
     with temporary_folder() as ours:
         assert not left.exists()
         with temporary_folder() as another:  # that of a live process stays

@@ -1,6 +1,7 @@
 """Teams that nobody wants to leave, learnt from the past."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from coterie.errors import CoterieError, InputError, NoPotentialError, NotFittedError, TooLargeError
@@ -101,8 +102,11 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of these
 
     def __getattr__(name: str) -> Any:
         """Import a name when it is first used, so that importing the package is quick."""
-        if name not in _LATE:
+        if name in _LATE:
+            value = getattr(import_module(_LATE[name]), name)
+        elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+            value = import_module(f"{__name__}.{name}")
+        else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_LATE[name]), name)
         globals()[name] = value
         return value

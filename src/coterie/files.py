@@ -36,6 +36,9 @@ SEPARATORS = (",", ";", "\t")
 LARGEST_TEXT = 1 << 30
 """How many bytes a file of JSON, or a small table, may have."""
 
+AT_ONCE = 1 << 20
+"""So many bytes are read at once."""
+
 DEEPEST, MOST_DIGITS = 64, 300
 """How many lists and objects of JSON may be within each other, and how many digits a whole number may have."""
 
@@ -45,7 +48,7 @@ TEMPORARY = "coterie-"
 UNFINISHED = ".coterie-unfinished-"
 """The same for those in which files are made, beside where they are to be."""
 
-LOCK, CONTENT, MOVING = ".lock", "content", "moving.json"
+LOCK, CONTENT, MOVING = ".coterie-lock", "content", "moving.json"
 """In temporary folders: what their process holds; what is made; what is being moved out of it."""
 
 
@@ -103,9 +106,16 @@ def _like(temporary: Path, there: os.stat_result | None) -> None:
     if there is None:
         temporary.chmod(0o666 & ~_umask())
         return
-    with suppress(OSError, AttributeError):  # only root may give files away, and only where files have owners
-        os.chown(temporary, there.st_uid, there.st_gid)
-    temporary.chmod(stat.S_IMODE(there.st_mode))
+    mode = stat.S_IMODE(there.st_mode)
+    if hasattr(os, "chown"):
+        try:
+            os.chown(temporary, there.st_uid, there.st_gid)
+        except OSError:  # only root may give files away; to a group, its members may
+            try:
+                os.chown(temporary, -1, there.st_gid)
+            except OSError:
+                mode &= ~stat.S_IRWXG  # another group than it was for
+    temporary.chmod(mode)
 
 
 def _on_disk(path: Path) -> None:
@@ -187,13 +197,22 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _forget_killed(place: Path, prefix: str) -> None:
-    """Remove the temporary folders of ours in a place whose processes are gone."""
+def _left_in(place: Path, prefix: str) -> Iterator[Path]:
+    """Yield the temporary folders of ours in a place whose processes are gone."""
     if fcntl is None:
         return
-    with suppress(OSError):
-        for folder in [Path(entry.path) for entry in os.scandir(place) if entry.name.startswith(prefix)]:
+    named = re.compile(re.escape(prefix) + r"[a-z0-9_]{8}")  # as `tempfile.mkdtemp` does
+    for folder in [Path(entry.path) for entry in os.scandir(place) if named.fullmatch(entry.name)]:
+        with suppress(OSError):
             if not folder.is_symlink() and folder.stat().st_uid == os.geteuid() and not _is_in_use(folder):
+                yield folder
+
+
+def _forget_killed(place: Path, prefix: str) -> None:
+    """Remove temporary folders that are left; one that was being moved tells that what is beside it is unfinished."""
+    with suppress(OSError):
+        for folder in _left_in(place, prefix):
+            if not (folder / MOVING).exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -213,12 +232,19 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def _forget_unfinished(folder: Path) -> None:
-    """Remove what a process that was killed had moved into a folder."""
-    for made in folder.glob(f"{UNFINISHED}*"):
-        if not _is_in_use(made):
-            for name in json.loads(read_text(made / MOVING)) if (made / MOVING).exists() else ():
+    """Remove what a process that was killed had moved into a folder, if there is nothing else in it."""
+    for made in _left_in(folder, UNFINISHED):
+        if (made / MOVING).exists():
+            try:
+                moved = parse_json(read_text(made / MOVING))
+            except InputError:
+                continue
+            here = {entry.name for entry in folder.iterdir()} - {made.name}
+            if not isinstance(moved, list) or not here <= {name for name in moved if isinstance(name, str)}:
+                continue
+            for name in here:
                 _remove(folder / name)
-            shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager
@@ -242,13 +268,15 @@ def _move_up(content: Path, target: Path) -> None:
     moving.write_text(json.dumps([item.name for item in items]), encoding="utf-8")
     _on_disk(moving)
     _on_disk(content.parent)
+    begun: list[Path] = []
     try:
         for item in items:
+            begun.append(item)
             item.rename(target / item.name)
         _on_disk(target)
         moving.unlink()
     except BaseException:
-        for item in items:
+        for item in begun:
             _remove(target / item.name)
         raise
 
@@ -396,10 +424,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
     place = checks.path(path, "file")
     try:
         # Not `read_text`, which would change line ends inside quotes.
+        content = bytearray()
         with place.open("rb") as file:
-            content = file.read(LARGEST_TEXT + 1)
-        if len(content) > LARGEST_TEXT:
-            raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, which is the limit of such files")
+            while part := file.read(AT_ONCE):  # a pipe does not tell how much there is
+                content += part
+                if len(content) > LARGEST_TEXT:
+                    raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, the limit of such files")
         return content.decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None

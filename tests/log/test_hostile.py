@@ -178,7 +178,7 @@ def test_damaged_pages_are_refused_by_name(tmp_path, codec):
 
 def test_an_interrupt_stops_a_query():
     engine = DuckDBEngine()
-    query = "SELECT sum(a.range * b.range) AS s FROM range(1000000) a, range(1000000) b"
+    query = "SELECT sum(range) AS s FROM range(1000000000000)"
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         engine.table(query)

@@ -166,7 +166,8 @@ def _signals() -> Iterator[list[int]]:
         caught.append(signum)
         raise KeyboardInterrupt if signum == signal.SIGINT else _Terminated
 
-    before = {signum: signal.signal(signum, stop) for signum in (signal.SIGINT, signal.SIGTERM)}
+    both = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
+    before = {signum: signal.signal(signum, stop) for signum in both}
     try:
         yield caught
     finally:

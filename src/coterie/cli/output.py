@@ -54,7 +54,7 @@ def complain(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print one warning."""
-    messages.print(Text.assemble(("warning:", "yellow"), f" {_safe(text)}"))
+    messages.print(Text.assemble(("warning:", "yellow"), f" {clipped(_safe(text))}"))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from coterie.cli.output import aligned, messages, results, short, wrapped
+from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
 from coterie.log.options import Totals
 from coterie.log.start import SHAPES, Answer, Guess, start
@@ -93,13 +93,15 @@ def _asked(guess: Guess) -> Guess:
 
 
 def _prompt(one: Answer, read: Any) -> Any:
-    return typer.prompt(f"\n{one.question}\n  ({one.why})", default=_worded(one.value), value_proc=read, err=True)
+    asked = f"\n{one.question}\n  ({printable(one.why)})"
+    return typer.prompt(asked, default=_worded(one.value), value_proc=read, err=True)
 
 
 def _one_of(names: dict[str, str]) -> Any:
     def read(given: str) -> str:
         if given.strip().casefold() not in names:
-            raise typer.BadParameter(f"there is no column {given!r}; there are: {', '.join(names.values())}")
+            there = ", ".join(map(printable, names.values()))
+            raise typer.BadParameter(f"there is no column {given!r}; there are: {there}")
         return names[given.strip().casefold()]
 
     return read

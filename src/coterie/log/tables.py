@@ -276,12 +276,12 @@ def refuse_twins(names: Iterable[str], shown: str) -> None:
     """Refuse columns whose names differ in case only, if at all: engines would take either for the other."""
     known: dict[str, str] = {}
     for name in names:
-        other = known.get(name.casefold())
+        other = known.get(name.lower())
         if other == name:
             raise InputError(f"{shown}: the column {name!r} occurs twice; rename one")
         if other is not None:
             raise InputError(f"{shown}: {other!r} and {name!r} differ in case only; rename one")
-        known[name.casefold()] = name
+        known[name.lower()] = name
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
