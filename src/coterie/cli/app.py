@@ -22,7 +22,7 @@ from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
 COMMANDS: dict[str, str] = {
-    "demo": "Learn stable teams from the records of a simulated consulting firm.",
+    "demo": "Learn stable teams from the records of a simulated consulting firm, and write a report.",
     "start": "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.",
     "simulate": "Write a simulated log and the truth behind it.",
     "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
