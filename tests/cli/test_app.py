@@ -6,14 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from importlib import import_module
 
 import pytest
 
 from coterie.cli.app import COMMANDS
-from coterie.log.engine import DuckDBEngine
 
 COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
@@ -305,17 +303,28 @@ def test_no_message_is_longer_than_a_screen(call, tmp_path):
         assert len(err) < 2100
 
 
+SLOW = """
+import os, signal, sys, threading
+from coterie.cli.app import main
+from coterie.log import log
+from coterie.log.engine import DuckDBEngine
+
+def slow(*_, **__):
+    threading.Timer(0.3, os.kill, (os.getpid(), sent)).start()
+    DuckDBEngine().table("SELECT sum(range) AS s FROM range(1000000000000)")
+
+log._open, sent = slow, getattr(signal, sys.argv.pop(1))
+main()
+"""
+
+
 @pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
-def test_signals_while_a_log_is_read(call, tmp_path, monkeypatch, sent, code, said):
+def test_signals_while_a_log_is_read(tmp_path, sent, code, said):
     """DuckDB turns whatever a signal raises within a query into an error of its own."""
-
-    def slow(*_, **__):
-        threading.Timer(0.3, os.kill, (os.getpid(), getattr(signal, sent))).start()
-        DuckDBEngine().table("SELECT sum(range) AS s FROM range(1000000000000)")
-
-    monkeypatch.setattr("coterie.log.log._open", slow)
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
-    assert call("inspect", tmp_path) == (code, "", f"error: {said}\n")
+    command = [sys.executable, "-c", SLOW, sent, "inspect", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,16 @@ queries themselves are the same for every engine.
 import os
 import re
 import shutil
+import threading
 import uuid
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +28,8 @@ from coterie.files import temporary_folder
 from coterie.log.options import Options
 from coterie.log.tables import WINDOWS, Dialect, Source, find_log, refuse_twins, too_many_cells
 from coterie.words import said
+
+T = TypeVar("T")
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
@@ -309,18 +313,39 @@ class DuckDBEngine(Engine):
 
     def table(self, query: str) -> pa.Table:
         with self._explained():
-            return self._connection.sql(query).to_arrow_table()
+            return self._stoppable(lambda: self._connection.sql(query).to_arrow_table())
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         # DuckDB plans what becomes an Arrow table twice, which is most of the time that a small log takes.
-        with self._explained():
+        def fetched() -> list[dict[str, Any]]:
             found = self._connection.execute(query)
             names = [column[0] for column in found.description]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
+        with self._explained():
+            return self._stoppable(fetched)
+
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         with self._explained():
-            yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            reader = self._stoppable(lambda: self._connection.sql(query).to_arrow_reader(BATCH_ROWS))
+            while (batch := self._stoppable(lambda: next(reader, None))) is not None:
+                yield batch
+
+    def _stoppable(self, work: Callable[[], T]) -> T:
+        """Return what comes of work with the connection; what a signal raises in the meantime stops it.
+
+        Signals arrive in the main thread, and a query that runs there hardly ever looks for them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        with ThreadPoolExecutor(1) as other:
+            done = other.submit(work)
+            try:
+                return done.result()
+            finally:
+                while not done.done():
+                    self._connection.interrupt()
+                    wait([done], 0.05)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -366,7 +391,7 @@ class DuckDBEngine(Engine):
         return f"CAST(sum({term}) >> {bits} AS BIGINT)", f"CAST(sum({term}) & {(1 << bits) - 1} AS BIGINT)"
 
     def _run(self, statement: str) -> None:
-        self._connection.execute(statement)
+        self._stoppable(lambda: self._connection.execute(statement))
 
 
 _ROW, _FILE = "coterie_row_index", "coterie_file_name"  # unlike what tables of users hold
