@@ -11,9 +11,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
-import typer
-
-from coterie.cli.app import COMMANDS, app
+from coterie.cli.app import COMMANDS, whole
 from coterie.cli.log_options import PANEL as LOG
 from coterie.cli.team_options import PANEL as TEAMS
 
@@ -66,14 +64,11 @@ PANELS: dict[str | None, str] = {None: "", TEAMS: "About teams", LOG: "About the
 
 def pages() -> dict[str, str]:
     """Return file name -> content of every page: one for each command, and the list of them."""
-    commands: Any = typer.main.get_command(app)
-    found = {f"{name}.md": _page(name, commands.commands[name]) for name in COMMANDS}
-    found["index.md"] = _index(commands)
-    return found
+    return {f"{name}.md": _page(name, whole(name)) for name in COMMANDS} | {"index.md": _index()}
 
 
-def _index(commands: Any) -> str:
-    rows = [f"| [`{name}`]({name}.md) | {_first(commands.commands[name])} |" for name in COMMANDS]
+def _index() -> str:
+    rows = [f"| [`{name}`]({name}.md) | {line} |" for name, line in COMMANDS.items()]
     return "\n".join([
         "# Commands",
         "",
@@ -88,10 +83,6 @@ def _index(commands: Any) -> str:
         "so far is written), 143 terminated.",
         "",
     ])  # fmt: skip
-
-
-def _first(command: Any) -> str:
-    return str(command.help).partition("\n\n")[0].replace("\n", " ")
 
 
 def _page(name: str, command: Any) -> str:

@@ -52,10 +52,10 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
-        return name, None if found is None else _whole(str(name)), rest
+        return name, None if found is None else whole(str(name)), rest
 
 
-def _whole(name: str) -> Any:
+def whole(name: str) -> Any:
     """Return a command with all its options."""
     command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
     alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
