@@ -198,7 +198,8 @@ class DuckDBEngine(Engine):
             return dict.fromkeys(source.dialect.header, "varchar")
         self._refuse_columns(source)
         try:
-            described = self._connection.sql(f"DESCRIBE SELECT * FROM {self._raw(source)}").to_arrow_table()
+            query = f"DESCRIBE SELECT * FROM {self._raw(source)}"
+            described = self._stoppable(lambda: self._connection.sql(query).to_arrow_table())
         except (self._duckdb.OutOfMemoryException, self._duckdb.IOException) as problem:
             raise self._failure(problem) from None
         except self._duckdb.Error as problem:
@@ -373,7 +374,7 @@ class DuckDBEngine(Engine):
         """Return the first Parquet file of the log that DuckDB cannot read to its end."""
         for file in (file for source in self._parquet for file in source.files):
             try:
-                self._connection.execute(f"SELECT max(hash(t)) FROM read_parquet({file_pattern(file)}) t")
+                self._run(f"SELECT max(hash(t)) FROM read_parquet({file_pattern(file)}) t")
             except self._duckdb.OutOfMemoryException:
                 continue
             except self._duckdb.Error:
