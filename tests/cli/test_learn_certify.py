@@ -194,7 +194,7 @@ def test_too_few_data(run, tmp_path):
     code, shown, _ = run("learn", tmp_path)
     assert code == 0
     assert "There are too few data to certify anything." in shown
-    assert "If the averages in the log were the truth, nobody could gain more than" in said(shown)
+    assert "If the averages in the log were the truth, nobody could gain by moving. What is sure:" in said(shown)
     assert "What would help most" in shown
 
 
