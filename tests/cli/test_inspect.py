@@ -124,7 +124,7 @@ def test_options_reach_the_log(run, log):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--utility-range", 0, 0.3, "--neutral", 0.1], "pairs.csv, row 1 below the header: utility 0.5 is outside"),
+        (["--utility-range", 0, 0.3, "--neutral", 0.1], "pairs.csv, row 2: utility 0.5 is outside"),
         (["--actions", "[["], "--actions: is not JSON"),
         (["--actions", '[["z"]]'], "unknown coalition in --actions 'z'"),
         (["--columns", "utility"], "ours=theirs"),

@@ -88,7 +88,7 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     def prompt(text, *, default, value_proc, err):
         assert err
         asked.append(text)
-        return value_proc("-5 to 5" if "which scale" in text else "no" if "interchangeable" in text else default)
+        return value_proc("-5 to 5" if "which scale" in text else "no" if "mean nothing" in text else default)
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "prompt", prompt)
@@ -138,7 +138,7 @@ def test_nothing_is_written_where_the_table_is_wrong(tmp_path, monkeypatch):
     assert guess.options["utility_range"] == [1.0, 5.0]
     with pytest.raises(InputError) as refused:
         guess.write("log")
-    assert "row 21 below the header: utility 6 is probably a typo" in str(refused.value)
+    assert "row 22: utility 6 is probably a typo" in str(refused.value)
     assert "was listed before" in str(refused.value)
     assert not Path("log").exists()
     assert "utility_range = [1.0, 5.0]" in repr(guess)

@@ -58,7 +58,7 @@ def test_titles_merged_cells_and_margins(workbook):
     rows = [["Ratings of 2024"], [], [*HEADER, ""], ["1", "x", "a", "b", 1, "a note"], ["", "x", "b", "c", 0]]
     log = coterie.read_log(workbook({"R": rows}, merged=[((3, 0, 4, 0), "1")]))
     assert (log.rows, log.n_samples) == (2, 1)
-    with pytest.raises(InputError, match="row 2 below the header: sample is empty"):
+    with pytest.raises(InputError, match="row 5: sample is empty"):
         coterie.read_log(workbook({"R": rows}))
 
 
@@ -111,7 +111,7 @@ def test_blanks_are_skipped_with_a_count(csv_log):
     assert log.rows == 1
     assert any("2 rows of" in note and "were skipped" in note for note in log.notes)
     assert inspect_log(log).unobserved == 2  # they met all the same
-    with pytest.raises(InputError, match=r"row 2 below the header: utility is empty.*1 more such row"):
+    with pytest.raises(InputError, match=r"row 3: utility is empty.*also row 4"):
         coterie.read_log(folder, blanks="refuse")
 
 
@@ -188,7 +188,7 @@ def test_choices_are_pairs_who_agree_or_not(csv_log):
     assert any("1 row" in note and "no choice" in note for note in log.notes)
     assert any("two who chose alike get 1, others 0" in note for note in log.notes)
     for options, message in [
-        ({"blanks": "refuse"}, "row 4 below the header: choice is empty"),
+        ({"blanks": "refuse"}, "row 5: choice is empty"),
         ({"symmetrize": True}, "nothing to average"),
         ({"sigma": 1}, "choices are worth the ends of a range; declare utility_range"),
     ]:
@@ -213,12 +213,12 @@ def test_spark_shapes_tables_alike(tmp_path, spark):
 def test_one_typo_is_named(csv_log):
     stars = "".join(f"{m},x,a,b,{1 + m % 5}\n" for m in range(40))
     folder = csv_log(pairs="sample,coalition,agent,partner,utility\n" + stars + "40,x,a,b,6\n")
-    with pytest.raises(InputError, match=r"row 41 below the header: utility 6 is probably a typo: the other 40 lie "):
+    with pytest.raises(InputError, match=r"row 42: utility 6 is probably a typo: the other 40 lie "):
         coterie.read_log(folder, utility_range=(1, 5), neutral=3)
     with pytest.raises(InputError) as refused:
         coterie.read_log(folder)
     assert "utility_range=(1, 5), neutral=3" in str(refused.value)
-    assert "row 41 below the header: utility 6 is probably a typo" in str(refused.value)
+    assert "row 42: utility 6 is probably a typo" in str(refused.value)
     assert coterie.read_log(folder, utility_range=(1, 6), neutral=3).rows == 41
 
 

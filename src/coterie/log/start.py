@@ -12,6 +12,7 @@ from typing import Any
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
+from coterie.game import tables
 from coterie.log import shape_queries
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
@@ -28,13 +29,14 @@ QUESTIONS: dict[str, str] = {
     "agent": "Which column says who (who rates, or who got it)?",
     "partner": "Which column says with whom (who is rated)?",
     "members": "Which column lists the members of a team?",
+    "separators": "What stands between their names in a cell (signs and words, with blanks between them)?",
     "utility": "Which column says how good it was?",
     "choice": "Which column says what was chosen?",
     "symmetric": "Do both of a pair get the same?",
     "totals": "What is the number in a row?",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
-    "pool_coalitions": "Are team labels interchangeable (they mean nothing)?",
+    "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 (a pair then gets the same in any of them)?",
     "clean_names": "Are names the same that differ in case or spaces only?",
 }
 """What is asked about each thing that is guessed."""
@@ -47,8 +49,8 @@ SHAPES = {
 }
 """What a table seems to be, in words."""
 
-FEW_TEAMS = 3
-"""In fewer teams of several, the same number for all members may be chance."""
+FEW_TEAMS, MANY_TEAMS = 3, 10
+"""In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
 
 _LABEL = re.compile(
     r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
@@ -187,7 +189,8 @@ class _Answers:
 
     def all(self) -> list[Answer]:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
-        found = [guess() for guess in (self._clean, own, self._pooled) if guess is not None]
+        listed = self._separators if self.shape == "listed scores" else None
+        found = [guess() for guess in (listed, self._clean, own, self._pooled) if guess is not None]
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         return [self._said(one) for one in (*found, *scale)]
 
@@ -211,8 +214,15 @@ class _Answers:
         """The same with a row for each member."""
         if self.shape != "listed scores":
             return self._written
-        self.engine.view("guessed_members", shape_queries.with_members(self._written, self.engine.listed("members")))
+        pattern = tables.separator_pattern(self._said(self._separators()).value.split())
+        listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
+        self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
+
+    def _separators(self) -> Answer:
+        found = self._column("members").separators
+        signs = found.signs or tables.USUAL
+        return Answer("separators", tables.worded_separators(signs), tables.about_separators(found))
 
     def _clean(self) -> Answer:
         roles = ["agent", "partner", "coalition"] if self.shape == "pairs" else ["agent", "coalition"]
@@ -241,21 +251,33 @@ class _Answers:
         if not named:
             raise InputError(f"the column {self._column('coalition').name!r} is empty, expected teams")
         first = min(row["coalition"] for row in named)
-        once = sum(row["samples"] == 1 for row in named)
+        back = sorted(row["coalition"] for row in named if row["samples"] > 1)
+        once, labels = len(named) - len(back), counted(len(named), "label")
         generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
         if self._column("sample").distinct > 1 and once > 0.8 * len(named):
-            return Answer("pool_coalitions", True, f"{once:,} of {counted(len(named), 'label')} occur once only")
+            return Answer("pool_coalitions", True, f"{once:,} of {labels} occur once only")
         if generic == len(named):
             return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
-        return Answer("pool_coalitions", False, f"labels have names and come back, such as {first!r}")
+        if not back:
+            return Answer(
+                "pool_coalitions", False, f"labels have names, such as {first!r}, but there is one round only"
+            )
+        told = "labels have names and come back" if not once else f"{len(back):,} of {labels} come back"
+        return Answer("pool_coalitions", False, f"{told}, such as {back[0]!r}")
+
+    @cached_property
+    def _shared(self) -> tuple[int, int, int]:
+        """In how many teams of several the number is the same for all, in how many rows, and in how many it is not."""
+        row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
+        return int(row["same"]), int(row["same_rows"]), int(row["different"])
 
     @cached_property
     def _of_teams(self) -> bool:
         """Whether a number is the score of a team: it is the same for all its members, in all teams."""
         if self.shape == "listed scores":
             return True
-        row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
-        return int(row["same"]) >= FEW_TEAMS and not row["different"]
+        same, _, different = self._shared
+        return same >= FEW_TEAMS and not different
 
     @cached_property
     def _by_terms(self) -> dict[int, dict[float, int]]:
@@ -272,12 +294,22 @@ class _Answers:
     def _totals(self) -> Answer:
         whole, average = ("team-scores", "team-score-averages") if self._of_teams else ("sum", "team-averages")
         noun = "pair" if self._of_teams else "teammate"
-        about = "it is the same for all of a team, and " if self._of_teams else "it "
+        about = "it "
+        if self._of_teams and self.shape != "listed scores":
+            same, rows, _ = self._shared
+            only = "only " if same < MANY_TEAMS else ""
+            about = f"it is the same for all members in each of {only}{same:,} teams ({rows:,} rows), and "
         largest = {terms: max(map(abs, times)) for terms, times in self._by_terms.items()}
         few, many = min(largest), max(largest)
         if few == many:
-            return Answer("totals", whole, f"teams have one size: it is taken for the sum over {noun}s")
-        shown = f"up to {number(largest[few])} with {counted(few, noun)}, {number(largest[many])} with {many}"
+            begins = "" if about == "it " else about
+            return Answer("totals", whole, f"{begins}teams have one size: it is taken for the sum over {noun}s")
+        unit = "team" if self._of_teams else "row"
+        often = {terms: counted(sum(self._by_terms[terms].values()), unit) for terms in (few, many)}
+        shown = (
+            f"up to {number(largest[few])} with {counted(few, noun)} ({often[few]}), "
+            f"{number(largest[many])} with {many} ({often[many]})"
+        )
         if largest[many] > (1 + many / few) / 2 * largest[few]:
             return Answer("totals", whole, f"{about}grows with the size of teams: {shown}")
         return Answer("totals", average, f"{about}does not grow with the size of teams: {shown}")

@@ -4,22 +4,44 @@ Cells become what a person would type: 3 for 3.0, 2024-03-01 for a date. The hea
 a header, so a title above it does no harm; cells of a column that were merged all hold their value.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from coterie.errors import InputError
 from coterie.files import told_apart
-from coterie.words import number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
+LARGEST = 1e15
+"""Whole numbers below it are written with all their digits."""
+
 LOOKED_AT = 20
 """Among how many rows the header is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The cells of a sheet below its header, as text; empty ones are None."""
+
+    header: tuple[str, ...]
+    """The names of columns; notes in the margin, which have no header, are left out."""
+    rows: tuple[tuple[str | None, ...], ...]
+    above: int
+    """How many rows are above the first of these, the header included."""
+
+    def table(self) -> "pa.Table":
+        """Return the same as an Arrow table."""
+        import pyarrow as pa
+
+        columns = list(zip(*self.rows, strict=True)) if self.rows else [() for _ in self.header]
+        return pa.table([pa.array(column, pa.string()) for column in columns], names=list(self.header))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +83,8 @@ class Workbook:
         listed = ", ".join(f"{place} {name!r}" for place, name in enumerate(self.sheets, start=1))
         raise InputError(f"{self.path}: has no sheet {sheet!r}; there are: {listed}")
 
-    def read(self, sheet: str) -> pa.Table:
-        """Return the cells of a sheet below its header, as text; empty ones are null."""
+    def read(self, sheet: str) -> Sheet:
+        """Return the cells of a sheet below its header."""
         cells = self._book.get_sheet_by_name(sheet)
         rows: list[list[Any]] = cells.to_python(skip_empty_area=False)
         for (top, left), (bottom, right) in cells.merged_cell_ranges or ():
@@ -73,12 +95,10 @@ class Workbook:
         if first is None:
             raise InputError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
         header = [(cell or "").strip() for cell in texts[first]]
-        columns = {
-            name: pa.array([row[place] for row in texts[first + 1 :]], pa.string())
-            for place, name in enumerate(told_apart(header))
-            if header[place]  # notes in the margin have no header
-        }
-        return pa.table(columns)
+        kept = [place for place, name in enumerate(header) if name]
+        names = told_apart(header)
+        below = tuple(tuple(row[place] for place in kept) for row in texts[first + 1 :])
+        return Sheet(tuple(names[place] for place in kept), below, first + 1)
 
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int | None:
@@ -97,7 +117,8 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, (int, float)):
-        return number(cell)
+        # To the last digit, unlike what messages show.
+        return str(int(cell)) if math.isfinite(cell) and cell == int(cell) and abs(cell) < LARGEST else repr(cell)
     if isinstance(cell, datetime):
         return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", "seconds")
     if isinstance(cell, (date, time, timedelta)):
