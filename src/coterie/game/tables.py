@@ -175,6 +175,11 @@ class Separators:
     again: int
     """How many of these occur in several different cells."""
 
+    @property
+    def is_borne_out(self) -> bool:
+        """Whether most names come back, so that cells hardly look so by chance."""
+        return 2 * self.again >= self.names
+
 
 def likely_separators(cells: Iterable[str]) -> Separators:
     """Return what seems to stand between names: what, used, yields names that come back in other cells.

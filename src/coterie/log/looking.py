@@ -105,8 +105,7 @@ class Column:
         """Whether most cells list several names; these come back if what parts them is also found within names."""
         if self.is_numeric or self.is_dates or not self.separators.signs:
             return False
-        usual = set(self.separators.signs) & set(tables.USUAL)
-        if not usual and 2 * self.separators.again < self.separators.names:
+        if not set(self.separators.signs) & set(tables.USUAL) and not self.separators.is_borne_out:
             return False
         several = [
             count for value, count in self.times.items() if len(tables.names_listed(value, self.separators.signs)) > 1
@@ -207,8 +206,11 @@ def _fit(role: str, column: Column) -> Fit | None:
         return score + 1.0, column, why or "it holds numbers"
     if role == "members":
         is_lists = column.is_lists or (word and column.separators.signs and not column.is_numeric)
-        return (score + 3.0, column, "its cells list several names") if is_lists else None
-    if column.is_lists and (not word or column.word_for("members")):
+        surely = 3.0 if word or column.separators.is_borne_out else 1.0  # "Lovelace, Ada" is one name
+        return (score + surely, column, "its cells list several names") if is_lists else None
+    # Teams may be called "Food & Health", and people "Lovelace, Ada"; but it is not by chance that names come back.
+    is_one = word and (role in {"coalition", "sample"} or not column.separators.is_borne_out)
+    if column.is_lists and not is_one:
         return None
     if role == "sample":
         if column.is_dates:

@@ -78,7 +78,7 @@ def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows
     if texts and sum(texts.values()) > 1:
         listed = _and([f"{text!r} ({counted(times, 'time')})" for text, times in texts.items()])
         told = f"; of {counted(rows, 'row')}, these are no numbers: {listed}"
-    return f"utility is {shown}, expected a finite number{told}"
+    return f"utility is {shown}, expected a finite number{told}; where there is none, leave the cell empty"
 
 
 def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str:

@@ -2,7 +2,8 @@
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -21,6 +22,7 @@ from coterie.log.names import spellings
 from coterie.log.options import FORMAT, call_options
 from coterie.log.scales import likely_scale
 from coterie.log.tables import Source
+from coterie.spreadsheets import Workbook
 from coterie.words import counted, number, percent, said
 
 QUESTIONS: dict[str, str] = {
@@ -144,9 +146,11 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         raise InputError(
             f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
         )
-    source = sources[0]
-    rows, columns = look(engine, source)
     fixed: Mapping[str, str] = said_so.get("columns", {})
+    source, rows, columns = next(
+        (one for one in _sheets(engine, path, sources[0]) if guess_parts(one[2], fixed)[1]),
+        None,
+    ) or (sources[0], *look(engine, sources[0]))
     with naming(path):
         _refuse_unknown(columns, fixed)
         shape, parts = guess_parts(columns, fixed)
@@ -157,6 +161,15 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     return Guess(
         path, source.sheet if source.note else said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers)
     )
+
+
+def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source, int, list[Column]]]:
+    """Yield a table, and, if it is one of several sheets and nobody said which, the others."""
+    yield first, *look(engine, first)
+    for sheet in Workbook.open(path).sheets[1:] if first.note else ():
+        with suppress(InputError):  # an empty one
+            other = engine.find_log(str(path), sheet)[0][0]
+            yield replace(other, note=first.note), *look(engine, other)
 
 
 def _refuse_unknown(columns: list[Column], fixed: Mapping[str, str]) -> None:
