@@ -102,10 +102,11 @@ class Workbook:
 
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int | None:
-    """Return the first row with as many cells as a header must have: at least half of the fullest of the first rows."""
+    """Return the first row with as many cells as a header must have: half of the fullest of the first rows, or two."""
     filled = [sum(cell is not None and cell.strip() != "" for cell in row) for row in rows[:LOOKED_AT]]
     most = max(filled, default=0)
-    return next((place for place, count in enumerate(filled) if count and 2 * count >= most), None)
+    least = max(min(2, most), most / 2)
+    return next((place for place, count in enumerate(filled) if count and count >= least), None)
 
 
 def _text(cell: Any) -> str | None:

@@ -108,7 +108,11 @@ def test_files_are_read(tmp_path, name, text):
             '{"actions": {"ada": [{"coalitions": [], "probability": -0.5}], "bob": []}}',
             "-0.5 is negative",
         ),
-        ("a.csv", "agent,note,mood\nada,finance,1\n", "called coalition (or team, group, area, ...); found: agent, note, mood"),
+        (
+            "a.csv",
+            "agent,note,mood\nada,finance,1\n",
+            "called coalition (or team, group, area, ...); found: agent, note, mood",
+        ),
         ("a.csv", "agent,coalition\nada,finance\n", "agent 'bob' has no action"),
         ("a.csv", "agent,coalition\n", "expected at least one row"),
         ("a.csv", "agent,coalition\nada,finance\nbob\n", "row 3: expected 2 fields, got 1"),

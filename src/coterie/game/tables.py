@@ -188,7 +188,7 @@ def likely_separators(cells: Iterable[str]) -> Separators:
     than before. Where nobody comes back at all, it is what most cells have.
 
     >>> likely_separators(["Ada & Bo", "Bo & Cy", "Ada, Cy and Dee", "Dee & Bo"]).signs
-    ('&', ',', 'and')
+    (',', '&', 'and')
     >>> likely_separators(["Lee, Ada & Roy, Bo", "Roy, Bo & Lee, Ada & Kim, Cy", "Kim, Cy & Lee, Ada"]).signs
     ('&',)
     """
@@ -200,7 +200,9 @@ def likely_separators(cells: Iterable[str]) -> Separators:
         many = [sum(len(names_listed(text, [one])) > 1 for text in texts) > 0.6 * len(texts) for one in SEPARATORS]
         signs = [one for one, enough in zip(SEPARATORS, many, strict=True) if enough]
     often = _cells_with(texts, signs)
-    return Separators(tuple(signs), len(often), sum(times > 1 for times in often.values()))
+    return Separators(
+        tuple(sorted(signs, key=SEPARATORS.index)), len(often), sum(times > 1 for times in often.values())
+    )
 
 
 def _cells_with(texts: Sequence[str], signs: Sequence[str]) -> Counter[str]:

@@ -17,6 +17,7 @@ from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
 from coterie.log.scales import likely_scale, most_typos
+from coterie.log.shapes import AS_WRITTEN
 from coterie.log.tables import Source
 from coterie.words import said
 
@@ -244,16 +245,27 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         if not counts[kind]:
             continue
         columns = [*table.names, *(["utility", "written"] if has_utility else [])]
+        if kind == "not_finite":
+            problems.append(_no_numbers(table, options))
+            continue
         rows = table.some(queries.some_rows(table.view, condition, columns))
         if kind == "outside" and options["sigma"] is None:
             problems += _outside(table, rows, counts, limits)
-            continue
-        what = _worded(kind, rows[0], limits, options)
-        if kind == "not_finite":
-            texts = {row["text"]: int(row["times"]) for row in table.some(queries.texts(table.view, condition))}
-            what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]))
-        problems.append(table.refusal(rows, what, int(counts[kind])))
+        else:
+            problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), int(counts[kind])))
     return counts, problems
+
+
+def _no_numbers(table: _Table, options: Options) -> Refusal:
+    """Return the refusal of rows whose utility is no number, as they are written: totals may add several up."""
+    written = table.engine.name(AS_WRITTEN)
+    blank = f" AND NOT {shape_queries.NO_UTILITY}" if options["blanks"] == "skip" else ""
+    bad = f"NOT {queries.is_finite()}{blank}"
+    counts = table.one(queries.count_where(written, {"bad": bad}, with_utility=False))
+    texts = {row["text"]: int(row["times"]) for row in table.some(queries.texts(written, bad))}
+    rows = table.some(queries.some_rows(written, bad, ["written"]))
+    what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]))
+    return table.refusal(rows, what, int(counts["bad"]))
 
 
 def _worded(kind: str, row: dict[str, Any], limits: tuple[float, float], options: Options) -> str:

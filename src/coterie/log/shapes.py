@@ -31,6 +31,9 @@ from coterie.words import counted, number, said
 STATED = "stated_totals"
 """The view of totals as they are written, where they are averages."""
 
+AS_WRITTEN = "as_written"
+"""The view of outcomes row by row, before any are added up."""
+
 AVERAGES = {
     "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
     "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
@@ -119,6 +122,7 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         views[table.source.table], told = _filled(engine, table, views[table.source.table], options)
         notes += told
     outcome = tables[-1]
+    engine.view(AS_WRITTEN, queries.columns_of(engine.name(views[outcome.source.table]), ("*",)))
     of_teams = options["totals"] in TEAM_SCORES
     make = {"pairs": _pairs, "totals": _totals, "records": _team_records if of_teams else _records,
             "scores": _scores, "choices": _choices}  # fmt: skip
