@@ -91,9 +91,9 @@ def test_who_is_where_as_excel_saves_it(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([["Ada", "Law"], ["Bo", "Law"]], "expected a header with a column for each of: one that says who, called agent"),
+        ([["Ada", "Law"], ["Bo", "Law"]], "a header with a column for each of: one that says who, called agent"),
         ([["x", "y", "z"], [1, 2, 3]], "called coalition (or team, group, area, ...); found: x, y, z"),
-        ([["First name", "Last name", "Team"], ["Ada", "Roy", "Law"]], "'First name' and 'Last name' could each say who"),
+        ([["First name", "Last name", "Team"], ["Ada", "Roy", "Law"]], "'First name' and 'Last name' could each say"),
         ([["title"], ["Name", "Team"], ["", "Law"], ["Ada", "Law"], ["Ada", "Law"]],
          "has 2 problems:\n- row 3: the agent is empty\n- row 5: the same as an earlier row (Ada,Law)"),
         ([["Name", "Team"]], "expected at least one row below the header"),

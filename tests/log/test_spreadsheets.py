@@ -267,7 +267,8 @@ def test_rows_of_sheets_count_what_is_above_the_header(workbook):
 
 
 JOINED = [["sample", "team", "members", "score"], [1, "x", "Ada & Bo and Cy", 2], [1, "y", "Dee", 1],
-          [2, "x", "Ada & Dee", 1], [2, "y", "Bo & Cy", 0.5], [3, "x", "Ada & Bo & Cy", 2], [3, "y", "R&D Dee", 1]]  # fmt: skip
+          [2, "x", "Ada & Dee", 1], [2, "y", "Bo & Cy", 0.5], [3, "x", "Ada & Bo & Cy", 2],
+          [3, "y", "R&D Dee", 1]]  # fmt: skip
 
 
 def test_what_stands_between_names_can_be_said(workbook):

@@ -199,10 +199,8 @@ def likely_separators(cells: Iterable[str]) -> Separators:
     if not signs:
         many = [sum(len(names_listed(text, [one])) > 1 for text in texts) > 0.6 * len(texts) for one in SEPARATORS]
         signs = [one for one, enough in zip(SEPARATORS, many, strict=True) if enough]
-    often = _cells_with(texts, signs)
-    return Separators(
-        tuple(sorted(signs, key=SEPARATORS.index)), len(often), sum(times > 1 for times in often.values())
-    )
+    often, found = _cells_with(texts, signs), sorted(signs, key=SEPARATORS.index)
+    return Separators(tuple(found), len(often), sum(times > 1 for times in often.values()))
 
 
 def _cells_with(texts: Sequence[str], signs: Sequence[str]) -> Counter[str]:
