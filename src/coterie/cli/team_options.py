@@ -28,7 +28,9 @@ def _option(kind: Any, *names: str, metavar: str | None = None, help: str) -> An
 
 
 RULES: dict[str, Any] = {
-    "rules": _option(Path | None, metavar="FILE", help="A rules.json, or a table rule, value; the options below add to it."),
+    "rules": _option(
+        Path | None, metavar="FILE", help="A rules.json, or a table rule, value; the options below add to it."
+    ),
     "team_size": _option(
         Several, metavar="6:8", help="Members of a team: 6:8, Finance=5:9, 0,6:8 (or nobody), any; repeat for more."
     ),

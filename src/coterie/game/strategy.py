@@ -426,6 +426,8 @@ def read_strategy_content(path: str | os.PathLike[str]) -> Any:
 
 def _actions_of_table(table: SmallTable) -> dict[str, list[str]]:
     """Return who is where: a row for each place of a person, or for each team, if its members are in one cell."""
+    if "probability" in (name.strip().casefold() for name in table.header):
+        raise InputError("holds a mixed strategy, whose probabilities are in its result file: give that, a .json file")
     columns = table.places(("agent", "coalition"))
     cells = [(number, row[columns["agent"]], row[columns["coalition"]]) for number, row in table.rows]
     if table.header[columns["agent"]].strip().casefold() in WORDS["members"].split():

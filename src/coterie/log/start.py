@@ -275,7 +275,11 @@ class _Answers:
             return Answer(
                 "pool_coalitions", False, f"labels have names, such as {first!r}, but there is one round only"
             )
-        told = "labels have names and come back" if not once else f"{len(back):,} of {labels} come back"
+        told = (
+            "labels have names and come back"
+            if not once
+            else f"{len(back):,} of {labels} {'comes' if len(back) == 1 else 'come'} back"
+        )
         return Answer("pool_coalitions", False, f"{told}, such as {back[0]!r}")
 
     @cached_property
