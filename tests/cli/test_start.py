@@ -34,7 +34,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
         "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0,
     }  # fmt: skip
     assert "'Bo' and 'bo '" in out
-    assert "no utility and were" in err
+    assert "no utility (5 of them say" in err
     log = coterie.read_log("firm")
     assert log.agents == ("Ada", "Bo", "Cleo", "Dov", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kai", "Lea")
     assert log.samples.order == "in the order of their dates"
@@ -229,3 +229,31 @@ def test_a_table_with_some_text_among_numbers_is_read_as_what_it_is(tmp_path, mo
     guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
     with pytest.raises(InputError, match=r"these are no numbers: 'absent' \(10 times\)"):
         guess.write("log")
+
+
+def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, run):
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{e},x,{team},{4 + e % 3}" for e in range(6) for team in (("Ada & Bo", "Bo & Cy", "Ada & Cy")[e % 3],)]
+    odd = {"stands between": '"', "which scale": "5 to 1", "number in a row": "sums", "labels": "perhaps"}
+    refused = []
+
+    def prompt(text, *, default, value_proc, err):
+        assert err
+        for word, answer in odd.items():
+            if word in text:
+                with pytest.raises(typer.BadParameter) as told:
+                    value_proc(answer)
+                refused.append(str(told.value))
+        return value_proc(default)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, _, err = run("start", written("t.csv", "Edition,Team,Members,Score", rows))
+    assert code == 0, err
+    assert len(refused) == 4
+    assert "expected some of newline ; | , & + / and" in refused[0]
+    assert "the lower one first" in refused[3]

@@ -9,7 +9,7 @@ import typer
 
 from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
-from coterie.log.options import Totals
+from coterie.log.options import Totals, call_options
 from coterie.log.start import SHAPES, Answer, Guess, start
 from coterie.words import counted, number
 
@@ -127,7 +127,7 @@ def _reader(one: Answer) -> Any:
     if one.name == "totals":
         return _totals
     if one.name == "separators":
-        return str.strip
+        return _separators
     return _range if one.name == "utility_range" else _number
 
 
@@ -145,10 +145,17 @@ def _totals(given: str) -> str:
     return given.strip().casefold()
 
 
+def _separators(given: str) -> str:
+    try:
+        return str(call_options({"separators": given})["separators"])
+    except InputError as problem:
+        raise typer.BadParameter(str(problem)) from None
+
+
 def _range(given: str) -> list[float]:
     ends = given.replace(" to ", " ").split()
-    if len(ends) != 2:
-        raise typer.BadParameter("say two numbers, such as 1 to 5")
+    if len(ends) != 2 or not _number(ends[0]) < _number(ends[1]):
+        raise typer.BadParameter("say two numbers, the lower one first, such as 1 to 5")
     return [_number(end) for end in ends]
 
 

@@ -35,7 +35,8 @@ QUESTIONS: dict[str, str] = {
     "utility": "Which column says how good it was?",
     "choice": "Which column says what was chosen?",
     "symmetric": "Do both of a pair get the same?",
-    "totals": "What is the number in a row?",
+    "totals": "What is the number in a row? Of a person, the sum over teammates (sum) or their average (team-averages);"
+    " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
     "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 (a pair then gets the same in any of them)?",
