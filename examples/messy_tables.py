@@ -5,8 +5,8 @@
 `firm.xlsx`: colleagues rate each other both ways in areas, month by month, under a title; a name has two spellings,
 some cells are blank or say n/a, months are dates, a second sheet holds notes. `class.csv`: what pupils got at their
 table each week, as Excel in Germany saves it: Windows letters, semicolons, decimal commas, a trailing empty row, a
-pupil alone. `hackathon.xlsx`: scores of teams, members listed in one cell, in two ways. Beside them `today.xlsx`, who is in
-which area of the firm now, and `pupils.csv`, who is in the class.
+pupil alone. `hackathon.xlsx`: scores of teams, members listed in one cell, in two ways. Beside them `today.xlsx`, who
+is in which area of the firm now, and `pupils.csv`, who is in the class.
 """
 
 import sys
