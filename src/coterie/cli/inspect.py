@@ -69,13 +69,20 @@ def _summary(seen: Inspection) -> Iterator[str]:
     yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'agent')}, {coalitions}"
     yield f"{_kind(log)}; {counted(log.rows, 'row')} in {log.tables[-1]}"
     yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of agents met{_how_often(seen)}{_rated(seen)}"
+    as_sums = ", each taken as a sum over pairs," if _is_average(log) else ""
     declared = "no range declared" if log.utility_range is None else f"declared range {interval(*log.utility_range)}"
     yield (
-        f"{_utility_noun(seen)} from {number(seen.extent[0])} to {number(seen.extent[1])}, {seen.mean:.4g} on average; "
-        f"{declared}, {number(log.neutral)} is neutral" + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
+        f"{_utility_noun(seen)}{as_sums} from {number(seen.extent[0])} to {number(seen.extent[1])}, "
+        f"{seen.mean:.4g} on average; {declared}, {number(log.neutral)} is neutral"
+        + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
     )
     count = len(seen.findings)
     yield f"{counted(count, 'thing')} to look at, listed at the end" if count else "nothing is missing or suspicious"
+
+
+def _is_average(log: Log) -> bool:
+    """Return whether totals are written as averages, which are not the numbers that are shown."""
+    return log.feedback == "bandit" and "average" in log.options["totals"]
 
 
 def _kind(log: Log) -> str:
