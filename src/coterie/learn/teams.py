@@ -319,6 +319,7 @@ class _Teams:
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
         wishes = self.wishes
+        yield from wishes.notes
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
             yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"
