@@ -255,17 +255,14 @@ class Rules:
         def pairings(several: tuple[Pairing, ...]) -> tuple[Pairing, ...]:
             return tuple(replace(one, agents=tuple(names.get(who, who) for who in one.agents)) for one in several)
 
-        def keys(of_people: Mapping[str, Any]) -> dict[str, Any]:
-            return {names.get(who, who): found for who, found in of_people.items()}
-
         return replace(
             self,
             together=pairings(self.together),
             apart=pairings(self.apart),
-            fix=keys(self.fix),
-            ban=keys(self.ban),
+            fix=checks.rekeyed(self.fix, names, "fix"),
+            ban=checks.rekeyed(self.ban, names, "ban"),
             staff=None if self.staff is None else tuple(dict.fromkeys(names.get(who, who) for who in self.staff)),
-            labels=keys(self.labels),
+            labels=checks.rekeyed(self.labels, names, "labels"),
         )
 
     def keeping_sizes(self, members: Mapping[str, Iterable[str]]) -> "Rules":

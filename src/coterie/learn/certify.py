@@ -215,7 +215,7 @@ class Given:
             content, actions = self.content, self._actions(agents)
             if actions is not None:
                 if renamed := as_known((name for name in actions if isinstance(name, str)), agents):
-                    actions = {renamed.get(name, name): where for name, where in actions.items()}
+                    actions = checks.rekeyed(actions, renamed, "the assignment")
                     content = {"actions": actions}
                     notes += about_known(renamed)
                 new = () if statistics.attendance is None else np.flatnonzero(statistics.attendance == 0).tolist()

@@ -170,7 +170,7 @@ def _actions(content: Any) -> Mapping[str, Any]:
 def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str]]:
     agents, coalitions = setting.agents, setting.coalitions
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
-    actions = {renamed.get(name, name): where for name, where in actions.items()}
+    actions = checks.rekeyed(actions, renamed, "today")
     if setting.pool_coalitions:
         actions = _renamed(actions, coalitions)
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
