@@ -176,7 +176,7 @@ class _Teams:
         if self.own.guess is not None:
             return self.own.beliefs(evidence)
         self.control.tell("beliefs")
-        inner, found = self.control.nested(), Beliefs(evidence, evidence.values, None)
+        inner, found = self.control.nested(0.5), Beliefs(evidence, evidence.values, None)
         with inner.running():
             found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
         self.control.heed(inner)
