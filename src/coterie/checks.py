@@ -67,6 +67,16 @@ def index_of(name: Any, known: Sequence[str], what: str) -> int:
     raise InputError(f"unknown {what} {shown(name)}; known are: {listed}{hint}")
 
 
+def rekeyed(found: Mapping[str, Any], names: Mapping[str, str], what: str) -> dict[str, Any]:
+    """Return the same under other names, refusing two that become one; keys that are not in `names` stay."""
+    changed: dict[str, Any] = {}
+    for name, value in found.items():
+        if (known := names.get(name, name)) in changed:
+            raise InputError(f"{what}: {known!r} occurs twice, in spellings that differ in case or spaces only")
+        changed[known] = value
+    return changed
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 

@@ -277,6 +277,59 @@ def test_an_assignment_may_lack_those_who_left(made, tmp_path):
         coterie.certify(log, {"p02": ["Law"]}, rules=Rules(staff=PEOPLE[1:]))
 
 
+def typed(name):
+    """A name as somebody else types it."""
+    return f" {name.upper()} "
+
+
+def test_names_typed_otherwise_are_the_same_people(made):
+    log, today, _ = made
+    plain = {"staff": [*PEOPLE[1:], "Nina Holm"], "apart": ["p02,p03"], "fix": {"p04": "Law"}, "ban": {"p05": "Tech"}}
+    mine = {
+        "staff": [typed(name) for name in plain["staff"]], "apart": [f"{typed('p02')},{typed('p03')}"],
+        "fix": {typed("p04"): "Law"}, "ban": {typed("p05"): "Tech"},
+    }  # fmt: skip
+    there = today | {typed("Nina Holm"): ["Law"]}
+
+    def learnt(rules, teams):
+        return StableLearner(rules=Rules(team_size="3:5", **rules), value="average", today=teams).fit(log).result_
+
+    expected = learnt(plain, today | {"Nina Holm": ["Law"]})
+    for rules, teams in (
+        (plain, there),
+        (mine | {"staff": plain["staff"]}, {typed(who): to for who, to in there.items()}),
+    ):
+        found = learnt(rules, teams)
+        assert found.strategy == expected.strategy
+        assert any(text.startswith("nothing is known of Nina Holm:") for text in found.warnings)
+        assert "not on the staff: p00" in found.sentence()
+        (line,) = [text for text in found.warnings if "in case or spaces only are taken for the same" in text]
+        assert "is 'Nina Holm'" in line or "is 'p0" in line
+    found = learnt(mine, today)
+    assert "not on the staff: p00" in found.sentence()
+    assert set(found.strategy.agents) == {*PEOPLE, typed("Nina Holm")}
+
+
+def test_given_teams_may_be_typed_otherwise(made):
+    log, today, _ = made
+    expected = coterie.certify(log, today)
+    found = coterie.certify(log, {typed(who): where for who, where in today.items()})
+    assert found.strategy == expected.strategy
+    assert found.certificate.gap == expected.certificate.gap
+    assert any("' P00 ' is 'p00'" in text for text in found.warnings)
+
+
+def test_one_person_in_two_spellings_is_refused(made):
+    log, today, _ = made
+    twice = today | {"P00 ": ["Law"]}
+    with pytest.raises(InputError, match="'p00' occurs twice, in spellings that differ in case or spaces only"):
+        StableLearner(today=twice).fit(log)
+    with pytest.raises(InputError, match="the assignment: 'p00' occurs twice"):
+        coterie.certify(log, twice)
+    with pytest.raises(InputError, match="fix: 'p00' occurs twice"):
+        StableLearner(rules=Rules(fix={"p00": "Law", "P00": "Tech"})).fit(log)
+
+
 @pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
 def test_what_the_neutral_point_decides_is_told_for_both_feedbacks(feedback):
     """Pairs are worth 3.05 on average: a crowd if 3 is neutral, as few meetings as possible if 3.2 is."""

@@ -33,12 +33,12 @@ from coterie.statistics.total_statistics import TotalStatistics, own_edges
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """How well a linear estimate knows some combinations of unknowns."""
+    """How well a linear estimate knows k combinations of unknowns, or several times so many."""
 
     ellipsoid: FloatArray
-    """Phi G^-1 Phi', shape (k, k)."""
+    """Phi G^-1 Phi', shape (..., k, k)."""
     solved: FloatArray
-    """G^-1 Phi', shape (unknowns, k)."""
+    """G^-1 Phi', shape (..., unknowns, k)."""
 
 
 PENALTY = 0.03
@@ -67,7 +67,7 @@ class LinearEstimate(ABC):
 
     @abstractmethod
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        """Return how well combinations `directions`, shape (k, d), of an agent's unknowns are known."""
+        """Return how well combinations `directions`, shape (..., k, d), of an agent's unknowns are known."""
 
     @abstractmethod
     def blind(self) -> "LinearEstimate":
@@ -128,20 +128,32 @@ class Factor:
 
         return np.asarray(cho_solve((self.lower, True), columns, check_finite=False))
 
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """G^-1."""
+        return self.solve(np.eye(self.dimension))
+
     def spread(self, half_range: float) -> FloatArray:
         """Return r^2 times the diagonal of G^-1, at most the square of the range."""
-        inverse = np.diag(self.solve(np.eye(len(self.lower))))
-        return np.minimum(half_range**2 * inverse, half_range**2)
+        return np.minimum(half_range**2 * np.diag(self.inverse), half_range**2)
 
-    def project(self, directions: FloatArray) -> Projection:
-        """Return how well combinations, the rows of `directions`, are known."""
-        solved = self.solve(directions.T)
-        return Projection(directions @ solved, solved)
+    def project(self, directions: FloatArray, unknowns: IntArray | None = None) -> Projection:
+        """Return how well combinations `directions`, shape (..., k, d), of some unknowns are known, or of all."""
+        own = np.arange(self.dimension) if unknowns is None else unknowns
+        rows = directions.reshape(-1, len(own))
+        if len(rows) > len(own):  # then combinations of columns of the inverse are cheaper than solutions
+            solved = rows @ self.inverse[own]
+        else:
+            spread = np.zeros((len(rows), self.dimension))
+            spread[:, own] = rows
+            solved = self.solve(spread.T).T
+        solved = solved.reshape(*directions.shape[:-1], self.dimension)
+        return Projection(directions @ np.swapaxes(solved[..., own], -1, -2), np.swapaxes(solved, -1, -2))
 
     @cached_property
     def parameters(self) -> float:
         """The trace of gram G^-1, which counts the unknowns that there are data for."""
-        return self.dimension - self.penalty * float(np.trace(self.solve(np.eye(self.dimension))))
+        return self.dimension - self.penalty * float(np.trace(self.inverse))
 
     @property
     def dimension(self) -> int:
@@ -245,7 +257,8 @@ class PrintedRidge(AgentRidge):
         return np.asarray(super().spread(agent)[: -self._n_own(agent)])
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        return super().project(agent, np.hstack([directions, np.zeros((len(directions), self._n_own(agent)))]))
+        own = np.zeros((*directions.shape[:-1], self._n_own(agent)))
+        return super().project(agent, np.concatenate([directions, own], axis=-1))
 
     def own(self, agent: int) -> FloatArray:
         """Return what is estimated of being in each coalition with oneself, shape (k,)."""
@@ -306,9 +319,7 @@ class JointRidge(LinearEstimate):
         return np.asarray(self._theta[self.edges[agent]])
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        spread = np.zeros((len(directions), len(self.moment)))
-        spread[:, self.edges[agent]] = directions
-        return self._factor.project(spread)
+        return self._factor.project(directions, self.edges[agent])
 
     @property
     def estimates(self) -> FloatArray:

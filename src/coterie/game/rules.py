@@ -243,6 +243,30 @@ class Rules:
             max_moves=self.max_moves if other.max_moves is None else other.max_moves,
         )
 
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Everybody who is named."""
+        paired = [agent for one in (*self.together, *self.apart) for agent in one.agents]
+        return tuple(dict.fromkeys([*(self.staff or ()), *self.labels, *self.fix, *self.ban, *paired]))
+
+    def renamed(self, names: Mapping[str, str]) -> "Rules":
+        """Return the same of people under other names; those who are not in `names` keep theirs."""
+        if not names:
+            return self
+
+        def pairings(several: tuple[Pairing, ...]) -> tuple[Pairing, ...]:
+            return tuple(replace(one, agents=tuple(names.get(who, who) for who in one.agents)) for one in several)
+
+        return replace(
+            self,
+            together=pairings(self.together),
+            apart=pairings(self.apart),
+            fix=checks.rekeyed(self.fix, names, "fix"),
+            ban=checks.rekeyed(self.ban, names, "ban"),
+            staff=None if self.staff is None else tuple(dict.fromkeys(names.get(who, who) for who in self.staff)),
+            labels=checks.rekeyed(self.labels, names, "labels"),
+        )
+
     def keeping_sizes(self, members: Mapping[str, Iterable[str]]) -> "Rules":
         """Return the same with every coalition at the size that it has, coalition -> members."""
         count = {name: len(list(inside)) for name, inside in members.items()}

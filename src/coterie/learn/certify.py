@@ -29,6 +29,7 @@ from coterie.learn.result import Result, Search
 from coterie.learn.warnings import chosen_before
 from coterie.learn.wishes import default_stability, wishes_about
 from coterie.log.log import Log, as_log
+from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
@@ -91,6 +92,7 @@ def certify(
     taken, notes = taken_over([content], replace(as_rules(rules), max_moves=None), value, stability)
     statistics, wishes = wishes_about(statistics, **taken)
     given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
+    notes += wishes.notes
     if fresh:
         refuse_known(content.learnt_from, statistics, "this strategy")
     evidence = evidence_from(statistics.whole)
@@ -212,6 +214,10 @@ class Given:
         with self._naming():
             content, actions = self.content, self._actions(agents)
             if actions is not None:
+                if renamed := as_known((name for name in actions if isinstance(name, str)), agents):
+                    actions = checks.rekeyed(actions, renamed, "the assignment")
+                    content = {"actions": actions}
+                    notes += about_known(renamed)
                 new = () if statistics.attendance is None else np.flatnonzero(statistics.attendance == 0).tolist()
                 unknown = {agents[i] for i in new}
                 missing = [name for name in agents if name not in actions]

@@ -176,7 +176,7 @@ class _Teams:
         if self.own.guess is not None:
             return self.own.beliefs(evidence)
         self.control.tell("beliefs")
-        inner, found = self.control.nested(), Beliefs(evidence, evidence.values, None)
+        inner, found = self.control.nested(0.5), Beliefs(evidence, evidence.values, None)
         with inner.running():
             found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
         self.control.heed(inner)
@@ -319,6 +319,7 @@ class _Teams:
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
         wishes = self.wishes
+        yield from wishes.notes
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
             yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"

@@ -22,6 +22,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
+from coterie.log.names import about_known, as_known
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.words import in_order, said
@@ -48,6 +49,8 @@ class Wishes:
     """People on the staff who are in no sample of the log."""
     leavers: tuple[str, ...]
     """People of the log who are not on the staff."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the names."""
 
     @property
     def is_plain(self) -> bool:
@@ -94,6 +97,8 @@ def wishes_about(
         Whether coalitions larger than any seen may be recommended.
     """
     given = as_rules(rules)
+    renamed = as_known(given.people, statistics.agents)
+    given = given.renamed(renamed)
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     added = tuple(name for name in given.staff or () if name not in statistics.agents)
@@ -101,7 +106,10 @@ def wishes_about(
         statistics = statistics.with_agents(added)
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
-    assigned = None if today is None else _today(today, setting, given)
+    assigned = None
+    if today is not None:
+        assigned, others = _today(today, setting, given)
+        renamed |= others
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
@@ -116,7 +124,9 @@ def wishes_about(
     unseen = np.isin(agents, added) if statistics.attendance is None else statistics.attendance == 0
     newcomers = tuple(name for name, new in zip(agents, (unseen & staff_now).tolist(), strict=True) if new)
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
-    return statistics, Wishes(given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers)
+    return statistics, Wishes(
+        given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers, tuple(about_known(renamed))
+    )
 
 
 def _largest(statistics: Statistics, rules: Rules) -> IntArray:
@@ -133,8 +143,8 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
     return largest
 
 
-def _today(given: Any, setting: Setting, rules: Rules) -> Strategy:
-    """Return today's assignment in the names of the log; whoever is not named is nowhere."""
+def _today(given: Any, setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str]]:
+    """Return today's assignment in the names of the log; whoever is not named is nowhere. And who had other names."""
     if isinstance(found := getattr(given, "strategy", None), Strategy):
         given = found
     if isinstance(given, Strategy):
@@ -157,8 +167,10 @@ def _actions(content: Any) -> Mapping[str, Any]:
     return content
 
 
-def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> Strategy:
+def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str]]:
     agents, coalitions = setting.agents, setting.coalitions
+    renamed = as_known((name for name in actions if isinstance(name, str)), agents)
+    actions = checks.rekeyed(actions, renamed, "today")
     if setting.pool_coalitions:
         actions = _renamed(actions, coalitions)
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
@@ -171,7 +183,7 @@ def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> Str
             checks.index_of(agent, agents, "agent in today's assignment")
     if not profile.any():
         raise InputError("today: nobody is in any coalition")
-    return Strategy.pure(profile, agents, coalitions)
+    return Strategy.pure(profile, agents, coalitions), renamed
 
 
 def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> Mapping[str, Any]:

@@ -228,25 +228,23 @@ def best_teams(
     first = [profile if task.allows(profile) else task.assignments.nearest(profile) for profile in begin]
     first = first or [_any_profile(task, control.rng)]
     search.note(first[0])
-    done = 0
     with control.running():
         if task.spaces.size <= ENUMERATED:
             search.look_at_all()
             return search.found(1, is_optimal=True)
+        search.climb(first[0])  # at once, so that a little time is enough for what anybody would see
         anneals = _anneals(task)
         for _ in range(starts // 2 if anneals else starts):
             drawn = task.assignments.drawn(control)
             control.check()
             first += [] if drawn is None else [drawn]
-        if anneals:
-            first = [*_annealed(task, first[-ANNEALED:], control), *first]
-        for profile in first:
+        others = [*(_annealed(task, first[-ANNEALED:], control) if anneals else ()), *first[1:]]
+        for done, profile in enumerate(others):
+            control.report("teams", done, len(others) + patience, -search.best)
             search.climb(profile)
-            done += 1
-            control.report("teams", done, len(first) + patience, -search.best)
         failed = 0
         while failed < patience:
-            control.report("teams", len(first) + failed, len(first) + patience, -search.best)
+            control.report("teams", len(others) + failed, len(others) + patience, -search.best)
             before = search.best
             search.climb(search.kicked(control.rng))
             failed = 0 if search.best > before + task.game.rounding else failed + 1
@@ -324,16 +322,18 @@ class _Search:
     def climb(self, profile: BoolArray) -> None:
         """Take steps that raise the score as long as there are any."""
         profile = profile.copy()
-        while True:
-            self.control.check()
-            self.sweeps += 1
-            steps = self.task.steps(profile)
-            gains = self.task.changes(profile, steps)
-            rising = np.flatnonzero(gains > self.task.game.rounding)
-            if not len(rising):
-                break
-            profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
-        self.note(profile)
+        try:
+            while True:
+                self.control.check()
+                self.sweeps += 1
+                steps = self.task.steps(profile)
+                gains = self.task.changes(profile, steps)
+                rising = np.flatnonzero(gains > self.task.game.rounding)
+                if not len(rising):
+                    break
+                profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
+        finally:  # also where time runs out on the way up
+            self.note(profile)
 
     def _taken(self, profile: BoolArray, steps: Steps, order: IntArray) -> BoolArray:
         """Return the profile after the best step, and others that touch neither its coalitions nor its people."""

@@ -26,6 +26,9 @@ LEAST = 1e-9
 KEPT_ACTIONS = 1 << 12
 """How many distinct joint actions wait for further samples before they are inverted."""
 
+PER_PAIR = 30
+"""What listing a pair of a joint action takes, in steps of an innermost loop."""
+
 
 class JointAccumulator:
     """Adds up the joint estimator's sums, one per part."""
@@ -58,7 +61,8 @@ class JointAccumulator:
 
     def _flush(self) -> None:
         setting = self._setting
-        add = suited(_add_projection, len(self._waiting) * self._edges**2 // 2)
+        pairs = [action.n_pairs for _, action in self._waiting]
+        add = suited(_add_projection, sum(PER_PAIR * many + many**2 // 2 for many in pairs))
         for (part, action), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
             add(
                 *action.arrays(), count, total, setting.neutral, setting.pool_coalitions, setting.n_agents,
@@ -77,6 +81,13 @@ class JointAction(NamedTuple):
         """Return the observed agents, and agents and coalitions of the memberships, sorted by coalition."""
         agent, coalition = np.frombuffer(self.teams, dtype=np.int64).reshape(2, -1)
         return np.frombuffer(self.observed, dtype=np.int64), agent, coalition
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs meet, each as often as it does."""
+        _, _, coalition = self.arrays()
+        sizes = np.unique(coalition, return_counts=True)[1]
+        return int((sizes * (sizes - 1)).sum()) // 2
 
 
 def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Iterator[tuple[int, int, JointAction]]:
@@ -101,7 +112,8 @@ def _edges_of(observed, agent, coalition, pooled, n, n_edges):
     """
     last = len(observed)
     row_of = np.full(n, last)
-    row_of[observed] = np.arange(last)
+    for row in range(last):
+        row_of[observed[row]] = row
     half = n * (n - 1) // 2
     weight = np.zeros(n_edges)
     ends = np.empty((n_edges, 2), dtype=np.int64)
@@ -137,9 +149,14 @@ def _edges_of(observed, agent, coalition, pooled, n, n_edges):
         both[i, j] += square
         both[j, i] += square
     values, vectors = np.linalg.eigh(both[:last, :last])
+    inverted = np.zeros(last)
     for t in range(last):
         if values[t] > LEAST * values[-1]:
-            inverse[:last, :last] += np.outer(vectors[:, t], vectors[:, t]) / values[t]
+            inverted[t] = 1.0 / values[t]
+    inner = (vectors * inverted) @ vectors.T
+    for row in range(last):
+        for t in range(last):
+            inverse[row, t] = inner[row, t]
     return seen, first, second, worth, inverse
 
 
@@ -164,14 +181,17 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
     last = len(observed)
     terms = _totals_of(first, second, worth, np.ones(len(seen)), last + 1)
     centred = np.zeros(last + 1)
-    centred[:last] = total - count * neutral * terms[:last]
+    for row in range(last):
+        centred[row] = total[row] - count * neutral * terms[row]
     solved = inverse @ centred
     for a in range(len(seen)):
         e = seen[a]
-        rows = count * worth[a] * (inverse[first[a]] + inverse[second[a]])
-        moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
-        row = projections[e]
-        row[seen[a:]] += worth[a:] * (rows[first[a:]] + rows[second[a:]])
+        times, i, j = count * worth[a], first[a], second[a]
+        moments[e] += worth[a] * (solved[i] + solved[j])
+        for b in range(a, len(seen)):
+            g, h = first[b], second[b]
+            ends = inverse[i, g] + inverse[j, g] + inverse[i, h] + inverse[j, h]
+            projections[e, seen[b]] += times * worth[b] * ends
 
 
 @kernel

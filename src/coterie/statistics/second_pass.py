@@ -22,7 +22,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.log.log import Log
 from coterie.statistics.gram import add_residuals
-from coterie.statistics.joint import add_joint_residuals, joint_actions
+from coterie.statistics.joint import PER_PAIR, add_joint_residuals, joint_actions
 from coterie.statistics.kernels import quickest, suited
 from coterie.statistics.parts import learning_parts
 from coterie.statistics.setting import Setting
@@ -167,7 +167,9 @@ class ResidualSums:
 
     def _flush(self) -> None:
         setting, asked, found = self._setting, self._asked, self._found
-        add = suited(add_joint_residuals, 2 * len(self._waiting) * self._solved.size)
+        # Python adds whole rows of directions at once.
+        each = PER_PAIR + self._solved.shape[1] // 10
+        add = suited(add_joint_residuals, 2 * each * sum(action.n_pairs for action in self._waiting))
         for action in sorted(self._waiting):
             add(
                 *action.arrays(), np.stack(self._waiting[action]), setting.pool_coalitions, setting.n_agents,
