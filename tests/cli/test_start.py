@@ -170,6 +170,9 @@ def test_members_joined_by_any_sign(tmp_path, monkeypatch, run):
     assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))["separators"] == ", & and"
     log = coterie.read_log("t")
     assert log.agents == ("Ada", "Bo", "Cy", "Dee")
+    columns = "sample=Edition,coalition=Team name,members=Who,utility=Jury score"
+    told = run("inspect", "t.csv", "--columns", columns, "--separators", ",", "--utility-range", 0, 99)[1]
+    assert 'say what stands between names: --separators ", & and"' in " ".join(told.split())
     said = answer(coterie.start("t.csv", separators="&"), "separators")
     assert (said.value, said.why) == ("&", "you said so")
 

@@ -139,6 +139,7 @@ def test_names():
     assert about_swapped(["x", "y"], ["Ada Lovelace", "Alan Turing"])
     assert not about_swapped(["Ada Lovelace", "Alan Turing"], ["Deep Sea", "Outer Space"])
     assert not about_swapped(["Ada", "Bob", "Cy"], ["x", "Ada", "y", "z"])
+    assert not about_swapped(["Ada", "Bob", "Cy", "Dee", "Eve"], ["Byte Club", "The Loops", "Null Pointers"])
 
 
 def test_totals_in_one_table_are_those_of_two(csv_log):
