@@ -92,6 +92,8 @@ def test_who_is_where_as_excel_saves_it(tmp_path):
     ("rows", "message"),
     [
         ([["Ada", "Law"], ["Bo", "Law"]], "a header with a column for each of: one that says who, called agent"),
+        ([["Ada", "Team Law"], ["Bo", "Team Sea"]], "expected a header with a column for each of"),
+        ([["Name", "Team"], ["Ada", "Team"]], "the first row (Name, Team) seems to be no header; expected a header"),
         ([["x", "y", "z"], [1, 2, 3]], "called coalition (or team, group, area, ...); found: x, y, z"),
         ([["First name", "Last name", "Team"], ["Ada", "Roy", "Law"]], "'First name' and 'Last name' could each say"),
         ([["title"], ["Name", "Team"], ["", "Law"], ["Ada", "Law"], ["Ada", "Law"]],

@@ -77,6 +77,11 @@ class SmallTable:
             )  # fmt: skip
             named = " and ".join(repr(self.header[place]) for place in dict.fromkeys(several))
             raise InputError(f"{named} could each say {ASKED[role]}; call the right one {role}")
+        for role, place in zip(roles, found[0], strict=True):
+            is_called = self.header[place].strip().casefold() == role
+            if not is_called and self.header[place] in {cells[place] for _, cells in self.rows}:
+                named = ", ".join(self.header)
+                raise InputError(f"the first row ({named}) seems to be no header; {self._lacks(roles)}")
         return dict(zip(roles, found[0], strict=True))
 
     def _ways(self, roles: Sequence[str]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -89,7 +94,7 @@ class SmallTable:
         for way in product(*likely):
             places = tuple(place for _, place in way)
             fits = [fit for fit, _ in way]
-            if len(set(places)) == len(roles) and any(fits):
+            if len(set(places)) == len(roles) and (all(fits) or max(fits) > 1):
                 yield sum(fits), places
 
     def _is_numeric(self, place: int) -> bool:
