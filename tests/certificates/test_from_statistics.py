@@ -1,5 +1,7 @@
 """From a log on disk to evidence, against the same arrays summed by hand."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from coterie.estimate import pair_means
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import pair_estimate
 from coterie.estimate.ridge import agent_ridge, joint_ridge, paper_ridge
-from coterie.estimate.unknowns import Anonymous, KnownFactor
+from coterie.estimate.unknowns import Anonymous, KnownFactor, SizeFree
 from coterie.simulate import Simulation
 from coterie.statistics.statistics import Statistics
 
@@ -52,6 +54,22 @@ def test_pair_moments_equal_direct_sums(tmp_path, sizes, symmetric):
     spread = squares - count * found.mean**2
     np.testing.assert_allclose(found.variance * np.maximum(count - 1, 1), np.where(count > 1, spread, 0), atol=1e-4)
     assert found.events == int((count > 0).sum()) // (2 if symmetric else 1)
+
+
+def test_the_estimate_of_a_joint_action_is_the_sum_of_averages(tmp_path):
+    """Eq. 8: over an agent's coalitions and her partners there, the average of what was observed."""
+    _, batch, path = written(tmp_path)
+    found = pair_estimate(Statistics.of(coterie.read_log(path), sizes="ignore").whole)
+    for joined in batch.joined[:20]:
+        rooms = SizeFree().at(joined.astype(float)).linear(found.moments.mean)
+        for agent, own in enumerate(joined):
+            expected = 0.0
+            for room, partner in product(np.flatnonzero(own), range(4)):
+                if partner != agent and joined[partner, room]:
+                    where = (batch.coalition == room) & (np.minimum(batch.agent, batch.partner) == min(agent, partner))
+                    where &= np.maximum(batch.agent, batch.partner) == max(agent, partner)
+                    expected += batch.utility[where].mean()
+            assert rooms[agent] @ own == pytest.approx(expected, abs=1e-5)
 
 
 def test_anonymous_and_factor_share_unknowns(tmp_path):

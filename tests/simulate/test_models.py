@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm
+from scipy.stats import kstest, norm, uniform
 
 from coterie.errors import InputError
 from coterie.simulate.logs import Simulation
@@ -49,6 +49,14 @@ def test_bounded_models_stay_in_their_range(model):
         assert np.abs(utility).max() > 1
         effects = simulation.model.effects
         assert low <= effects.min() <= effects.max() <= high  # the range bounds the means
+
+
+def test_uniform_utilities_are_uniform():
+    model, rng = utility_model("uniform", 3, 2, np.random.default_rng(0)), np.random.default_rng(1)
+    place = np.zeros(2000, dtype=np.int64)
+    drawn = model.utilities(model.driving_noise(rng, (2000,)), place, place, place + 1, place + 2)
+    assert kstest(drawn, uniform(-1, 2).cdf).pvalue > 0.001
+    assert -1 <= drawn.min() <= drawn.max() <= 1
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.3, 0.7), (-0.9, 0.1), (1.4, 0.5), (0.0, 3.0), (-0.5, 0.5), (5, 1)])
