@@ -138,8 +138,8 @@ def test_clip_makes_mixed_effects_the_clipped_one():
         ("mixed-effects", 3, 4, None, "has 5 coalitions, not 4"),
         ("mixed-effects-clipped", 3, 5, False, "is clipped"),
         ("uniform", 3, 5, False, "bounded by itself"),
-        ("uniform", 1, 5, None, "number of agents: expected at least 2"),
-        ("uniform", 3, 0, None, "number of coalitions: expected at least 1"),
+        ("uniform", 1, 5, None, "n_agents: expected at least 2"),
+        ("uniform", 3, 0, None, "n_coalitions: expected at least 1"),
     ],
 )
 def test_refusals(name, agents, coalitions, clip, message):
