@@ -347,6 +347,15 @@ def test_functions_of_a_notebook_are_computed_in_this_process(tmp_path):
     assert "everything is computed in this process" in found.stderr
 
 
+@pytest.mark.slow
+def test_a_script_that_runs_itself_again_is_told_what_helps(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(NOTEBOOK.replace("FOLDER", repr(str(tmp_path / "out"))))
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert 'belongs below `if __name__ == "__main__":`' in found.stderr.splitlines()[-1]
+
+
 def made_by(which):
     """A method that closes over something: everybody takes this action."""
 

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from multiprocessing import get_context, parent_process
@@ -14,7 +15,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from coterie import __version__, checks
-from coterie.errors import InputError
+from coterie.errors import CoterieError, InputError
 from coterie.files import read_json, to_json, whole_file
 from coterie.reproduce.cells import Source
 from coterie.reproduce.experiments import QUICK, STEPS, Cell, Figure, Panel, seeds_of
@@ -33,6 +34,11 @@ NO_MODULE = (
     "Methods or games of your own are in no module that other processes can import (functions of a notebook, lambdas, "
     "functions within functions): everything is computed in this process. In a module they use all cores; {} says that "
     "one is enough."
+)
+
+WORKER_ENDED = (
+    "a process ended before it was done: its memory ran out, or it runs a script that calls this at its top, which "
+    'belongs below `if __name__ == "__main__":`; what is finished is kept, and {} needs no other processes'
 )
 
 Advance = Callable[[int, int], None]
@@ -216,6 +222,8 @@ def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[C
             running: dict[Future[list[Row]], Cell] = {pool.submit(own.run, cell): cell for cell in cells}
             for future in as_completed(running):
                 yield running[future], future.result()
+        except BrokenProcessPool:
+            raise CoterieError(WORKER_ENDED.format(said(workers=1))) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
