@@ -241,6 +241,7 @@ def test_figures_that_cannot_be_made_are_refused_before_anything_is_computed(tmp
         ({"curves": 5}, "expected \\(n, k\\) of each curve"),
         ({"curves": ((1, 2),)}, "n: expected at least 2"),
         ({"curves": ((2, 2), (2, 0))}, "k: expected at least 1"),
+        ({"curves": ((2, 2), (3, 2), (2, 2))}, r"curves: \(2, 2\) occurs twice"),
     ],
 )
 def test_panels_that_cannot_be_are_refused(change, message):

@@ -116,7 +116,10 @@ def _sizes(curves: Any) -> tuple[tuple[int, int], ...]:
         raise InputError(
             f"curves: expected (n, k) of each curve, such as [(5, 5), (10, 5)], got {checks.shown(curves)}"
         )
-    return tuple((checks.whole(n, "curves: n", 2), checks.whole(k, "curves: k", 1)) for n, k in listed)
+    found = tuple((checks.whole(n, "curves: n", 2), checks.whole(k, "curves: k", 1)) for n, k in listed)
+    if len(set(found)) < len(found):
+        raise InputError(f"curves: {next(one for one in found if found.count(one) > 1)} occurs twice")
+    return found
 
 
 def _several(given: Any) -> tuple[Any, ...]:
