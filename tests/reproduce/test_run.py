@@ -416,6 +416,8 @@ def test_fingerprints_tell_functions_apart(monkeypatch):
     assert told("f = lambda x: x in {'a', 'b'}") == told("f = lambda x: x in {'b', 'a'}")
     assert told("f = lambda x: x + y", y=np.ones(2)) != told("f = lambda x: x + y", y=np.zeros(2))
     assert told("f = lambda x: [y for y in x if y > 1]") != told("f = lambda x: [y for y in x if y > 2]")
+    by_name = "def g(x):\n    return 1\nknown = {'g': g}\nf = lambda x: known['g'](x)"
+    assert told(by_name) == told(by_name) != told(by_name.replace("return 1", "return 2"))
     assert fingerprint(partial(helper, most=1)) != fingerprint(partial(helper, most=2))
     assert fingerprint(Method(1)) != fingerprint(Method(2))
     assert fingerprint(Method(1)) == fingerprint(Method(1)) != fingerprint(Method(1).__call__)

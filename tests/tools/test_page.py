@@ -147,6 +147,8 @@ def test_a_page_of_other_methods_has_no_verdicts_and_captions_that_are_true(tmp_
     assert ("dashed, squares" in text) == ("paper" in drawn)
     assert text.count("Other methods are drawn") == 4
     assert text.count("every mean utility is 0") == 1
+    (tmp_path / "summary.json").write_text('{"quick": true}')  # of a later run, about other figures
+    assert "Claim by claim" not in page(tmp_path, "figures")
 
 
 @pytest.mark.parametrize("name", ["S3", "mixed"])  # others have the methods of S3

@@ -64,7 +64,7 @@ def page(folder: Path, link: str) -> str:
         *([EARLIER_NOTE.format(", ".join(earlier))] if earlier else []),
         *_verdicts(tables),
     ]
-    if "ablation" in tables and known["ablation"].methods == ABLATION:
+    if set(ABLATION) <= {row.method for _, row in tables.get("ablation", [])}:
         lines += [*_ablation(known["ablation"], tables["ablation"]), ""]
     lines += ["## Figures", "", READING]
     for name, rows in tables.items():
@@ -137,7 +137,7 @@ def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]]) -> list[str]:
         n, k = panel.curves[0]
         lines += ["", f"| {n} agents, {k} coalitions | " + " | ".join(f"M = {m:,}" for m in figure.samples) + " |"]
         lines.append("| --- |" + " --- |" * len(figure.samples))
-        for step in figure.methods:
+        for step in ABLATION:
             cells = []
             for samples in figure.samples:
                 own = [row.certificate for name, row in rows

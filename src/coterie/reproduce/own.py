@@ -106,6 +106,8 @@ def _inner(value: Any) -> Iterable[Any] | None:
         return (value.__qualname__, *(one for _, one in sorted(vars(value).items()) if isinstance(one, FUNCTIONS)))
     if isinstance(value, frozenset):
         return sorted(value, key=repr)
+    if isinstance(value, dict):
+        return (*value, *value.values())
     return value if isinstance(value, (tuple, list)) else None
 
 
