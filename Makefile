@@ -51,7 +51,8 @@ bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
 
 figures: $(DEV_READY)
-	@# Finished games stay in build/figures, so that an interrupted run goes on where it stopped.
+	@# Finished games of this version stay in build/figures, so that an interrupted run goes on where it stopped:
+	@# after a change to what they are computed with, remove build/figures/cells first.
 	$(BIN)/coterie reproduce all --out build/figures
 	cp build/figures/*.csv build/figures/*.png build/figures/summary.json docs/paper/figures/
 	$(BIN)/python tools/paper/page.py docs/paper/figures docs/paper/results.md

@@ -8,9 +8,16 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import coterie
+
 ROOT = Path(__file__).parents[1]
 MAP = ROOT / "docs" / "paper" / "paper-map.md"
 SCRIPT_TEST = "tests/test_examples.py::test_script_asserts_and_runs"
+
+CONSTRUCTORS = {"__init__", "__new__", "__post_init__"}
+
+WRITTEN = (ROOT / "tests", Path(coterie.__file__).parent)
+"""Where code is written by hand: methods that are generated are in no file, or in one of Python's."""
 
 
 def rows():
@@ -56,17 +63,19 @@ def resolve(name):
 def codes_of(name):
     """Return the code that runs when something is used: that of a function, or of any method of a class.
 
-    What a class leaves to its subclasses runs if one of theirs does.
+    Making an object is not using it: constructors do not count, and neither does what a dataclass is given. What a
+    class leaves to its subclasses runs if one of theirs does.
     """
     found = resolve(name)
     if inspect.isclass(found):
-        members = [member for one in _family(found) for member in (*vars(one).values(), one.__init__, one.__new__)]
+        members = [member for one in _family(found) for key, member in vars(one).items() if key not in CONSTRUCTORS]
     else:
         owner, _, attribute = name.rpartition(".")
         owner = resolve(owner)
         inherited = _family(owner) if inspect.isclass(owner) else []
         members = [found, *(vars(one)[attribute] for one in inherited if attribute in vars(one))]
-    return {_code(member) for member in members} - {None}
+    codes = {_code(member) for member in members} - {None}
+    return {code for code in codes if any(Path(code.co_filename).is_relative_to(place) for place in WRITTEN)}
 
 
 def _family(found):

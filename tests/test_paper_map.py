@@ -203,6 +203,16 @@ def test_methods_of_subclasses_count_and_what_only_exists_does_not():
     assert resolve("coterie.simulate.policies.Independent.meeting_probabilities").__code__ in codes
 
 
+def test_making_an_object_is_not_using_it():
+    """Of a dataclass and a named tuple everything is generated; a class is used when one of its own methods runs."""
+    assert not codes_of("coterie.solve.paper_scheme.Samples")
+    assert not codes_of("coterie.reproduce.methods.Outcome")
+    codes = codes_of("coterie.simulate.policies.FirstExplores")
+    policy = resolve("coterie.simulate.policies.FirstExplores")
+    assert policy.sample.__code__ in codes
+    assert not codes & {policy.__init__.__code__, policy.__post_init__.__code__}
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_every_script_is_linked_from_the_map_and_from_a_page(path):
     link = f"](../../examples/paper/{path.name})"

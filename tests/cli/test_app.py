@@ -12,6 +12,7 @@ from importlib import import_module
 import pytest
 
 from coterie.cli.app import COMMANDS
+from coterie.cli.output import printable
 
 COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
@@ -293,6 +294,19 @@ def test_names_cannot_steer_the_terminal(call, files, tmp_path):
         assert code == 2
         assert "Ada\\x1b" in err
         assert is_harmless(out + err)
+
+
+def test_a_name_cannot_forge_a_line(call, tmp_path):
+    code, _, err = call("inspect", tmp_path / "log\nerror: all is well")
+    assert code == 2
+    assert len(err.splitlines()) == 1
+    assert "log\\nerror: all is well" in err
+
+
+def test_spaces_and_joiners_are_part_of_names():
+    for name in ("山田\u3000太郎", "Anne\u00a0Marie", "\u0645\u06cc\u200c\u062e"):
+        assert printable(name) == name
+    assert printable("a\u202eb\u2028\x07") == "a\\u202eb\\u2028\\x07"
 
 
 def test_no_message_is_longer_than_a_screen(call, tmp_path):

@@ -99,10 +99,10 @@ def test_a_word_that_is_no_choice_is_bad_usage(run, tmp_path, option, words):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"samples": 0}, "number of samples: expected at least 1, got 0"),
-        ({"agents": 1}, "number of agents: expected at least 2, got 1"),
-        ({"coalitions": 0}, "number of coalitions: expected at least 1"),
-        ({"actions_per_agent": 9}, "expected at most 7"),
+        ({"samples": 0}, "--samples: expected at least 1, got 0"),
+        ({"agents": 1}, "--agents: expected at least 2, got 1"),
+        ({"coalitions": 0}, "--coalitions: expected at least 1"),
+        ({"actions_per_agent": 9}, "--actions-per-agent: expected at most 7"),
         ({"model": "mixed-effects"}, "has 5 coalitions, not 3"),
         ({"seed": -1}, "seed: expected at least 0"),
         ({"profile": "missing.json"}, "the policy random uses no profile"),

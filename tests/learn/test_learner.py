@@ -444,6 +444,9 @@ def test_the_paper_s_certificate_of_its_own_unbounded_games(tmp_path, feedback):
         )
         # Twice the scale is twice the bonus; what is recommended hardly changes.
         assert twice.certificate_.gap > 1.5 * found.gap
+    else:
+        with pytest.raises(InputError, match='say solver="paper", or strategy="pure"'):
+            StableLearner(certificate="paper", strategy="mixed").fit(log)
 
 
 def test_the_paper_s_certificate_allows_for_pairs_that_never_met_also_with_a_small_scale():

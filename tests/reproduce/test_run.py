@@ -5,8 +5,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +18,10 @@ import coterie
 from coterie import Strategy
 from coterie.certificates.paper import paper_evidence
 from coterie.errors import InputError
-from coterie.reproduce import FIGURES, METHODS, Figure, Outcome, cells, figures, methods, reproduce, run
+from coterie.reproduce import FIGURES, METHODS, Figure, Outcome, cells, figures, methods, own, reproduce, run
 from coterie.reproduce.draw import deviations
 from coterie.reproduce.experiments import ABLATION, BASELINES, QUICK, Cell, Panel
+from coterie.reproduce.own import Own, fingerprint
 from coterie.reproduce.rows import Row, read_rows
 from coterie.simulate import Simulation
 from coterie.simulate.growing import Reading, growing
@@ -49,12 +52,12 @@ def test_interrupted_and_resumed_gives_the_same_table(tmp_path, monkeypatch):
         computed.append(cell)
         return cells.run_cell(cell, *own)
 
-    monkeypatch.setattr(run, "run_cell", interrupted)
+    monkeypatch.setattr(own, "run_cell", interrupted)
     with pytest.raises(KeyboardInterrupt):
         reproduce([TINY], tmp_path / "parts", workers=1, pictures=False)
     assert len(list((tmp_path / "parts" / "cells").iterdir())) == 2
     again, seen = [], []
-    monkeypatch.setattr(run, "run_cell", lambda cell, *own: again.append(cell) or cells.run_cell(cell, *own))
+    monkeypatch.setattr(own, "run_cell", lambda cell, *more: again.append(cell) or cells.run_cell(cell, *more))
     reproduce([TINY], tmp_path / "parts", workers=1, pictures=False, advance=lambda *done: seen.append(done))
     assert not set(again) & set(computed)
     assert len(again) + len(computed) == len({cell for _, cell in TINY.cells}) == 4
@@ -81,7 +84,7 @@ def test_a_damaged_or_older_cell_is_computed_again(tmp_path, monkeypatch):
     (path,) = tmp_path.iterdir()
     whole = path.read_text()
     calls = []
-    monkeypatch.setattr(run, "run_cell", lambda cell, *own: calls.append(cell) or cells.run_cell(cell, *own))
+    monkeypatch.setattr(own, "run_cell", lambda cell, *more: calls.append(cell) or cells.run_cell(cell, *more))
     for damage in (whole[:50], whole.replace('"version"', '"other"'), whole.replace('"certificate"', '"c"')):
         path.write_text(damage)
         run.run_cells([cell], tmp_path, workers=1)
@@ -205,18 +208,20 @@ def test_own_games_have_a_known_truth(tmp_path):
         ({"name": "cells"}, "becomes that of files"),
         ({"samples": (60, 20)}, "in ascending order"),
         ({"samples": ()}, "in ascending order"),
-        ({"seeds": ()}, "at least one seed"),
-        ({"seeds": (-1,)}, "seed: expected at least 0"),
+        ({"seeds": ()}, "seeds: expected at least one"),
+        ({"seeds": (-1,)}, "seeds: expected at least 0"),
         ({"panels": ()}, "panels that differ"),
         ({"panels": OWN.panels * 2}, "panels that differ"),
+        ({"panels": ("gaussian",)}, "panels that differ, got"),
         ({"panels": (Panel("normal", "random", "n", ((2, 2),)),)}, "unknown model"),
         ({"panels": (Panel("gaussian", "deviations", "n", ((2, 2),)),)}, "unknown policy"),
-        ({"panels": (Panel("gaussian", "random", "m", ((2, 2),)),)}, "unknown what varies"),
-        ({"panels": (Panel("gaussian", "random", "n", ((1, 2),)),)}, "n: expected at least 2"),
         ({"panels": (Panel("gaussian", "random", "n", ((2, 1),)),)}, "1 coalitions have 1 non-empty sets, not 3"),
         ({"panels": (Panel("mixed-effects", "random", "", ((3, 4),)),)}, "has 5 coalitions and 3 actions"),
-        ({"panels": (Panel("gaussian", "random", "n", ((2, 2),), feedback="both"),)}, "unknown feedback"),
         ({"panels": (Panel("size-uniform", "random", "n", ((2, 2),)),), "methods": ("exact",)}, "are for pairs"),
+        ({"seeds": (3, 1, 3)}, "seeds: 3 occurs twice"),
+        ({"seeds": 0}, "seeds: expected at least 1"),
+        ({"seeds": "12"}, "seeds: expected a whole number"),
+        ({"samples": (20, 60.5)}, "samples: expected a whole number"),
     ],
 )
 def test_figures_that_cannot_be_made_are_refused_before_anything_is_computed(tmp_path, change, message):
@@ -225,24 +230,204 @@ def test_figures_that_cannot_be_made_are_refused_before_anything_is_computed(tmp
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"varies": "m"}, "unknown what varies"),
+        ({"feedback": "both"}, "unknown feedback"),
+        ({"actions": 0}, "actions: expected at least 1"),
+        ({"curves": ()}, r"expected \(n, k\) of each curve, such as \[\(5, 5\), \(10, 5\)\], got \(\)"),
+        ({"curves": ((2, 2, 2),)}, "expected \\(n, k\\) of each curve"),
+        ({"curves": 5}, "expected \\(n, k\\) of each curve"),
+        ({"curves": ((1, 2),)}, "n: expected at least 2"),
+        ({"curves": ((2, 2), (2, 0))}, "k: expected at least 1"),
+        ({"curves": ((2, 2), (3, 2), (2, 2))}, r"curves: \(2, 2\) occurs twice"),
+    ],
+)
+def test_panels_that_cannot_be_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        replace(OWN.panels[0], **change)
+
+
+def test_lists_numpy_numbers_and_one_of_something_are_taken():
+    two, three = np.int64(2), np.int32(3)
+    panel = Panel("gaussian", "random", "n", [[two, 2], np.array([3, 2])], actions=three)
+    given = Figure("mine", "A small figure", [panel], samples=np.array([20, 60]), seeds=[np.int64(7), 9],
+                   methods=["stay", "paper"], beside="random")  # fmt: skip
+    assert given == OWN
+    assert hash(given) == hash(OWN)
+    assert [cell.name for _, cell in given.cells] == [cell.name for _, cell in OWN.cells]
+    assert json.dumps(given.cells[0][1].samples) == "[20, 60]"
+    assert replace(panel, curves=(two, 2)).curves == ((2, 2),)
+    assert replace(OWN, panels=panel, samples=50, seeds=three, methods="paper").games == (0, 1, 2)
+
+
 def test_own_names_must_be_new_and_functions(tmp_path):
     figure = replace(OWN, methods=("paper",))
-    for own, message in (
+    for brought, message in (
         ({"methods": {"auto": stay}}, "the name is taken"),
         ({"methods": {"mine": 3}}, "expected a function, got 3"),
         ({"games": {"uniform": game_of}}, "the name is taken"),
     ):
         with pytest.raises(InputError, match=message):
-            reproduce([figure], tmp_path, pictures=False, workers=1, **own)
-    with pytest.raises(InputError, match="workers=1"):
-        reproduce([figure], tmp_path, pictures=False, workers=2, methods={"mine": lambda task: stay(task) or None})
+            reproduce([figure], tmp_path, pictures=False, workers=1, **brought)
     with pytest.raises(InputError, match="two have the same name"):
         reproduce([figure, figure], tmp_path, pictures=False)
     with pytest.raises(InputError, match="there are none"):
         reproduce([], tmp_path, pictures=False)
-    task = methods.Task(None, None, 0.01, 0)
-    with pytest.raises(InputError, match="a Strategy or an Outcome, got 3"):
-        methods.outcome(lambda _: 3, task)
+    with pytest.raises(InputError, match="workers: expected at least 1"):
+        reproduce([figure], tmp_path, pictures=False, workers=0)
+
+
+def test_what_an_own_method_returns_is_checked_at_once():
+    task = task_of()
+    strategy = stay(task)
+    for given, message in (
+        (3, "'mine': expected it to return a Strategy or an Outcome, got 3"),
+        (Outcome(np.nan, strategy), "'mine', certificate: expected a finite number, got nan"),
+        (Outcome(np.float64("inf"), strategy), "'mine', certificate: expected a finite number"),
+        (Outcome(-0.1, strategy), "'mine', certificate: expected a number from 0 up"),
+        (Outcome("0.1", strategy), "'mine', certificate: expected a finite number"),
+        (Outcome(np.zeros(2), strategy), "'mine', certificate: expected a finite number"),
+        (Outcome(0.1, "stay"), "'mine': expected it to return a Strategy or an Outcome"),
+        (Outcome(0.1, strategy, 1.5), "'mine', sweeps: expected a whole number"),
+        (Outcome(0.1, Strategy.pure(np.eye(2))), "are not the log's"),
+        (Strategy.pure(np.eye(2)), "are not the log's"),
+    ):
+        with pytest.raises(InputError, match=message):
+            methods.outcome(lambda _, given=given: given, task, "method 'mine'")
+    found = methods.outcome(lambda _: Outcome(np.float32(0.5), strategy, np.int64(3)), task)
+    assert [(type(one), one) for one in (found.certificate, found.sweeps)] == [(float, 0.5), (int, 3)]
+
+
+def test_a_bad_certificate_ends_the_run_at_the_first_cell(tmp_path):
+    calls = []
+
+    def bad(task):
+        calls.append(task)
+        return Outcome(np.nan, stay(task))
+
+    figure = replace(OWN, methods=("bad",), beside=())
+    with pytest.raises(InputError, match="method 'bad', certificate"):
+        reproduce([figure], tmp_path, methods={"bad": bad}, workers=1, pictures=False)
+    assert len(calls) == 1
+
+
+def test_own_games_of_another_size_are_refused(tmp_path):
+    figure = replace(OWN, panels=Panel("rooms", "random", "n", (3, 2)), methods=("best response",), beside=())
+    larger = {"rooms": lambda cell: game_of(replace(cell, n=cell.n + 1))}
+    with pytest.raises(InputError, match="games 'rooms': asked for 3 agents and 2 coalitions, got 4 and 2"):
+        reproduce([figure], tmp_path, games=larger, workers=1, pictures=False)
+
+
+def test_functions_that_no_module_has_are_computed_in_this_process(tmp_path):
+    figure, seen = replace(OWN, methods=("mine",), beside=()), []
+    with pytest.warns(UserWarning, match=r"computed in this process.*workers=1 says"):
+        reproduce([figure], tmp_path, pictures=False, workers=2, methods={"mine": lambda t: seen.append(1) or stay(t)})
+    assert len(seen) == 8
+    assert Own({"stay": stay}, {"rooms": game_of}).travels
+    assert Own().travels
+
+
+NOTEBOOK = """
+from coterie import Strategy
+from coterie.reproduce import Figure, Panel, reproduce
+def mine(task):
+    game = task.game
+    return Strategy.pure([space.enumerate()[0] for space in game.actions.spaces], game.agents, game.coalitions)
+figure = Figure("mine", "Mine", Panel("gaussian", "random", "n", [(2, 2), (3, 2)]), samples=[20], seeds=1,
+                methods="mine", beside=())
+print(reproduce([figure], FOLDER, methods={"mine": mine}, workers=2, pictures=False).lines()[0].runs)
+"""
+
+
+def test_functions_of_a_notebook_are_computed_in_this_process(tmp_path):
+    text = NOTEBOOK.replace("FOLDER", repr(str(tmp_path)))
+    found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert found.stdout == "2\n", found.stderr
+    assert "everything is computed in this process" in found.stderr
+
+
+@pytest.mark.slow
+def test_a_script_that_runs_itself_again_is_told_what_helps(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(NOTEBOOK.replace("FOLDER", repr(str(tmp_path / "out"))))
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert 'belongs below `if __name__ == "__main__":`' in found.stderr.splitlines()[-1]
+
+
+def made_by(which):
+    """A method that closes over something: everybody takes this action."""
+
+    def method(task):
+        game = task.game
+        return Strategy.pure([space.enumerate()[which] for space in game.actions.spaces], game.agents, game.coalitions)
+
+    return method
+
+
+def test_cells_of_another_function_of_the_same_name_are_not_taken(tmp_path, monkeypatch):
+    figure, computed = replace(OWN, methods=("mine",), beside=("random",), seeds=1), []
+    monkeypatch.setattr(own, "run_cell", lambda cell, *more: computed.append(cell) or cells.run_cell(cell, *more))
+
+    def run_with(method):
+        computed.clear()
+        reproduce([figure], tmp_path, methods={"mine": method}, workers=1, pictures=False)
+        return len(computed)
+
+    assert [run_with(made_by(0)), run_with(made_by(0)), run_with(made_by(1)), run_with(made_by(0))] == [2, 0, 2, 2]
+    panel = Panel("rooms", "random", "n", (3, 2))
+    for source, count in ((game_of, 1), (game_of, 0), (partial(game_of), 1)):
+        computed.clear()
+        reproduce([replace(figure, panels=panel, methods=("random",))], tmp_path, games={"rooms": source}, workers=1,
+                  pictures=False)  # fmt: skip
+        assert len(computed) == count
+
+
+LIMIT = 3
+
+
+def with_helper(task):
+    return helper(task, LIMIT)
+
+
+def helper(task, most):
+    return with_helper(task) if most > LIMIT else most
+
+
+class Method:
+    def __init__(self, which):
+        self.which = which
+
+    def __call__(self, task):
+        return helper(task, self.which)
+
+
+def test_fingerprints_tell_functions_apart(monkeypatch):
+    def told(text, **known):
+        exec(text, known)
+        return fingerprint(known["f"])
+
+    same = "def f(x):\n    return g(x) + 1\ndef g(x):\n    return 2 * x\n"
+    assert told(same) == told("\n\n# elsewhere\n" + same)
+    assert told(same) != told(same.replace("2 * x", "3 * x"))  # what it calls
+    assert told("f = lambda x, y=1: x + y") != told("f = lambda x, y=2: x + y")
+    assert told("f = lambda x: x in {'a', 'b'}") == told("f = lambda x: x in {'b', 'a'}")
+    assert told("f = lambda x: x + y", y=np.ones(2)) != told("f = lambda x: x + y", y=np.zeros(2))
+    assert told("f = lambda x: [y for y in x if y > 1]") != told("f = lambda x: [y for y in x if y > 2]")
+    by_name = "def g(x):\n    return 1\nknown = {'g': g}\nf = lambda x: known['g'](x)"
+    assert told(by_name) == told(by_name) != told(by_name.replace("return 1", "return 2"))
+    assert fingerprint(partial(helper, most=1)) != fingerprint(partial(helper, most=2))
+    assert fingerprint(Method(1)) != fingerprint(Method(2))
+    assert fingerprint(Method(1)) == fingerprint(Method(1)) != fingerprint(Method(1).__call__)
+    before = fingerprint(with_helper)
+    monkeypatch.setitem(globals(), "LIMIT", 4)
+    assert fingerprint(with_helper) != before
+    monkeypatch.setattr(Method, "__call__", lambda self, task: (self, task))
+    assert fingerprint(Method(1)) == fingerprint(Method(1))
+    lock = threading.Lock()
+    assert told("f = lambda x: lock", lock=lock) != told("f = lambda x: lock", lock=lock)  # cannot be told apart
 
 
 def test_twins_have_the_same_actions_and_means():

@@ -275,9 +275,9 @@ def test_refusals_when_writing(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             source.write_log(tmp_path / "log", 3, **options)
-    with pytest.raises(InputError, match="number of samples"):
+    with pytest.raises(InputError, match="n_samples: expected"):
         source.write_log(tmp_path / "log", 0)
-    with pytest.raises(InputError, match="number of samples"):
+    with pytest.raises(InputError, match="n_samples: expected"):
         next(source.batches(0))
     with pytest.raises(InputError, match="own three actions"):
         Simulation.draw(4, 5, np.random.default_rng(0), model="mixed-effects", actions_per_agent=4)

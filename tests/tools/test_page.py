@@ -1,6 +1,8 @@
 """Verdicts, captions and the page of results, from tables whose answer is known."""
 
+import json
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from captions import text_beside
-from claims import CLAIMS, CONFIRMED, NOT_CONFIRMED, NOT_TESTED, OTHER_CAUSE, PARTLY, span
+from claims import CLAIMS, CONFIRMED, NOT_CONFIRMED, NOT_TESTED, OTHER_CAUSE, PARTLY, span, word
 from coterie.reproduce import summarise
+from coterie.reproduce.draw import draw
 from coterie.reproduce.experiments import FIGURES, QUICK
 from coterie.reproduce.rows import read_rows, write_rows
 from made_tables import falls, made
@@ -46,20 +49,40 @@ def test_verdicts_follow_the_numbers():
     assert found["Mixed effects, semi-bandit: low under the coalition-size policy as well"] == NOT_CONFIRMED
     assert found["Mixed effects, bandit: fails under the coalition-size policy"] == NOT_CONFIRMED
     found = verdicts({name: made(FIGURES[name], high) for name in ("S1", "S3")})  # falls, and is never low
-    assert found["Mixed effects, semi-bandit: low under the uniformly random policy"] == PARTLY
-    assert found[CLAIMS[0].text] == PARTLY
+    assert found["Mixed effects, semi-bandit: low under the uniformly random policy"] == NOT_CONFIRMED
+    assert found[CLAIMS[0].text] == NOT_CONFIRMED
     quick = verdicts({"S1": made(QUICK["S1"], falling)})
     assert {quick[f"The scaling in {letter} matches Theorem 3"] for letter in "nk"} == {NOT_TESTED}
     assert quick["It takes more samples with more agents"] == NOT_TESTED
 
 
 @pytest.mark.parametrize(
-    ("power", "word"), [(3.5, CONFIRMED), (3.3, CONFIRMED), (3.2, NOT_CONFIRMED), (1.0, NOT_CONFIRMED)]
+    ("low", "verdict"), [(0, NOT_CONFIRMED), (1, NOT_CONFIRMED), (2, PARTLY), (3, PARTLY), (4, CONFIRMED)]
 )
-def test_growth_matches_a_power_or_does_not(power, word):
+def test_a_verdict_counts_curves(low, verdict):
+    assert word([True] * low + [False] * (4 - low)) == verdict
+    table = made(FIGURES["S5"], lambda cell, samples, _method: (50 if cell.n < 3 + low else 5000) / math.sqrt(samples))
+    (claim,) = (claim for claim in CLAIMS if claim.figures == ("S5",))
+    found = claim.judge(summarise({"S5": table}))
+    assert found.word == verdict
+    assert f"at most 1 in {low} of 4 curves" in found.numbers
+    assert word([]) == NOT_TESTED
+
+
+def test_what_is_said_of_c_size_is_about_the_number_that_varies():
+    table = made(FIGURES["S1"], falls)
+    told = {claim.text: claim.judge(summarise({"S1": table})).numbers for claim in CLAIMS if claim.figures == ("S1",)}
+    assert "c_size, which grows with n" in told["The scaling in n matches Theorem 3"]
+    assert "c_size, which does not grow with k" in told["The scaling in k matches Theorem 3"]
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(3.5, CONFIRMED), (3.3, CONFIRMED), (3.2, NOT_CONFIRMED), (1.0, NOT_CONFIRMED)]
+)
+def test_growth_matches_a_power_or_does_not(power, verdict):
     table = made(FIGURES["S1"], lambda cell, samples, _method: cell.n**power * cell.k / math.sqrt(samples))
     found = verdicts({"S1": table})
-    assert found["The scaling in n matches Theorem 3"] == word
+    assert found["The scaling in n matches Theorem 3"] == verdict
     assert found["The scaling in k matches Theorem 3"] == CONFIRMED
     assert found["It takes more samples with more agents"] == CONFIRMED
 
@@ -107,6 +130,44 @@ def test_page_links_from_where_it_lies(tmp_path):
     assert "every mean utility is 0" in (folder / "S1.txt").read_text()
     assert "shaded" not in (folder / "ablation.txt").read_text()
     assert not (folder / "S2.txt").exists()
+
+
+@pytest.mark.parametrize("drawn", [("welfare",), ("paper",), ("auto", "welfare", "random")])
+def test_a_page_of_other_methods_has_no_verdicts_and_captions_that_are_true(tmp_path, drawn):
+    figures = [replace(QUICK[name], methods=drawn) for name in ("S1", "S3", "mixed", "ablation")]
+    for figure in figures:
+        write_rows(tmp_path / f"{figure.name}.csv", figure.name, made(figure, falls))
+    about = {"quick": True, "methods": {figure.name: drawn for figure in figures}}
+    (tmp_path / "summary.json").write_text(json.dumps(about))
+    text = page(tmp_path, "figures")
+    assert "Claim by claim" not in text
+    assert "one change at a time (" not in text
+    assert "earlier version" not in text
+    assert text.count("Lines: ") == 4
+    assert ("dashed, squares" in text) == ("paper" in drawn)
+    assert text.count("Other methods are drawn") == 4
+    assert text.count("every mean utility is 0") == 1
+    (tmp_path / "summary.json").write_text('{"quick": true}')  # of a later run, about other figures
+    assert "Claim by claim" not in page(tmp_path, "figures")
+
+
+@pytest.mark.parametrize("name", ["S3", "mixed"])  # others have the methods of S3
+def test_captions_name_the_lines_that_are_drawn(name, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from matplotlib.axes import Axes
+
+    markers = {"o": "circles", "s": "squares", "^": "triangles"}
+    drawn, plot = set(), Axes.plot
+
+    def noted(self, *values, **style):
+        drawn.add(markers[style["marker"]])
+        return plot(self, *values, **style)
+
+    monkeypatch.setattr(Axes, "plot", noted)
+    draw(QUICK[name], made(QUICK[name], falls), tmp_path / "x.png")
+    told = set(re.findall("|".join(markers.values()), text_beside(FIGURES[name], 5)))
+    assert told == drawn
+    assert len({FIGURES[name].methods for name in FIGURES if name != "ablation"}) == 2
 
 
 def test_the_documented_results_are_those_of_the_tables_beside_them():

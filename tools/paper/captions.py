@@ -1,9 +1,10 @@
 """What is seen in each figure, and what is degenerate in it."""
 
-from coterie.reproduce.experiments import ABLATION, Figure
+from coterie.reproduce.draw import LABELS, ZERO_MEANS, style
+from coterie.reproduce.experiments import ABLATION, FIGURES, Figure
 
 READING = (
-    "Above: certificates at delta = 0.01, of the paper (dashed, squares) and ours (solid, circles). Below, where means "
+    "Above: certificates at delta = 0.01. Below, where means "
     "are not all 0: the true gaps of what was recommended, in the same lines, known here because the game was drawn. "
     "Shaded: sample standard deviations over games. Axes are linear below 0.05, so that 0 has a place: a certificate "
     "of 0 says that the profile is exactly stable. Tables also hold simpler ways: best responses to the estimates, "
@@ -62,9 +63,9 @@ CAPTIONS = {
         f"three. {DEGENERATE}"
     ),
     "mixed": (
-        "Ours over pure profiles (solid) and over mixed strategies (dotted, plus signs). Where everything was seen, a "
-        "pure profile is certified as well as a mixed strategy; where pairs were never seen, mixing spreads the "
-        "risk and can certify a smaller gap."
+        "Ours over pure profiles and over mixed strategies. Where everything was seen often, a pure profile is "
+        "certified as well as a mixed strategy; where pairs were seen seldom or never, mixing spreads the risk and "
+        "can certify a smaller gap."
     ),
     "ablation": (
         "From the number that the paper plots (top) to ours (bottom), one change at a time on the same logs; "
@@ -75,10 +76,26 @@ CAPTIONS = {
 }
 
 
+def lines(figure: Figure) -> str:
+    """Return which line is which, as the picture is drawn; nothing for the ablation, whose axis has names."""
+    if figure.methods == ABLATION:
+        return ""
+    told = (f"{LABELS.get(one, one)} ({', '.join(style(one, figure.methods))})" for one in figure.methods)
+    return f" Lines: {'; '.join(told)}."
+
+
 def caption(figure: Figure, games: int) -> str:
-    """Return what is seen in a figure whose points are means over so many games, without how to read its lines."""
+    """Return what is seen in a figure whose points are means over so many games, without how to read its axes."""
     counted = f"Means over {games} games." if games > 1 else "One game for each point."
-    return f"{counted} {CAPTIONS[figure.name]}"
+    return f"{counted} {_about(figure)}{lines(figure)}"
+
+
+def _about(figure: Figure) -> str:
+    """Return what is told of a figure; of one that draws other methods than planned, only what holds for any."""
+    if figure.methods == FIGURES[figure.name].methods:
+        return CAPTIONS[figure.name]
+    others = "Other methods are drawn than those of the published figure."
+    return f"{others} {DEGENERATE}" if any(panel.model in ZERO_MEANS for panel in figure.panels) else others
 
 
 def text_beside(figure: Figure, games: int) -> str:

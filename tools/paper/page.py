@@ -7,18 +7,19 @@ FOLDER is what `coterie reproduce all --out FOLDER` wrote; a caption is put besi
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from captions import READING, caption, text_beside
-from claims import CLAIMS
+from claims import CLAIMS, METHODS, RULE
 from coterie.files import read_json, whole_file
 from coterie.reproduce.draw import STEP_NAMES
-from coterie.reproduce.experiments import FIGURES, QUICK, Figure
+from coterie.reproduce.experiments import ABLATION, FIGURES, QUICK, Figure
 from coterie.reproduce.rows import Row, read_rows
-from coterie.reproduce.summary import summarise
+from coterie.reproduce.summary import Tables, summarise
 
 INTRODUCTION = """# Results: the paper's experiments, again
 
@@ -54,27 +55,18 @@ ABLATION_TEXT = (
 
 def page(folder: Path, link: str) -> str:
     """Return the page for the figures whose tables are in a folder; `link` leads there."""
-    known = _known(folder)
+    known, is_quick = _known(folder)
     tables = {name: read_rows(folder / f"{name}.csv") for name in _present(folder, known)}
-    summary = summarise(tables)
     earlier = [name for name, rows in tables.items() if not _is_as_planned(known[name], rows)]
     lines = [
         INTRODUCTION,
-        *([QUICK_NOTE] if known is QUICK else []),
+        *([QUICK_NOTE] if is_quick else []),
         *([EARLIER_NOTE.format(", ".join(earlier))] if earlier else []),
-        "## Claim by claim",
-        "",
-        "| the paper says | verdict | what the tables say | figure |",
+        *_verdicts(tables),
     ]
-    lines.append("| --- | --- | --- | --- |")
-    for claim in CLAIMS:
-        if all(name in tables for name in claim.figures):
-            verdict = claim.judge(summary)
-            shown = ", ".join(f"[{name}](#figure-{name.lower()})" for name in claim.figures)
-            lines.append(f"| {claim.text} ({claim.where}) | **{verdict.word}** | {verdict.numbers} | {shown} |")
-    if "ablation" in tables:
-        lines += ["", *_ablation(known["ablation"], tables["ablation"])]
-    lines += ["", "## Figures", "", READING]
+    if set(ABLATION) <= {row.method for _, row in tables.get("ablation", [])}:
+        lines += [*_ablation(known["ablation"], tables["ablation"]), ""]
+    lines += ["## Figures", "", READING]
     for name, rows in tables.items():
         figure = known[name]
         lines += ["", f"### Figure {name}", "", f"![{figure.title}]({link}/{name}.png)", ""]
@@ -86,7 +78,7 @@ def write_page(path: Path, folder: Path) -> None:
     """Write the page, with links that lead from it to the folder, and the captions of the pictures there."""
     link = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
     texts = {path: page(folder, link)}
-    known = _known(folder)
+    known, _ = _known(folder)
     for name in _present(folder, known):
         texts[folder / f"{name}.txt"] = text_beside(known[name], _games(read_rows(folder / f"{name}.csv")))
     for target, text in texts.items():
@@ -94,9 +86,33 @@ def write_page(path: Path, folder: Path) -> None:
             temporary.write_text(text, encoding="utf-8")
 
 
-def _known(folder: Path) -> dict[str, Figure]:
-    """Return the figures as they were planned for the run whose results are in a folder."""
-    return QUICK if read_json(folder / "summary.json").get("quick") else FIGURES
+def _known(folder: Path) -> tuple[dict[str, Figure], bool]:
+    """Return the figures as they were run, with the methods that were drawn, and whether the run was a quick one."""
+    about = read_json(folder / "summary.json")
+    is_quick, drawn = bool(about.get("quick")), about.get("methods", {})
+    return {
+        name: replace(figure, methods=tuple(drawn.get(name, figure.methods)))
+        for name, figure in (QUICK if is_quick else FIGURES).items()
+    }, is_quick
+
+
+def _verdicts(tables: Tables) -> Iterator[str]:
+    """Yield the table of claims; those whose figures are not there, or lack the curves that they are about, are not."""
+    summary = summarise(tables)
+    judged = [
+        claim
+        for claim in CLAIMS
+        if all(summary.of(name, method=method) for name in claim.figures for method in METHODS)
+    ]
+    if not judged:
+        return
+    yield from ("## Claim by claim", "", RULE, "", "| the paper says | verdict | what the tables say | figure |")
+    yield "| --- | --- | --- | --- |"
+    for claim in judged:
+        verdict = claim.judge(summary)
+        shown = ", ".join(f"[{name}](#figure-{name.lower()})" for name in claim.figures)
+        yield f"| {claim.text} ({claim.where}) | **{verdict.word}** | {verdict.numbers} | {shown} |"
+    yield ""
 
 
 def _is_as_planned(figure: Figure, rows: Sequence[tuple[str, Row]]) -> bool:
@@ -110,7 +126,7 @@ def _games(rows: Sequence[tuple[str, Row]]) -> int:
     return len({row.seed for _, row in rows})
 
 
-def _present(folder: Path, known: dict[str, Figure]) -> list[str]:
+def _present(folder: Path, known: Mapping[str, Figure]) -> list[str]:
     return [name for name in known if (folder / f"{name}.csv").exists()]
 
 
@@ -121,7 +137,7 @@ def _ablation(figure: Figure, rows: Sequence[tuple[str, Row]]) -> list[str]:
         n, k = panel.curves[0]
         lines += ["", f"| {n} agents, {k} coalitions | " + " | ".join(f"M = {m:,}" for m in figure.samples) + " |"]
         lines.append("| --- |" + " --- |" * len(figure.samples))
-        for step in figure.methods:
+        for step in ABLATION:
             cells = []
             for samples in figure.samples:
                 own = [row.certificate for name, row in rows

@@ -14,7 +14,13 @@ from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
 
-OTHER_NAMES = {"random_state": "--seed", "any_size": "--team-size any"}
+OTHER_NAMES = {
+    "random_state": "--seed",
+    "any_size": "--team-size any",
+    "n_agents": "--agents",
+    "n_coalitions": "--coalitions",
+    "n_samples": "--samples",
+}
 """Options of Python that have another name here."""
 
 PANEL = "The log"

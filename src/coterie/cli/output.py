@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -32,7 +33,7 @@ class _Safe(Console):
 def _safe(shown: Any) -> Any:
     if isinstance(shown, Text):  # of the same length, so that styles stay where they are
         shown = shown.copy()
-        shown.plain = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in shown.plain)
+        shown.plain = "".join(c if _is_harmless(c) or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in shown.plain)
         return shown
     return "\n".join(printable(line) for line in shown.split("\n")) if isinstance(shown, str) else shown
 
@@ -49,12 +50,17 @@ WIDTH = 100
 
 def complain(text: str) -> None:
     """Print one error message."""
-    messages.print(Text.assemble(("error:", "bold red"), f" {clipped(_safe(text))}"))
+    messages.print(Text.assemble(("error:", "bold red"), f" {clipped(_safe(_whole(text)))}"))
+
+
+def _whole(text: str) -> str:
+    """Return a message in which a line break is one of a list of problems, or else an escape: names have them too."""
+    return re.sub(r"\n(?!- )", r"\\n", text)
 
 
 def warn(text: str) -> None:
     """Print one warning."""
-    messages.print(Text.assemble(("warning:", "yellow"), f" {clipped(_safe(text))}"))
+    messages.print(Text.assemble(("warning:", "yellow"), f" {clipped(_safe(_whole(text)))}"))
 
 
 @contextmanager
@@ -98,8 +104,15 @@ def stop_printing() -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text in which control characters are escapes, so that a name cannot steer the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    """Return a text in which control characters are escapes, so that a name cannot steer the terminal.
+
+    Spaces of any width and what joins letters of some scripts, or keeps them apart, are part of names.
+    """
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _is_harmless(c: str) -> bool:
+    return c.isprintable() or c in "\u200c\u200d" or unicodedata.category(c) == "Zs"
 
 
 def short(name: str, cells: int = NAME_CELLS) -> str:

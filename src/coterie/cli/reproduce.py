@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coterie.cli.output import aligned, messages, results
-from coterie.words import said
 
 if TYPE_CHECKING:
     from coterie.reproduce.summary import Summary
@@ -25,7 +24,9 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="Small games and one seed: about a minute.")] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Games that each point is a mean over; 5 by default, as in the paper."),
+        typer.Option(
+            metavar="N", help="Games that each point is a mean over; by default 5, as in the paper, with --quick 1."
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
@@ -39,15 +40,12 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
 ) -> None:
     """Make the paper's figures again, with the paper's certificate and ours, and a table beside each."""
-    from coterie import checks
     from coterie.reproduce.experiments import figures
     from coterie.reproduce.run import reproduce
 
     wanted = figures(figure or ["all"], quick=quick)
     if method:
         wanted = tuple(replace(one, methods=tuple(dict.fromkeys(method))) for one in wanted)
-    if workers is not None:
-        checks.whole(workers, said("workers"), 1)
     with _progress(quiet=quiet) as advance:
         summary = reproduce(wanted, out, seeds=seeds, workers=workers, advance=advance)
     if not quiet:

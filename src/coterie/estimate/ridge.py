@@ -18,16 +18,19 @@ each edge of a symmetric game.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import FloatArray, IntArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
+from coterie.log.log import Log
 from coterie.statistics.in_memory import Batch
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics, own_edges
 
 
@@ -398,26 +401,55 @@ def paper_ridge(part: TotalStatistics) -> AgentRidge:
     return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
 
 
-def printed_ridge(batches: Iterable[Batch], bounds: Bounds) -> PrintedRidge:
+def printed_ridge(samples: Log | Iterable[Batch], bounds: Bounds | None = None) -> PrintedRidge:
     """Return the ridge of eq. (11) as printed, with the regressors j = i, from samples themselves.
 
     Statistics hold no sums of these, since they tell nothing; they make the paper's certificate a little larger.
+
+    Parameters
+    ----------
+    samples
+        A log with totals, which is read for this, or samples in memory, such as those of a simulation.
+    bounds
+        What utilities may be; by default what the log says.
     """
+    if isinstance(samples, Log):
+        setting = Statistics.of(samples, clues=False).setting
+        bounds, each = bounds or Bounds.of(setting), _read(samples, setting)
+    else:
+        each = ((batch.joined, batch.totals()) for batch in samples)
+    if bounds is None:
+        raise InputError("bounds: samples in memory do not say what utilities may be; give `Bounds(low, high)`")
     gram: list[FloatArray] = []
     moment: list[FloatArray] = []
-    for batch in batches:
-        joined, totals = batch.joined.astype(np.float64), batch.totals()
-        samples, n, k = joined.shape
+    for present, totals in each:
+        joined = present.astype(np.float64)
+        n, k = joined.shape[1:]
         for i in range(n):
-            met = np.delete(joined[:, i, None] * joined, i, axis=1)  # (samples, n - 1, k)
-            x = np.hstack([np.swapaxes(met, 1, 2).reshape(samples, -1), joined[:, i]])
             if len(gram) < n:
                 gram.append(np.zeros((n * k, n * k)))
                 moment.append(np.zeros(n * k))
+            seen = ~np.isnan(totals[:, i])
+            met = np.delete(joined[seen, i, None] * joined[seen], i, axis=1)  # (samples, n - 1, k)
+            x = np.hstack([np.swapaxes(met, 1, 2).reshape(len(met), (n - 1) * k), joined[seen, i]])
             gram[i] += x.T @ x
-            moment[i] += x.T @ totals[:, i]
+            moment[i] += x.T @ totals[seen, i]
     largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
     return PrintedRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
+
+
+def _read(log: Log, setting: Setting) -> Iterator[tuple[BoolArray, FloatArray]]:
+    """Yield who was where and every agent's total, of some samples of a log; totals that it does not have are NaN."""
+    from coterie.statistics.reduce import Reduction, total_batches  # here, since samples in memory need no tables
+
+    task = Reduction(log.engine, setting, log.rows, log.checked.extent)
+    for sample, _, agent, coalition, utility in total_batches(task):
+        count, is_total = int(sample[-1]) + 1, coalition < 0
+        joined = np.zeros((count, setting.n_agents, setting.n_coalitions), dtype=bool)
+        joined[sample[~is_total], agent[~is_total], coalition[~is_total]] = True
+        totals = np.full((count, setting.n_agents), np.nan)
+        totals[sample[is_total], agent[is_total]] = utility[is_total]
+        yield joined, totals
 
 
 def joint_ridge(part: TotalStatistics) -> JointRidge:

@@ -151,5 +151,5 @@ def _leading(worth: FloatArray, counts: FloatArray | None, strategy: Strategy, c
     return tuple(
         Partner(strategy.agents[j], float(worth[j]), None if counts is None else int(counts[j]))
         for j in leading.tolist()
-        if worth[j] != 0
+        if worth[j] != 0 or (counts is not None and counts[j] > 0)
     )

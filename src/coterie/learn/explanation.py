@@ -57,6 +57,12 @@ class Explanation:
         joined = [room for room in self.rooms if room.joined]
         return sum(room.joined * room.lower for room in joined), sum(room.joined * room.upper for room in joined)
 
+    @property
+    def knows_nothing(self) -> bool:
+        """Whether they were never seen with anybody who is in their coalitions."""
+        joined = [room for room in self.rooms if room.joined]
+        return bool(joined) and all(not room.partners and room.lower < room.upper for room in joined)
+
     def __str__(self) -> str:
         """Say it in sentences."""
         return "\n".join([self._verdict(), *(self._line(room) for room in self.rooms)])
@@ -67,6 +73,8 @@ class Explanation:
 
     def _verdict(self) -> str:
         said = f"{self.agent} is expected to get {signed(self.value)}."
+        if self.knows_nothing:
+            said = f"What {self.agent} gets is not known: they were never seen with anybody who is there."
         if self.alternative is None:
             return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"

@@ -16,6 +16,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
+from coterie.learn.changes import Change
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.options import Option
 from coterie.learn.warnings import TOO_FEW
@@ -142,6 +143,8 @@ class Today:
     """Of the mean utility of those who are assigned."""
     range: tuple[float, float]
     """What it is with probability 80 %, as far as the log tells."""
+    changes: tuple[Change, ...] = ()
+    """What changes for whom, and why."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `today` of a result file."""
@@ -150,6 +153,7 @@ class Today:
             "moves": self.moves,
             "expected_improvement": self.expected_improvement,
             "range": list(self.range),
+            "changes": [change.to_json() for change in self.changes],
         }
 
 
@@ -236,8 +240,8 @@ class Result:
             why = "nobody has a choice"
             if self.stability not in {"nash", "swap"}:
                 why = "whoever could gain would surely be refused, or has no choice"
-            return f"{sure}: {why}{self._uncounted()}."
-        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self._uncounted()}."
+            return f"{sure}: {why}{self.uncounted()}."
+        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self.uncounted()}."
 
     def among_known(self) -> str:
         """Return what is sure without newcomers, a sentence that belongs below `sentence`; "" where there are none."""
@@ -255,7 +259,7 @@ class Result:
         unit = f"{self.unit} " if self.unit else ""
         return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} {unit}'}{STEPS[self.stability]}{within}"
 
-    def _uncounted(self) -> str:
+    def uncounted(self) -> str:
         """Name those whom the certificate is not about, as the end of a sentence."""
         if not self.left_out:
             return ""

@@ -111,6 +111,30 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
+NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
+
+
+def by_averages(result: Result) -> str:
+    """Return what averages say of moving, and the range all that is sure: where data are too few for promises."""
+    gap, most = result.estimate.gap, _with_unit(f"{result.certificate.gap:.3g}", result)
+    more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
+    return (
+        f"By the averages in the log nobody would gain{more} by moving; what is sure is only what the range of "
+        f"outcomes says, that it is not more than {most}{result.uncounted()}."
+    )
+
+
+def shown_value(result: Result, agent: str) -> str:
+    """Return what somebody's place is worth by the averages in the log, where anything is known of it."""
+    return signed(result.estimate.utility[agent]) if is_known(result, agent) else "not known"
+
+
+def is_known(result: Result, agent: str) -> bool:
+    """Return whether anything is known of what somebody's place is worth."""
+    one = result.explanations.get(agent)
+    return agent not in result.certificate.newcomers and (one is None or not one.knows_nothing)
+
+
 def who_stays(result: Result) -> str:
     """Return how many surely stay and who is undecided; nothing where there is no such difference."""
     stay, left_out = set(result.certificate.surely_stay), set(result.left_out)
@@ -186,14 +210,15 @@ def what_would_help(result: Result) -> list[str]:
 def people_rows(result: Result) -> list[list[Any]]:
     """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead."""
     sure = set(result.certificate.surely_stay)
+    reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
     rows: list[list[Any]] = [
-        ["person", "teams", *(["today"] if result.today else []), "value", "best alternative", "change", "at least",
-         "at most", "surely stays"]
+        ["person", "teams", *(["today", "why"] if result.today else []), "value", "best alternative", "change",
+         "at least", "at most", "surely stays"]
     ]  # fmt: skip
     for agent in result.strategy.agents:
         one = result.explanations.get(agent)
         other = None if one is None else one.alternative
-        before = [] if result.today is None else [_joined(result.today.strategy, agent)]
+        before = [] if result.today is None else [_joined(result.today.strategy, agent), reasons.get(agent, "")]
         last: list[Any] = ["", "", "", ""]
         if other is not None:
             partners = [name for name in other.movers if name != agent]
@@ -201,7 +226,7 @@ def people_rows(result: Result) -> list[list[Any]]:
             low = None if one is None else one.least
             last = [to, other.estimated_gain, "" if low is None else low, other.bound]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
-        value = result.estimate.utility.get(agent, "")
+        value = result.estimate.utility.get(agent, "") if is_known(result, agent) else "not known"
         rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
     return rows
 

@@ -32,6 +32,7 @@ from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
+from coterie.learn.changes import changes_from
 from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
 from coterie.learn.own import Own, Question, named
 from coterie.learn.result import Today
@@ -209,7 +210,7 @@ class _Teams:
     def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
         distinct: dict[bytes, BoolArray] = {}
         for profile in profiles:
-            distinct.setdefault(self.wishes.admissible.key(profile), profile)
+            distinct.setdefault(self.wishes.admissible.key(profile), self.wishes.admissible.named_as_today(profile))
         return [Strategy.pure(profile, self.setting.agents, self.setting.coalitions) for profile in distinct.values()]
 
     # --- What is tried ------------------------------------------------------------------------------
@@ -286,7 +287,8 @@ class _Teams:
         today = None
         if now is not None:
             gain, limits = improvement(pick.strategy, now, self.beliefs, self.wishes, rng)
-            today = Today(now, options[0].moves or 0, gain, limits)
+            game = self._task(self.beliefs).game
+            today = Today(now, options[0].moves or 0, gain, limits, changes_from(now, pick.strategy, game, staff))
         solution = Solution(
             pick.strategy,
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),

@@ -151,6 +151,8 @@ class DuckDBEngine(Engine):
         left = ExitStack()
         self._folder = left.enter_context(temporary_folder())
         self._connection = left.enter_context(duckdb.connect(":memory:"))
+        self._beside = ThreadPoolExecutor(1)
+        left.callback(self._beside.shutdown, wait=False)
         weakref.finalize(self, left.close)
         self._run(f"SET temp_directory = {quoted(str(self._folder / 'spill'))}")
         with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets, which has no bars
@@ -335,14 +337,13 @@ class DuckDBEngine(Engine):
         """
         if threading.current_thread() is not threading.main_thread():
             return work()
-        with ThreadPoolExecutor(1) as other:
-            done = other.submit(work)
-            try:
-                return done.result()
-            finally:
-                while not done.done():
-                    self._connection.interrupt()
-                    wait([done], 0.05)
+        done = self._beside.submit(work)
+        try:
+            return done.result()
+        finally:
+            while not done.done():
+                self._connection.interrupt()
+                wait([done], 0.05)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

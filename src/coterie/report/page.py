@@ -22,8 +22,10 @@ from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     GLOSSARY,
+    NOTHING_SURE,
     expected_worth,
     glossary,
+    is_known,
     kind_of_proof,
     likely,
     per_whom,
@@ -184,7 +186,7 @@ def _cautions(result: Result) -> Iterator[str]:
     if result.is_vacuous:
         yield vacuous(result)
     if result.says_nothing:
-        yield "There are too few data to certify anything: take these teams as a best guess."
+        yield NOTHING_SURE
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
@@ -285,6 +287,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
     strategy, sure = result.strategy, set(result.certificate.surely_stay)
     ends = {agent: one.ends for agent, one in result.explanations.items()}
     scale = Scale([low for low, _ in ends.values()], [high for _, high in ends.values()])
+    changes = {} if result.today is None else {one.agent: one for one in result.today.changes}
     for i, agent in enumerate(strategy.agents):
         one = result.explanations.get(agent)
         low, high = ends.get(agent, (np.nan, np.nan))
@@ -295,6 +298,8 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "name": agent,
             "teams": taken,
             "today": None if result.today is None else list(result.today.strategy.actions[agent]),
+            "change": changes.get(agent),
+            "known": is_known(result, agent),
             "value": value,
             "low": low,
             "high": high,

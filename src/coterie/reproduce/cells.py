@@ -56,9 +56,7 @@ def run_cell(
 ) -> list[Row]:
     """Return one row per number of samples and method; `methods` and `sources` of your own, by name."""
     own = (sources or {}).get(cell.model)
-    simulation = simulation_of(cell) if own is None else own(cell)
-    if not isinstance(simulation, Simulation):
-        raise InputError(f"games {cell.model!r}: expected a Simulation, got {checks.shown(simulation)}")
+    simulation = simulation_of(cell) if own is None else _own_simulation(own, cell)
     # The paper ignores sizes and takes pairs to be independent; its certificate needs sums without weights.
     readings = {"ours": reading_of(simulation), "paper": Reading(unweighted=True)}
     rows = []
@@ -75,6 +73,19 @@ def run_cell(
     return rows
 
 
+def _own_simulation(source: Source, cell: Cell) -> Simulation:
+    """Return the simulation that somebody brings for a cell, refusing one of another size."""
+    where, found = f"games {cell.model!r}", source(cell)
+    if not isinstance(found, Simulation):
+        raise InputError(f"{where}: expected a Simulation, got {checks.shown(found)}")
+    n, k = found.game.n_agents, found.game.n_coalitions
+    if (n, k) != (cell.n, cell.k):
+        raise InputError(
+            f"{where}: asked for {cell.n} agents and {cell.k} coalitions, got {n} and {k}; take `cell.n` and `cell.k`"
+        )
+    return found
+
+
 def _outcomes(wanted: tuple[str, ...], task: Task, known: Mapping[str, Method]) -> Iterator[tuple[str, Outcome]]:
     steps = ablation(task.statistics, task.delta, task.seed)
     made: dict[str, Outcome] = {}
@@ -84,4 +95,4 @@ def _outcomes(wanted: tuple[str, ...], task: Task, known: Mapping[str, Method]) 
                 made.update([next(steps)])
             yield method, made[method]
         else:
-            yield method, outcome(known[method], task)
+            yield method, outcome(known[method], task, f"method {method!r}")

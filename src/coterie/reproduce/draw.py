@@ -20,20 +20,34 @@ from coterie.reproduce.rows import Row
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 """From the palette of Okabe and Ito, in an order that differs in lightness too."""
 
-STYLES: dict[str, dict[str, Any]] = {
-    "paper": {"linestyle": (0, (4, 2)), "marker": "s"},
-    "auto": {"linestyle": "-", "marker": "o"},
-    "auto mixed": {"linestyle": (0, (1, 1)), "marker": "^"},
+LINES: dict[str, Any] = {
+    "solid": "-",
+    "dashed": (0, (4, 2)),
+    "dotted": (0, (1, 1)),
+    "dash-dotted": (0, (5, 1, 1, 1)),
+    "dash-dot-dotted": (0, (3, 1, 1, 1, 1, 1)),
+    "long dashes": (0, (8, 2)),
+    "short dashes": (0, (2, 2)),
 }
 
-OTHER_STYLES: tuple[dict[str, Any], ...] = tuple(
-    {"linestyle": line, "marker": marker}
-    for line, marker in (
-        ((0, (5, 1, 1, 1)), "D"),
-        ((0, (3, 1, 1, 1, 1, 1)), "v"),
-        ((0, (8, 2)), "P"),
-        ((0, (2, 2)), "X"),
-    )
+MARKERS = {
+    "circles": "o",
+    "squares": "s",
+    "triangles": "^",
+    "diamonds": "D",
+    "triangles that point down": "v",
+    "plus signs": "P",
+    "crosses": "X",
+}
+
+STYLES = {"paper": ("dashed", "squares"), "auto": ("solid", "circles"), "auto mixed": ("dotted", "triangles")}
+"""The line and the markers of a method, in words that captions use too."""
+
+OTHER_STYLES = (
+    ("dash-dotted", "diamonds"),
+    ("dash-dot-dotted", "triangles that point down"),
+    ("long dashes", "plus signs"),
+    ("short dashes", "crosses"),
 )
 """For methods without a style, in their order."""
 
@@ -105,9 +119,17 @@ def draw(figure: Figure, rows: Sequence[tuple[str, Row]], path: Path) -> None:
         image.convert("RGB").quantize(128).save(temporary, format="png", optimize=True, pnginfo=about)
 
 
-def _style(method: str, methods: Sequence[str]) -> dict[str, Any]:
+def style(method: str, methods: Sequence[str]) -> tuple[str, str]:
+    """Return the line and the markers of one of the methods of a figure, in words."""
     others = [name for name in methods if name not in STYLES]
     return STYLES[method] if method in STYLES else OTHER_STYLES[others.index(method) % len(OTHER_STYLES)]
+
+
+def _drawn(method: str, methods: Sequence[str], curve: int | None) -> dict[str, Any]:
+    """Return how a method's line is drawn: in the colour of its curve, or of itself where a panel has only one."""
+    line, marker = style(method, methods)
+    colour = COLOURS[(methods.index(method) if curve is None else curve) % len(COLOURS)]
+    return {"linestyle": LINES[line], "marker": MARKERS[marker], "color": colour}
 
 
 def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> Any:
@@ -137,9 +159,9 @@ def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> 
             _panel(axis, panel, figure.methods, own, kind)
             if column == 0:
                 axis.set_ylabel(kind.replace("_", " "))
-            is_lowest = kind == "true_gap" or not learnt[line]
-            axis.tick_params(labelbottom=is_lowest and line == down - 1)
-            if is_lowest and line == down - 1:
+            is_lowest = (kind == "true_gap" or not learnt[line]) and place + across >= len(figure.panels)
+            axis.tick_params(labelbottom=is_lowest)
+            if is_lowest:
                 axis.set_xlabel("samples M")
     for kind, axis in first.items():
         # Where panels have legends of their own, there is room for them above the highest line.
@@ -147,7 +169,7 @@ def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> 
         top = max(room * max(getattr(row, kind) for row in shown), 2 * SMALLEST)
         axis.set_ylim(-0.01, top)
         axis.set_yticks(*_ticks(top))
-    _legend(canvas, figure.methods)
+    _legend(canvas, figure.methods, coloured=all(len(panel.curves) == 1 for panel in figure.panels))
     return canvas
 
 
@@ -163,7 +185,6 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row],
     handles = []
     hidden = kind == "true_gap" and panel.model in ZERO_MEANS
     for place, (n, k) in enumerate(panel.curves):
-        colour = COLOURS[place % len(COLOURS)]
         for method in methods:
             own = [row for row in rows if (row.n, row.k, row.method) == (n, k, method)]
             if hidden or not own:
@@ -171,8 +192,9 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row],
             lengths = np.array(sorted({row.samples for row in own}))
             values = _by_length(own, lengths, kind)
             mean, spread = values.mean(axis=1), deviations(values)
-            (line,) = axis.plot(lengths, mean, color=colour, **_style(method, methods))
-            axis.fill_between(lengths, np.maximum(mean - spread, 0), mean + spread, color=colour, alpha=0.15, lw=0)
+            (line,) = axis.plot(lengths, mean, **_drawn(method, methods, place if len(panel.curves) > 1 else None))
+            low, high = np.maximum(mean - spread, 0), mean + spread
+            axis.fill_between(lengths, low, high, color=line.get_color(), alpha=0.15, lw=0)
             if method == methods[-1]:
                 handles.append((line, f"{panel.varies} = {n if panel.varies == 'n' else k}"))
     axis.set_xscale("log")
@@ -210,12 +232,14 @@ def _policy(panel: Panel) -> str:
     return POLICY_NAMES.get(panel.policy, f"{panel.policy} policy")
 
 
-def _legend(canvas: Any, methods: Sequence[str]) -> None:
+def _legend(canvas: Any, methods: Sequence[str], *, coloured: bool) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color="black", label=LABELS.get(method, method), **_style(method, methods)) for method in methods
-    ]
+        Line2D([], [], label=LABELS.get(method, method),
+               **_drawn(method, methods, None) | ({} if coloured else {"color": "black"}))
+        for method in methods
+    ]  # fmt: skip
     canvas.legend(handles=handles, loc="outside upper center", ncols=len(handles), handlelength=2.6, columnspacing=1.4)
 
 

@@ -11,9 +11,11 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from coterie import checks
-from coterie.simulate.logs import Feedback
+from coterie.errors import InputError
+from coterie.simulate.logs import FEEDBACKS, Feedback
 from coterie.simulate.models import ModelName
 from coterie.simulate.policies import PolicyName
 
@@ -85,9 +87,16 @@ class Panel:
     varies: str
     """What the curves differ in: "n", "k", or nothing."""
     curves: tuple[tuple[int, int], ...]
-    """(n, k) of each curve."""
+    """(n, k) of each curve, or of one."""
     feedback: Feedback = "semi-bandit"
     actions: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse what no panel has; lists, NumPy numbers and (n, k) of a single curve are taken too."""
+        checks.index_of(self.varies, ("n", "k", ""), "what varies in a panel")
+        checks.index_of(self.feedback, FEEDBACKS, "feedback")
+        object.__setattr__(self, "actions", checks.whole(self.actions, "actions", 1))
+        object.__setattr__(self, "curves", _sizes(self.curves))
 
     @property
     def name(self) -> str:
@@ -96,6 +105,42 @@ class Panel:
         kept = fixed.get(self.varies, f"n={self.curves[0][0]} k={self.curves[0][1]}")
         more = "" if self.actions == 3 else f" {self.actions} actions"
         return f"{self.model} {self.policy} {kept}{' bandit' if self.feedback == 'bandit' else ''}{more}"
+
+
+def _sizes(curves: Any) -> tuple[tuple[int, int], ...]:
+    """Return (n, k) of each curve."""
+    listed = [_several(curve) for curve in _several(curves)]
+    if len(listed) == 2 and all(len(curve) == 1 for curve in listed):
+        listed = [listed[0] + listed[1]]
+    if not listed or any(len(curve) != 2 for curve in listed):
+        raise InputError(
+            f"curves: expected (n, k) of each curve, such as [(5, 5), (10, 5)], got {checks.shown(curves)}"
+        )
+    found = tuple((checks.whole(n, "curves: n", 2), checks.whole(k, "curves: k", 1)) for n, k in listed)
+    if len(set(found)) < len(found):
+        raise InputError(f"curves: {next(one for one in found if found.count(one) > 1)} occurs twice")
+    return found
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """Return several things as a tuple, and one thing as a tuple of one."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+
+
+def seeds_of(given: Any, what: str) -> int | tuple[int, ...]:
+    """Return a number of games, or the seeds of these games, each once."""
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        return checks.whole(given, what, 1)
+    found = tuple(checks.whole(seed, what, 0) for seed in given)
+    if not found:
+        raise InputError(f"{what}: expected at least one")
+    if len(set(found)) < len(found):
+        twice = next(seed for seed in found if found.count(seed) > 1)
+        raise InputError(f"{what}: {twice} occurs twice, which would count one game twice")
+    return found
+
+
+SEVERAL = ("panels", "samples", "methods", "beside")
 
 
 @dataclass(frozen=True)
@@ -112,6 +157,24 @@ class Figure:
     """What is drawn: names in `coterie.reproduce.methods.METHODS`, or methods of your own."""
     beside: tuple[str, ...] = BASELINES
     """What is in the table too."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no figure has; lists, NumPy numbers and one instead of several are taken too."""
+        where = f"figure {self.name!r}"
+        if not self.name or any(letter in self.name for letter in "/\\:\0"):
+            raise InputError(f"{where}: the name becomes that of files; take letters, digits and blanks")
+        several: dict[str, Any] = {name: _several(getattr(self, name)) for name in SEVERAL}
+        several["samples"] = tuple(checks.whole(one, f"{where}, samples", 1) for one in several["samples"])
+        several["seeds"] = seeds_of(self.seeds, f"{where}, seeds")
+        for name, value in several.items():
+            object.__setattr__(self, name, value)
+        if not self.methods:
+            raise InputError(f"{where}: no methods; `coterie.reproduce.METHODS` has some")
+        if not self.samples or sorted(set(self.samples)) != list(self.samples):
+            raise InputError(f"{where}: expected numbers of samples in ascending order, got {list(self.samples)}")
+        panels = [panel.name if isinstance(panel, Panel) else checks.shown(panel) for panel in self.panels]
+        if not panels or len(set(panels)) < len(panels) or not all(isinstance(one, Panel) for one in self.panels):
+            raise InputError(f"{where}: expected panels that differ, got {panels}")
 
     @property
     def games(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
 from coterie.game.dynamics import best_pure_profile
 from coterie.game.game import Game
-from coterie.game.strategy import Strategy
+from coterie.game.strategy import Strategy, as_strategy
 from coterie.learn.auto import recommend
 from coterie.solve.control import Control
 from coterie.solve.paper_scheme import Samples, paper
@@ -74,6 +74,7 @@ class Outcome:
     """What one method found in one log."""
 
     certificate: float
+    """A finite number of at least 0, which the gap of the strategy is said not to exceed."""
     strategy: Strategy
     sweeps: int = 0
 
@@ -82,14 +83,17 @@ Method = Callable[[Task], Outcome | Strategy]
 """A way to choose a strategy."""
 
 
-def outcome(method: Method, task: Task) -> Outcome:
+def outcome(method: Method, task: Task, what: str = "method") -> Outcome:
     """Return what a method makes of a log, certified by ourselves where it does not do so itself."""
     found = method(task)
-    if isinstance(found, Strategy):
-        return Outcome(task.certified(found), found)
-    if isinstance(found, Outcome):
-        return found
-    raise InputError(f"method: expected it to return a Strategy or an Outcome, got {checks.shown(found)}")
+    strategy = found.strategy if isinstance(found, Outcome) else found
+    if not isinstance(strategy, Strategy):
+        raise InputError(f"{what}: expected it to return a Strategy or an Outcome, got {checks.shown(found)}")
+    strategy = as_strategy(strategy, task.statistics.setting.agents, task.statistics.setting.coalitions, "the log's")
+    if not isinstance(found, Outcome):
+        return Outcome(task.certified(strategy), strategy)
+    certificate = checks.number(found.certificate, f"{what}, certificate", 0)
+    return Outcome(certificate, strategy, checks.whole(found.sweeps, f"{what}, sweeps", 0))
 
 
 # --- The paper's, and ours ------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.game.game import Game
+from coterie.words import said
 
 Noise = Literal["pairs", "coalitions", "samples"]
 """What shares a draw: nothing (every pair has its own), a coalition's pairs, or a whole sample."""
@@ -501,8 +502,8 @@ def utility_model(
     clip
         Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
     """
-    checks.whole(n_agents, "number of agents", 2)
-    checks.whole(n_coalitions, "number of coalitions", 1)
+    checks.whole(n_agents, said("n_agents"), 2)
+    checks.whole(n_coalitions, said("n_coalitions"), 1)
     if name not in MODELS:
         raise InputError(f"unknown model {name!r}; known are: {', '.join(MODELS)}")
     if name.startswith("mixed-effects"):

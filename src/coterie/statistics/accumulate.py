@@ -53,9 +53,13 @@ class Cooccurrences:
         order = np.lexsort((feature, group))
         group = group[order]
         together = np.diff(np.flatnonzero(np.diff(group, prepend=-1)), append=len(group))
-        quickest(add_cooccurrences, int((together**2).sum()) // 2)(
+        quickest(add_cooccurrences, int((together**2).sum()) // 2 + 10 * len(group))(
             group, agent[order], feature[order], part[order], self.parts, setting.block, setting.n_tables
         )
+
+
+PER_TOTAL = 50
+"""What a total takes before its pairs are looked at, in steps of an innermost loop."""
 
 
 class TotalSums:
@@ -75,7 +79,8 @@ class TotalSums:
         rows = (sample[order], part[order], agent[order], coalition[order], utility[order])
         low, high = setting.fixed_range
         n_sizes = setting.n_sizes if setting.sizes == "aware" else 0
-        steps = int(np.count_nonzero(coalition < 0)) * (setting.n_tables * (setting.n_agents - 1)) ** 2 // 2
+        each = (setting.n_tables * (setting.n_agents - 1)) ** 2 // 2 + PER_TOTAL
+        steps = int(np.count_nonzero(coalition < 0)) * each
         for index, (name, into) in enumerate(self._weighted.items()):
             seen = self._totals if index == 0 else np.zeros_like(self._totals)
             quickest(add_totals, steps)(
