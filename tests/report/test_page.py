@@ -84,7 +84,8 @@ def test_the_first_screen_has_what_matters(page, hostile):
     changes = shown[shown.index("What changes against today, and why") :]
     assert hostile.result.today.changes
     for one in hostile.result.today.changes:
-        assert f"{label(one.agent)}{label(one.before[0])}{label(one.after[0])}{signed(one.expected)}" in changes
+        places = "".join(", ".join(map(label, where)) or "nothing" for where in (one.before, one.after))
+        assert f"{label(one.agent)}{places}{signed(one.expected)}" in changes
     assert shown.index("Recommended teams") < shown.index("against today") < shown.rindex("Fine print")
     for text in hostile.result.certificate.assumes:
         assert text in shown
