@@ -124,7 +124,7 @@ def by_averages(result: Result) -> str:
     if not math.isfinite(sure):
         return result.sentence()
     more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
-    without = "as" if sure == result.range_gap else "hardly less than"
+    without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
     return (
         f"By the averages in the log nobody would gain{more} by moving; all that is sure, with "
         f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
