@@ -407,7 +407,7 @@ def test_totals_of_an_asymmetric_game_are_refused(tmp_path):
     """Most rooms of two show two different totals."""
     valued_differently().write_log(tmp_path / "log", 300, feedback="bandit")
     with pytest.raises(
-        InputError, match=r"totals.csv, row .* met nobody but each other .*say symmetric=False.*more such"
+        InputError, match=r"totals.csv, row .* met nobody but each other .*say symmetric=False.*also rows .* more\)"
     ):
         coterie.read_log(tmp_path / "log", symmetric=True)
     assert not coterie.read_log(tmp_path / "log").symmetric
