@@ -4,6 +4,7 @@ Checks of tables live with the log; everything that is a number, a name or an ar
 """
 
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
@@ -15,6 +16,8 @@ import numpy.typing as npt
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
+
+APOSTROPHES = "'`\u2018\u2019\u02bc"
 
 Names = Iterable[Any] | int | None
 """Names, or how many there are; None where something else says that."""
@@ -64,7 +67,35 @@ def index_of(name: Any, known: Sequence[str], what: str) -> int:
         return known.index(name)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = "" if isinstance(name, str) else " (names are strings)"
-    raise InputError(f"unknown {what} {shown(name)}; known are: {listed}{hint}")
+    meant = similar(name, known) if isinstance(name, str) else None
+    known_are = "known are" if meant is None else f"did you mean {meant!r}? Known are"
+    raise InputError(f"unknown {what} {shown(name)}; {known_are}: {listed}{hint}")
+
+
+def same_but_for_signs(name: str, known: Iterable[str]) -> str | None:
+    """Return the one name that differs in accents, signs and the order of words only; None where there is none.
+
+    >>> same_but_for_signs("Diaz, Carmen", ["Carmen D\u00edaz", "Carmen Vogel"])
+    'Carmen D\u00edaz'
+    """
+    found = [one for one in known if _bare(one) == _bare(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that was probably meant; None where no other is like it."""
+    from difflib import get_close_matches
+
+    bare = {_bare(one): one for one in known}
+    close = get_close_matches(_bare(name), bare, 1, 0.75)
+    return same_but_for_signs(name, bare.values()) or (bare[close[0]] if close else None)
+
+
+def _bare(name: str) -> str:
+    """Return the words of a name in order, without accents and signs."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    words = "".join(c if c.isalnum() else "" if unicodedata.combining(c) or c in APOSTROPHES else " " for c in letters)
+    return " ".join(sorted(words.split()))
 
 
 def rekeyed(found: Mapping[str, Any], names: Mapping[str, str], what: str) -> dict[str, Any]:

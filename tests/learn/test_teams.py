@@ -168,7 +168,7 @@ def test_solvers_that_cannot_refuse(made, options):
     ("wish", "message"),
     [
         ({"keep_sizes": True}, "needs to know who is where today"),
-        ({"today": {"Zoe": ["Law"]}}, "unknown agent in today's assignment 'Zoe'"),
+        ({"today": {"Zoe": ["Law"]}}, "people whom the log does not know: 'Zoe'; whoever is new is named by staff"),
         ({"today": {"p00": ["Sales"]}}, "Sales"),
         ({"value": "mean"}, "value: expected"),
         ({"stability": "strong"}, "stability: expected"),
@@ -345,6 +345,32 @@ def test_time_that_runs_out_while_variances_settle_is_said(made, monkeypatch):
     assert found.solver.status == "time"
     low, high = found.today.range
     assert found.today.moves == 0 or low < found.today.expected_improvement < high
+
+
+def test_slips_in_todays_table_are_not_leavers(made):
+    log, today, _ = made
+    renamed = {f"{name} \u00c9": where for name, where in list(today.items())[:2]}
+    others = {name: where for name, where in today.items() if name not in {"p00", "p01"}}
+    staff = Rules(staff=[*PEOPLE[2:], "p00 E", "p01-e"])
+    with pytest.raises(InputError, match=r"'p00 \u00c9' .did you mean 'p00 E'.*'p01 \u00c9' .did you mean 'p01-e'"):
+        StableLearner(rules=staff, today=others | renamed).fit(log)
+
+
+def test_who_is_not_in_todays_table_is_told(made):
+    log, today, _ = made
+    some = {name: [where[0].upper()] for name, where in today.items() if name not in {"p03", "p04"}}
+    found = (
+        StableLearner(rules=Rules(staff=PEOPLE, team_size="3:5"), value="average", today=some | {"Zoe": ["Law"]})
+        .fit(log)
+        .result_
+    )
+    told = [text for text in found.warnings if "today's table" in text]
+    assert told == [
+        "people in today's table whom neither the log nor the staff knows are left out: Zoe",
+        "2 of 12 people are not in today's table, and count as in no team today: p03, p04",
+    ]
+    placed = {one.agent: one for one in found.today.changes}
+    assert all(placed[name].why().endswith("in no team today") for name in ("p03", "p04"))
 
 
 def test_one_person_in_two_spellings_is_refused(made):

@@ -111,7 +111,13 @@ def refusal(rules, actions="one", today=None, **options):
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"team_size": ":2"}, "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition"),
+        (
+            {"team_size": ":2"},
+            (
+                "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition. "
+                "5 people do not fit into 2 teams: more or larger ones would help"
+            ),
+        ),
         ({"fix": ["Ada=Finance"], "ban": ["Ada=Finance", "Bo=Energy"]}, "Ada is in Finance; Ada is not in Finance"),
         (
             {"together": ["Ada,Bo"], "fix": ["Ada=Finance", "Bo=Energy"]},
@@ -122,7 +128,8 @@ def refusal(rules, actions="one", today=None, **options):
             {"staff": ["Ada", "Bo"], "team_size": {"Finance": 2, "Energy": 1}},
             (
                 "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
-                "actions of everybody: exactly one coalition"
+                "actions of everybody: exactly one coalition. 2 people cannot fill 2 teams: fewer or smaller ones "
+                'would help, or some may be empty, team_size="0,2:2"'
             ),
         ),
     ],
@@ -191,3 +198,18 @@ def test_early_ends():
     assert assignments.drawn(stopped) is None
     assert assignments.conflict(stopped) is None
     assert stopped.ended == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("size", "advice"),
+    [
+        ("6:7", r"14 people cannot fill 3 teams: .* team_size=.0,6:7"),
+        (4, "14 people do not fit into 3 teams: more or larger ones would help"),
+    ],
+)
+def test_sizes_that_cannot_add_up_come_with_advice(size, advice):
+    agents, coalitions = tuple(f"p{i}" for i in range(14)), ("x", "y", "z")
+    admissible = Admissible.of(Rules(team_size=size), agents, coalitions)
+    found = Assignments(ActionSpaces.parse("one", agents, coalitions), admissible, agents, coalitions)
+    with pytest.raises(InputError, match=advice):
+        found.first_drawn(np.random.default_rng(0))

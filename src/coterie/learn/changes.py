@@ -41,7 +41,7 @@ class Change:
     left: tuple[Mate, ...] = ()
     """The worst of those whom they meet today and not then, of whom something bad is expected."""
     note: str = ""
-    """Why they should move although they lose, as far as that is known; that they are new."""
+    """Why they should move although they lose, as far as that is known; that they are new, or in no team today."""
 
     def to_json(self) -> dict[str, Any]:
         """Return an entry of `today.changes` in a result file."""
@@ -90,6 +90,8 @@ def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes
         missed = [agents[j] for j in np.flatnonzero(gone & ~staff & (now > 0)).tolist()]
         loses = signed(own[i]).startswith("-")
         note = "" if not loses else f"{', '.join(missed[:NAMED])} left" if missed else usual
+        if not before[i].any():
+            note = "in no team today"
         found.append(Change(agents[i], *places, float(own[i]), joined, left, note))
     return tuple(found)
 

@@ -32,6 +32,10 @@ Goal = Literal["value", "stability", "fairness"]
 largest expected value of whoever is worst off."""
 
 
+LISTED = 10
+"""How many names a sentence shows."""
+
+
 @dataclass(frozen=True, eq=False)
 class Wishes:
     """What is wanted of teams, in the names of one log."""
@@ -105,9 +109,10 @@ def wishes_about(
         statistics = statistics.with_agents(added)
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
-    assigned, called = None, ""
+    assigned: Strategy | None = None
+    told: list[str] = []
     if today is not None:
-        assigned, others, called = _today(today, setting, given)
+        assigned, others, told = _today(today, setting, given, added)
         renamed |= others
     if keep_sizes:
         if assigned is None:
@@ -125,7 +130,7 @@ def wishes_about(
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
     return statistics, Wishes(
         given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
-        (*about_known(renamed), *([called] if called else [])),
+        (*told, *about_known(renamed)),
     )  # fmt: skip
 
 
@@ -153,10 +158,12 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
     return largest
 
 
-def _today(given: Any, setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str], str]:
+def _today(
+    given: Any, setting: Setting, rules: Rules, new: Sequence[str]
+) -> tuple[Strategy, dict[str, str], list[str]]:
     """Return today's assignment in the names of the log; whoever is not named is nowhere.
 
-    And who was spelled otherwise, and what is to be said of the names of teams.
+    And who was spelled otherwise, and what is to be said of the names.
     """
     if isinstance(found := getattr(given, "strategy", None), Strategy):
         given = found
@@ -166,8 +173,8 @@ def _today(given: Any, setting: Setting, rules: Rules) -> tuple[Strategy, dict[s
         path = checks.path(given, "today")
         content = read_strategy_content(path)
         with naming(path):
-            return _assigned(_actions(content), setting, rules)
-    return _assigned(_actions(given), setting, rules)
+            return _assigned(_actions(content), setting, rules, new)
+    return _assigned(_actions(given), setting, rules, new)
 
 
 def _actions(content: Any) -> Mapping[str, Any]:
@@ -180,24 +187,79 @@ def _actions(content: Any) -> Mapping[str, Any]:
     return content
 
 
-def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str], str]:
+def _assigned(
+    actions: Mapping[str, Any], setting: Setting, rules: Rules, new: Sequence[str]
+) -> tuple[Strategy, dict[str, str], list[str]]:
     agents, coalitions = setting.agents, setting.coalitions
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
     called = ""
     if setting.pool_coalitions:
         actions, called = _renamed(actions, coalitions)
+    else:
+        actions = _with_known_teams(actions, coalitions)
+    notes = [*_strangers(actions, agents, rules, new), *([called] if called else [])]
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
         if agent in place:
             profile[place[agent]] = action_of(where, coalitions, f"today: {agent}")
-        elif rules.staff is None:
-            # Whoever left is known by not being on the staff; without that, a name nobody knows may be a slip.
-            checks.index_of(agent, agents, "agent in today's assignment")
     if not profile.any():
         raise InputError("today: nobody is in any coalition")
-    return Strategy.pure(profile, agents, coalitions), renamed, called
+    return Strategy.pure(profile, agents, coalitions), renamed, notes
+
+
+def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str]) -> list[str]:
+    """Return what to tell of people in today's table whom nobody knows, and of those who are not in it and not new.
+
+    Whoever left is known by not being on the staff; without that, a name that nobody knows may be a slip. And it is
+    one where it differs in accents or signs only from that of somebody who is missing.
+    """
+    strangers = [name for name in actions if name not in agents]
+    staff = agents if rules.staff is None else rules.staff
+    missing = [name for name in agents if name in staff and name not in actions]
+    meant = {name: checks.same_but_for_signs(name, missing) for name in strangers if isinstance(name, str)}
+    if rules.staff is None or any(meant.values()):
+        wrong = strangers if rules.staff is None else [name for name in strangers if meant.get(name)]
+        told = [
+            f"{checks.shown(name)}{f' (did you mean {like!r}?)' if like else ''}"
+            for name in wrong[:LISTED]
+            for like in [meant.get(name) or (checks.similar(name, agents) if isinstance(name, str) else None)]
+        ]
+        if wrong:
+            more = f" and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
+            raise InputError(
+                f"today's assignment names people whom the log does not know: {', '.join(told)}{more}; whoever is new "
+                f"is named by {said('staff')}"
+            )
+    notes = []
+    if strangers:
+        notes.append(
+            f"people in today's table whom neither the log nor the staff knows are left out: {_some(strangers)}"
+        )
+    if missing := [name for name in missing if name not in new]:
+        notes.append(
+            f"{len(missing)} of {len(list(staff))} people are not in today's table, and count as in no team today: "
+            f"{_some(missing)}"
+        )
+    return notes
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(map(str, names[:LISTED])) + more
+
+
+def _with_known_teams(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> dict[str, Any]:
+    """Return the same with names of teams that differ in case or spaces only as the log has them."""
+
+    def known(where: Any) -> Any:
+        if not isinstance(where, (list, tuple, frozenset)):
+            return where
+        renamed = as_known((name for name in where if isinstance(name, str)), coalitions)
+        return [renamed.get(name, name) if isinstance(name, str) else name for name in where]
+
+    return {agent: known(where) for agent, where in actions.items()}
 
 
 def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[Mapping[str, Any], str]:

@@ -106,6 +106,8 @@ class Conflict:
     """Whether without any one of them the others can be kept; False where time was too short to say so."""
     summary: tuple[str, ...] = ()
     """The requirements in words, those that say the same of several people or coalitions in one."""
+    advice: str = ""
+    """What would help, where that is known."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ class Conflict:
         """Return the error that says so."""
         hint = f" ({said(any_size=True)} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
         which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
-        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}")
+        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}{self.advice}")
 
 
 class Assignments:
@@ -374,7 +376,22 @@ class Assignments:
             return blamed(kept + second, bool(second), rest[:half]) + second
 
         found = blamed([], False, list(self.requirements))
-        return Conflict(tuple(found), not unknown, tuple(self._summary(found)))
+        return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found))
+
+    def _advice(self, requirements: Sequence[Requirement]) -> str:
+        """Return what would help where sizes alone are too large or too small for so many people."""
+        sizes = [one.rule.size for one in requirements if isinstance(one.rule, SizeRule)]
+        others = [one for one in requirements if not isinstance(one.rule, SizeRule) and one.memberships is None]
+        if not sizes or others:
+            return ""
+        people = counted(n := int(self.admissible.staff.sum()), "person", "people")
+        teams, size = counted(len(sizes), "team"), sizes[0]
+        if not any(one.or_empty for one in sizes) and sum(one.min for one in sizes) > n:
+            empty = said(team_size=f"0,{size.min}:{'' if size.max is None else size.max}")
+            return f". {people} cannot fill {teams}: fewer or smaller ones would help, or some may be empty, {empty}"
+        if all(one.max is not None for one in sizes) and sum(one.max or 0 for one in sizes) < n:
+            return f". {people} do not fit into {teams}: more or larger ones would help"
+        return ""
 
     def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:
         alike: dict[object, list[Requirement]] = {}
