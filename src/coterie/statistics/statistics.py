@@ -6,6 +6,7 @@ the other, or that lie on different machines, are reduced one by one and added.
 
 import hashlib
 import json
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -325,7 +326,7 @@ class Statistics:
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error):
+        except _DAMAGED:
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
         if not isinstance(header, dict) or header.get("format") not in {FORMAT, *OLDER}:
             kept = header.get("format") if isinstance(header, dict) else header
@@ -380,6 +381,12 @@ def _added(ours: Statistics, theirs: Statistics, setting: Setting) -> IntArray |
         found[place] = added(found[place], one.attendance)
     return found
 
+
+_DAMAGED = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError,
+    tokenize.TokenError, RecursionError, MemoryError, OverflowError, NotImplementedError,
+)  # fmt: skip
+"""What NumPy and the standard library make of damaged archives and of arrays whose description is damaged."""
 
 _HALF, _ORDERED = "half", "ordered"
 
