@@ -32,7 +32,7 @@ def main():
             if not left:
                 break
             name = min(left, key=spent.__getitem__)
-            begun = time.monotonic()
+            begun = time.process_time()
             content = drawn(name, seed, done[name])
             try:
                 taken[name] += execute(READERS[name], content, Path(folder))
@@ -41,7 +41,7 @@ def main():
                 if found[name, _kind(problem)] == 1:
                     _keep(name, content, seed, done[name], problem)
             done[name] += 1
-            spent[name] += time.monotonic() - begun
+            spent[name] += time.process_time() - begun
     _report(asked, counts, seed, done, taken, spent, found)
     return 1 if found else 0
 
@@ -84,7 +84,7 @@ def _keep(name, content, seed, number, problem):
 
 
 def _report(asked, counts, seed, done, taken, spent, found):
-    sys.stdout.write(f"{'reader':16}{'executions':>11}{'taken':>8}{'per second':>12}{'defects':>9}   (seed {seed})\n")
+    sys.stdout.write(f"{'reader':16}{'executions':>11}{'taken':>8}{'per CPU s':>12}{'defects':>9}   (seed {seed})\n")
     for name in asked.readers:
         defects = sum(times for (reader, _), times in found.items() if reader == name)
         pace = done[name] / spent[name] if spent[name] else 0

@@ -10,19 +10,23 @@ import json
 import zipfile
 
 NUMBERS = (
-    0, 1, -1, 2, 3, 0.5, -0.0, 1e-9, 1e9, 1e300, 5e-324, -1e308, 2**31, 2**53 + 1, 2**63, 2**64, -(2**63) - 1, 10**20, 10**290,
+    0, 1, -1, 2, 3, 0.5, -0.0, 1e-9, 1e9, 1e300, 5e-324, -1e308, 2**31, 2**53 + 1, 2**63, 2**64, -(2**63) - 1,
+    10**20, 10**290,
 )  # fmt: skip
 TEXTS = (
-    "", " ", "a", "A", "a ", "b", "x", "1", "01", "1.0", "nan", "inf", "-inf", "1e400", "0,5", "0.5", "=1+1", "*", "observed",
-    "any", "one", "up-to:3", "up-to:0", "up-to:99999999999999999999", "null", "\x00", "\x1b[2J", "\u202e", "\ufeff", "é", "𝔘",
-    "a" * 300, "'", '"', ";", ",", "\t", "\n", "\r", "{}", "[]", "..", "/dev/null", "~", "%s", "{0}", "\ud800", "team", "total",
-    "semi-bandit", "bandit", "2024-01-01", "coterie.log/1", "coterie.rules/1", "6:8", "0,6:8", "1:0", "a=x", "a,b", "a,b@x",
+    "", " ", "a", "A", "a ", "b", "x", "1", "01", "1.0", "nan", "inf", "-inf", "1e400", "0,5", "0.5", "=1+1", "*",
+    "observed", "any", "one", "up-to:3", "up-to:0", "up-to:99999999999999999999", "null", "\x00", "\x1b[2J",
+    "\u202e", "\ufeff", "é", "\U0001d518", "a" * 300, "'", '"', ";", ",", "\t", "\n", "\r", "{}", "[]", "..",
+    "/dev/null",
+    "~", "%s", "{0}", "\ud800", "team", "total", "semi-bandit", "bandit", "2024-01-01", "coterie.log/1",
+    "coterie.rules/1", "6:8", "0,6:8", "1:0", "a=x", "a,b", "a,b@x",
 )  # fmt: skip
 TOKENS = (
-    b"", b",", b";", b"\t", b'"', b'""', b"\n", b"\r", b"\r\n", b"\n\n", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"sep=;\n",
-    b"nan", b"inf", b"-", b"1e999", b"1e-999", b"0x10", b"1_0", b"0,5", b".5", b"5.", b"+1", b"--1", b"[", b"]", b"{", b"}", b":",
-    b"null", b"true", b"[" * 8, b"[" * 3000, b'{"a":', b"\\u0000", b"\\ud800", b"9" * 400, b"#", b"'", b" ", b"\xe9", b"\xc3\xa9", b"PAR1",
-    b"PK\x03\x04", b"\x80\x80\x80\x80\x10", b"\x7f" * 8, b"sample", b"utility", b"agent", b"a", b"x",
+    b"", b",", b";", b"\t", b'"', b'""', b"\n", b"\r", b"\r\n", b"\n\n", b"\x00", b"\xff", b"\xef\xbb\xbf",
+    b"\xff\xfe", b"sep=;\n", b"nan", b"inf", b"-", b"1e999", b"1e-999", b"0x10", b"1_0", b"0,5", b".5", b"5.", b"+1",
+    b"--1", b"[", b"]", b"{", b"}", b":", b"null", b"true", b"[" * 8, b"[" * 3000, b'{"a":', b"\\u0000", b"\\ud800",
+    b"9" * 400, b"#", b"'", b" ", b"\xe9", b"\xc3\xa9", b"PAR1", b"PK\x03\x04", b"\x80\x80\x80\x80\x10", b"\x7f" * 8,
+    b"sample", b"utility", b"agent", b"a", b"x",
 )  # fmt: skip
 
 
@@ -154,5 +158,5 @@ def changed_archive(rng, content):
             held = given.read(name)
             if name == chosen and rng.random() < 0.1:
                 continue
-            archive.writestr(name, changed_bytes(rng, held) if name == chosen else held)
+            archive.writestr(zipfile.ZipInfo(name), changed_bytes(rng, held) if name == chosen else held)
     return made.getvalue()

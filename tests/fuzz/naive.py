@@ -21,7 +21,7 @@ LOW, HIGH, SLACK = -1.0, 1.0, 1e-9
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818  (it reads so)
     """The log is not a log."""
 
 
@@ -171,7 +171,9 @@ def _pairs(log, whole):
     keys = [
         (log.coalitions[l], *sorted((log.agents[i], log.agents[j]))) for l, i, j in whole.entries.keys[:, :3].tolist()
     ]
-    return {key: [count, total, high * 2**30 + low] for key, (count, total, high, low, *_) in zip(keys, values, strict=True)}
+    return {
+        key: [count, total, high * 2**30 + low] for key, (count, total, high, low, *_) in zip(keys, values, strict=True)
+    }
 
 
 def _totals(log, whole):
@@ -179,7 +181,11 @@ def _totals(log, whole):
     for i, agent in enumerate(log.agents):
         others = [name for name in log.agents if name != agent]
         moment = whole.moment(i, "pairs").reshape(len(log.coalitions), len(others))
-        found |= {(agent, l, name): value for l, row in zip(log.coalitions, moment.tolist(), strict=True) for name, value in zip(others, row, strict=True)}
+        found |= {
+            (agent, l, name): value
+            for l, row in zip(log.coalitions, moment.tolist(), strict=True)
+            for name, value in zip(others, row, strict=True)
+        }
     return found
 
 
@@ -200,7 +206,9 @@ def drawn(rng, kind):
             for at, one in enumerate(team):
                 for other in team[:at]:
                     value = _value(rng)
-                    pairs += [(sample, place, *rng.sample((one, other), 2), _spelled(rng, value))] * (rng.random() < 0.8)
+                    pairs += [(sample, place, *rng.sample((one, other), 2), _spelled(rng, value))] * (
+                        rng.random() < 0.8
+                    )
                     got[one] += value
                     got[other] += value
         totals += [(sample, one, _spelled(rng, value)) for one, value in got.items() if rng.random() < 0.8]
@@ -221,7 +229,14 @@ def _value(rng):
 
 def _spelled(rng, value):
     """Return a number in one of its spellings, to the last digit."""
-    same = (repr(value), f"{value:.17e}", f"{value:+.17G}", f" {value!r}", f"{value!r}\t", repr(value).replace("0.", "."))
+    same = (
+        repr(value),
+        f"{value:.17e}",
+        f"{value:+.17G}",
+        f" {value!r}",
+        f"{value!r}\t",
+        repr(value).replace("0.", "."),
+    )
     return rng.choice([repr(value), *(one for one in same if NUMBER.fullmatch(one) and float(one) == value)])
 
 
@@ -239,7 +254,26 @@ def _spoil(rng, tables, kind):
     elif how == 1:
         del rows[place]
     else:
-        bad = ("", "nan", "inf", "1e999", "2", "-1.01", "1_0", "0x1", "1e", "e1", ".", "1,5", "\u0661", "1.5.1", "a", "1e-400", "--1", "1 1")
+        bad = (
+            "",
+            "nan",
+            "inf",
+            "1e999",
+            "2",
+            "-1.01",
+            "1_0",
+            "0x1",
+            "1e",
+            "e1",
+            ".",
+            "1,5",
+            "\u0661",
+            "1.5.1",
+            "a",
+            "1e-400",
+            "--1",
+            "1 1",
+        )
         column = len(row) - 1 if how < 4 and name == kind else rng.randrange(len(row))
         row[column] = rng.choice(bad if column == len(row) - 1 and name == kind else ("", "a", "b", "z", " "))
         rows[place] = tuple(row)
@@ -254,7 +288,9 @@ def _written(rng, name, rows):
     header = [rng.choice((one, one.upper(), one.title(), f" {one}")) if rng.random() < 0.3 else one for one in header]
     text = io.StringIO(newline="")
     separator = rng.choice(",,;\t")
-    writer = csv.writer(text, delimiter=separator, lineterminator=rng.choice(("\n", "\r\n")), quoting=rng.choice((0, 0, 1)))
+    writer = csv.writer(
+        text, delimiter=separator, lineterminator=rng.choice(("\n", "\r\n")), quoting=rng.choice((0, 0, 1))
+    )
     writer.writerow([*header, *(["note"] if extra else [])])
     for row in rows:
         cells = [row[place] for place in order]
