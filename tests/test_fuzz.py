@@ -1,4 +1,4 @@
-"""The short form of `make fuzz`: a few hundred executions, every input that a reader once failed on, and how it counts."""
+"""The short form of `make fuzz`: some executions of each reader, inputs that one once failed on, and how it counts."""
 
 import json
 import os
@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import coterie
 from fuzz import naive
 from fuzz.__main__ import drawn
 from fuzz.readers import READERS, Defect, Reader, execute
-
-import coterie
 
 FOUND = sorted((Path(__file__).parent / "fuzz" / "found").iterdir())
 EXECUTIONS = {"csv": 30, "pairs": 20, "memberships": 20, "totals": 20, "parquet": 30, "xlsx": 20, "options": 15}

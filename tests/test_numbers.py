@@ -87,6 +87,8 @@ CASES = {
     "singular": case(samples=24, places=lambda m: [m % 2, m % 2, (m // 2) % 2, (m // 4) % 2]),
     "nearly singular": case(samples=60, places=lambda m: [m % 2, (m + (m == 17)) % 2, (m // 2) % 2, (m // 4) % 2]),
 }
+WITHOUT_CHOICE = ("one coalition", "one coalition, two agents, one sample", "everybody always did the same")
+WITHOUT_CHOICE += ("nobody may do anything",)
 SETTINGS = (
     {},
     {"delta": 1e-300},
@@ -115,14 +117,17 @@ def numbers(value, where=""):
         yield where, value
 
 
-def refuse_nonsense(result, game, stability):
-    """A result has no number that is none, and its certificate is valid and no worse than knowing nothing."""
+def refuse_nonsense(result, game, stability, width=2.0):
+    """A result has no number that is none, and its certificate is valid and no worse than knowing nothing.
+
+    Nobody gains more than the range, `width`, with each of the others: here nobody joins two coalitions.
+    """
     for where, value in numbers(result.to_json()):
         assert not math.isnan(value), where
         assert math.isfinite(value) or where.startswith(".coverage.c_"), where
     found = result.certificate
     assert found.gap == max(0.0, *found.per_agent.values())
-    assert found.gap >= game.gap(result.strategy, stability) * (1 - 1e-9)
+    assert game.gap(result.strategy, stability) * (1 - 1e-9) <= found.gap <= (game.n_agents - 1) * width * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("name", "feedback", "settings"), ASKED)
@@ -135,8 +140,10 @@ def test_extreme_numbers(name, feedback, settings):
     learner = StableLearner(**settings).fit(log)
     judged = {key: value for key, value in settings.items() if key not in {"goal", "strategy", "solver"}}
     result = coterie.certify(log, learner.strategy_, **judged)
+    low, high = chosen.options.get("utility_range", (-1, 1))
     for one in (learner.result_, result):
-        refuse_nonsense(one, game, settings.get("stability", "nash"))
+        refuse_nonsense(one, game, settings.get("stability", "nash"), high - low)
+        assert one.certificate.gap == 0 or name not in WITHOUT_CHOICE
     for strategy in (None, learner.strategy_):
         assert coverage(log, strategy).samples == len({row[0] for row in chosen.tables.memberships})
 

@@ -4,7 +4,11 @@ Cells become what a person would type: 3 for 3.0, 2024-03-01 for a date. The hea
 a header, so a title above it does no harm; cells of a column that were merged all hold their value.
 """
 
-from collections.abc import Sequence
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -20,6 +24,9 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 LOOKED_AT = 20
 """Among how many rows the header is looked for."""
+
+MOST_CELLS = 1 << 25
+"""How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +70,8 @@ class Workbook:
 
     def read(self, sheet: str) -> pa.Table:
         """Return the cells of a sheet below its header, as text; empty ones are null."""
-        cells = self._book.get_sheet_by_name(sheet)
-        rows: list[list[Any]] = cells.to_python(skip_empty_area=False)
-        for (top, left), (bottom, right) in cells.merged_cell_ranges or ():
+        rows, merged = _cells(self._book, sheet, self.path)
+        for (top, left), (bottom, right) in merged:
             for row in rows[top : bottom + 1] if left == right else ():  # across columns they are titles
                 row[left] = rows[top][left]
         texts = [[_text(cell) for cell in row] for row in rows]
@@ -79,6 +85,66 @@ class Workbook:
             if header[place]  # notes in the margin have no header
         }
         return pa.table(columns)
+
+
+def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence[Any]]:
+    """Return the rows of a sheet and which cells are merged, or say in one sentence why it cannot be read."""
+    import python_calamine as calamine
+
+    _refuse_far_cells(path)
+    try:
+        cells = book.get_sheet_by_name(sheet)
+        return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
+    except (calamine.CalamineError, OSError, ValueError) as problem:
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise InputError(f"{path}, sheet {sheet!r}: is damaged ({reason})") from None
+
+
+def _refuse_far_cells(path: Path) -> None:
+    """Refuse a workbook with a cell so far away that a table up to it would not fit: calamine makes room for all."""
+    for rows, columns in _extents(path):
+        if rows * columns > MOST_CELLS:
+            raise InputError(
+                f"{path}: a sheet has cells as far away as row {rows:,} and column {columns:,}; delete what is there"
+            )
+
+
+def _extents(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the last row and column that hold something, of each file in a workbook that is an archive of XML."""
+    if not zipfile.is_zipfile(path):
+        return
+    with suppress(*_NOT_ZIP), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            rows = columns = 0
+            with suppress(*_NOT_ZIP), archive.open(name) as content:
+                for row, column in _places(content):
+                    rows, columns = max(rows, row), max(columns, column)
+            yield rows, columns
+
+
+def _places(content: Any) -> Iterator[tuple[int, int]]:
+    """Yield row and column of every cell that holds something: as it says, or else after the one before it."""
+    row, column, left = 0, 0, b""
+    while part := content.read(1 << 20):
+        text = left + part
+        end = text.rfind(b"<") + 1
+        left = text[end - 1 :][-4096:]
+        for tag, about in _TAG.findall(text, 0, max(end - 1, 0)):
+            said = _PLACE.search(about)
+            if tag == b"row":
+                row, column = (int(said[2]) if said else row + 1), 0
+                continue
+            column += 1
+            if said and said[1]:
+                row, column = int(said[2]), sum(26**at * (c - 64) for at, c in enumerate(reversed(said[1].upper())))
+            if not about.endswith(b"/"):
+                yield row, column
+
+
+_TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,12})["']""")
+_NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile, zlib.error)
+"""What the standard library makes of damaged archives; calamine says what is wrong with them."""
 
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int | None:

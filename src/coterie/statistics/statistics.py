@@ -328,9 +328,9 @@ class Statistics:
             raise InputError(f"{path}: no such file") from None
         except _DAMAGED:
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
-        if not isinstance(header, dict) or header.get("format") not in {FORMAT, *OLDER}:
+        if not isinstance(header, dict) or header.get("format") not in (FORMAT, *OLDER):
             kept = header.get("format") if isinstance(header, dict) else header
-            raise InputError(f'{path}: the format is {kept!r}, expected "{FORMAT}"')
+            raise InputError(f'{path}: the format is {checks.shown(kept)}, expected "{FORMAT}"')
         try:
             expected = header.pop("sha256")
             if _digest(header if header["format"] == FORMAT else header["setting"], arrays) != expected:
