@@ -326,12 +326,12 @@ def test_json_within_the_limits_is_read(tmp_path, monkeypatch):
 
 
 def test_csv_follows_the_contract():
-    expected = [(1, ["x", "p"]), (3, ["y\n z", "q\u2028r"])]
+    expected = [(2, ["x", "p"]), (4, ["y\n z", "q\u2028r"])]
     for separator in ",;\t":
         rows = ["P,Other,A", "p,1,x", "", 'q\u2028r,2,"y\n z"']
         text = "\r\n".join(rows).replace(",", separator)
         assert list(parse_csv(text, ("a", "p"))) == expected
-    assert list(parse_csv('"a";"p"\n"1,5";"2"\n', ("a", "p"))) == [(1, ["1,5", "2"])]
+    assert list(parse_csv('"a";"p"\n"1,5";"2"\n', ("a", "p"))) == [(2, ["1,5", "2"])]
     assert list(parse_csv("A,P\n", ("a", "p"))) == []
 
 
@@ -341,10 +341,10 @@ def test_csv_follows_the_contract():
         ("", "expected the columns a,p, once each, in the first line"),
         ("a,b\n1,2\n", "expected the columns a,p"),
         ("a,p,A\n1,2,3\n", "expected the columns a,p, once each"),
-        ("a,p\n1,2\n1\n", "row 2 below the header: expected 2 fields, got 1"),
-        ("a,p\n1,2,3\n", "row 1 below the header: expected 2 fields, got 3"),
-        ('a,p\n1,2\n"1,2\n', "row 2 below the header: is not CSV"),
-        ("a,p\n1," + "x" * 200_000, "row 1 below the header: is not CSV"),
+        ("a,p\n1,2\n1\n", "row 3: expected 2 fields, got 1"),
+        ("a,p\n1,2,3\n", "row 2: expected 2 fields, got 3"),
+        ('a,p\n1,2\n"1,2\n', "row 3: is not CSV"),
+        ("a,p\n1," + "x" * 200_000, "row 2: is not CSV"),
     ],
 )
 def test_csv_that_does_not_is_refused(text, message):

@@ -216,3 +216,18 @@ def probabilities(values: npt.ArrayLike, what: str, kept_within: float = 0.0) ->
     if abs(total - 1) > 1e-6:
         raise InputError(f"{what}: probabilities sum to {total:.6g}, expected 1")
     return array if abs(total - 1) <= kept_within else array / total
+
+
+MOST_PROBLEMS = 10
+"""How many problems one refusal lists."""
+
+
+def refuse_all(problems: Sequence[str], begins: str = "has") -> None:
+    """Raise one error that lists the problems, if there are any."""
+    if not problems:
+        return
+    if len(problems) == 1:
+        raise InputError(problems[0])
+    rest = len(problems) - MOST_PROBLEMS
+    listed = [*problems[:MOST_PROBLEMS], *([f"and {rest} more problems"] if rest > 0 else [])]
+    raise InputError(f"{begins} {len(problems)} problems:\n" + "\n".join(f"- {line}" for line in listed))

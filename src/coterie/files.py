@@ -1,5 +1,6 @@
 """Output that appears whole or not at all, and reading text, CSV and JSON."""
 
+import codecs
 import csv
 import errno
 import io
@@ -32,6 +33,9 @@ except ImportError:  # systems without such locks, where nothing is cleaned up a
 
 SEPARATORS = (",", ";", "\t")
 """What may stand between the cells of a CSV table."""
+
+WINDOWS = "cp1252"
+"""What text that is not UTF-8 is taken for: Excel in Western Europe and America saves CSV so."""
 
 LARGEST_TEXT = 1 << 30
 """How many bytes a file of JSON, or a small table, may have."""
@@ -419,8 +423,11 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the content of a text file, or say in one sentence why it cannot be read."""
+def read_text(path: str | os.PathLike[str], *, windows: bool = False) -> str:
+    """Return the content of a text file, or say in one sentence why it cannot be read.
+
+    It is UTF-8; with `windows` it may also be what Excel saves: UTF-16 or Windows-1252.
+    """
     place = checks.path(path, "file")
     try:
         # Not `read_text`, which would change line ends inside quotes.
@@ -430,11 +437,13 @@ def read_text(path: str | os.PathLike[str]) -> str:
                 content += part
                 if len(content) > LARGEST_TEXT:
                     raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, the limit of such files")
-        return content.decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not text in UTF-8") from None
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in (["utf-16"] if is_wide else ["utf-8-sig", WINDOWS]) if windows else ["utf-8-sig"]:
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise InputError(f"{path}: is not text in UTF-8{', UTF-16 or Windows-1252' if windows else ''}")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -526,23 +535,43 @@ def told_apart(header: Iterable[str]) -> list[str]:
     return names
 
 
+def csv_table(text: str, columns: Sequence[str] = ()) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the header of CSV text, and its rows with the numbers that a spreadsheet shows, the header's mostly 1.
+
+    Lines that are empty are passed over, also above the header, and so is a first line `sep=;`, which spreadsheets do
+    not show. `columns` are names that the header should have, which tell its separator.
+    """
+    start = re.match(r"(?:sep=.\r?\n)?((?:[ \t]*\r?\n)*)", text, re.IGNORECASE)
+    assert start is not None  # it matches nothing, too
+    above, text = start[1].count("\n"), text[start.end() :]
+    separator, header = split_header(text, columns, strict=True)
+    return header, _csv_rows(text, separator, len(header), above + 1)
+
+
+def _csv_rows(text: str, separator: str, cells: int, header: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows below the header, whose number is given."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    next(reader, None)
+    number = header
+    try:
+        for number, row in enumerate(reader, start=header + 1):
+            if len(row) not in {0, cells}:
+                raise InputError(f"row {number}: expected {cells} fields, got {len(row)}")
+            if row:
+                yield number, row
+    except csv.Error as problem:
+        raise InputError(f"row {number + 1}: is not CSV ({problem})") from None
+
+
 def parse_csv(text: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each row below the header and its values in `columns`.
+    """Yield the number of each row and its values in `columns`.
 
     Headers are compared without regard to case; other columns and empty lines are skipped.
     """
-    separator, header = split_header(text, columns, strict=True)
+    header, rows = csv_table(text, columns)
     header = [name.lower() for name in header]
     if any(header.count(name) != 1 for name in columns):
         raise InputError(f"expected the columns {','.join(columns)}, once each, in the first line")
-    places, number = [header.index(name) for name in columns], 0
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    next(reader)
-    try:
-        for number, row in enumerate(reader, start=1):
-            if len(row) not in {0, len(header)}:
-                raise InputError(f"row {number} below the header: expected {len(header)} fields, got {len(row)}")
-            if row:
-                yield number, [row[place] for place in places]
-    except csv.Error as problem:
-        raise InputError(f"row {number + 1} below the header: is not CSV ({problem})") from None
+    places = [header.index(name) for name in columns]
+    for number, row in rows:
+        yield number, [row[place] for place in places]

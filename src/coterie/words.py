@@ -43,10 +43,17 @@ def percent(share: float) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number as people write it: 3 for 3.0, 0.1 for 0.1."""
+    """Return a number as people write it: 3 for 3.0, without the last digits, which are mostly rounding.
+
+    >>> number(3.0), number(0.1 + 0.2), number(6.8999999999999995), number(1 / 3)
+    ('3', '0.3', '6.9', '0.333333333333')
+    """
     if value is None:
         return "nothing"
-    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(value)
+    for shown in (value, float(f"{value:.12g}")):
+        if math.isfinite(shown) and shown == int(shown) and abs(shown) < 1e15:
+            return str(int(shown))
+    return repr(float(f"{value:.12g}"))
 
 
 def interval(low: float, high: float) -> str:

@@ -1,5 +1,7 @@
 """What changes against today and why, against sums over pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,51 +11,106 @@ from coterie.learn.changes import Change, Mate, changes_from
 from coterie.learn.result import Result
 
 
+def wishes(staff=None, newcomers=(), broken=()):
+    """As much of wishes as is looked at."""
+    admissible = SimpleNamespace(staff=staff, violations=lambda _profile: list(broken))
+    return SimpleNamespace(admissible=admissible, newcomers=newcomers)
+
+
+def game_of(means, value="total", actions="any"):
+    means = np.array(means, dtype=float)
+    means[:, np.arange(means.shape[1]), np.arange(means.shape[1])] = 0
+    return Game(means, actions=actions, symmetric=False).valued(value)
+
+
+def pure(game, sets):
+    return Strategy.pure(np.array(sets, dtype=bool), game.agents, game.coalitions)
+
+
 @pytest.mark.parametrize("value", ["total", "average"])
 @pytest.mark.parametrize("actions", ["one", "any"])
 def test_changes_are_sums_over_those_who_come_and_go(value, actions):
     rng = np.random.default_rng(1)
     n, k = 7, 3
-    means = rng.uniform(-1, 1, (k, n, n))
-    means[:, np.arange(n), np.arange(n)] = 0
-    game = Game(means, actions=actions, symmetric=False).valued(value)
-    staff = np.arange(n) != 6
-    draw = (
-        (lambda: np.eye(k, dtype=bool)[rng.integers(0, k, n)]) if actions == "one" else lambda: rng.random((n, k)) < 0.5
-    )
+    game, staff = game_of(rng.uniform(-1, 1, (k, n, n)), value, actions), np.arange(n) != 6
+
+    def drawn():
+        return np.eye(k, dtype=bool)[rng.integers(0, k, n)] if actions == "one" else rng.random((n, k)) < 0.5
+
+    def mean(l, i, j):
+        return float(game.observed.means.matrix(l)[i, j])
+
+    def worth(profile, i):
+        total = 0.0
+        for l in np.flatnonzero(profile[i]):
+            others = [j for j in np.flatnonzero(profile[:, l]) if j != i]
+            total += sum(mean(l, i, j) for j in others) / (len(others) if value == "average" and others else 1)
+        return total
+
+    def met(profile, i):
+        """Return what i gets from everybody who shares a coalition with i."""
+        shared = {j: [l for l in range(k) if profile[i, l] and profile[j, l]] for j in range(n) if j != i}
+        found = {game.agents[j]: [mean(l, i, j) for l in rooms] for j, rooms in shared.items() if rooms}
+        return {name: np.mean(all_) if value == "average" else sum(all_) for name, all_ in found.items()}
+
     for _ in range(20):
-        today, new = draw(), draw() & staff[:, None]
-        found = changes_from(*(Strategy.pure(one, game.agents, game.coalitions) for one in (today, new)), game, staff)
-        now = today & staff[:, None]
-
-        def worth(profile, i):
-            total = 0.0
-            for l in np.flatnonzero(profile[i]):
-                others = [j for j in np.flatnonzero(profile[:, l]) if j != i]
-                total += sum(means[l, i, j] for j in others) / (len(others) if value == "average" and others else 1)
-            return total
-
+        now, new = drawn(), drawn() & staff[:, None]
+        found = changes_from(pure(game, now), pure(game, new), game, wishes(staff))
         assert [one.agent for one in found] == [
             game.agents[i] for i in range(n) if staff[i] and (now[i] != new[i]).any()
         ]
         for one in found:
             i = game.agents.index(one.agent)
             assert one.expected == pytest.approx(worth(new, i) - worth(now, i))
-            for mates, here, there, sign in ((one.joined, new, now, 1), (one.left, now, new, -1)):
-                every = sorted(
-                    (sign * means[l, i, j], game.agents[j])
-                    for l in range(k)
-                    for j in range(n)
-                    if j != i and here[i, l] and here[j, l] and not (there[i, l] and there[j, l])
-                )
-                assert [(mate.name, sign * mate.value) for mate in mates] == [
-                    (name, pytest.approx(gain)) for gain, name in every[::-1][:2] if gain > 0
+            before, after = met(now, i), met(new, i)
+            for mates, here, there, sign in ((one.joined, after, before, 1), (one.left, before, after, -1)):
+                every = sorted((-sign * value, name) for name, value in here.items() if name not in there)
+                assert [(mate.name, -sign * mate.value) for mate in mates] == [
+                    (name, pytest.approx(gain)) for gain, name in every[:2] if gain < 0
                 ]
 
 
+def test_whoever_moves_along_is_no_reason():
+    game = game_of(np.full((2, 4, 4), -0.2))
+    now, new = [[1, 0], [1, 0], [0, 1], [0, 1]], [[0, 1], [0, 1], [1, 0], [1, 0]]
+    for one in changes_from(pure(game, now), pure(game, new), game, wishes(np.ones(4, dtype=bool))):
+        assert (one.joined, one.left, one.expected, one.why()) == ((), (), 0.0, "")
+
+
+def test_losses_have_a_reason_only_where_there_is_one():
+    means = np.zeros((2, 3, 3))
+    means[0, 0, 1], means[1, 0, 2], means[1, 2, 0] = 0.5, 0.1, 2.0
+    game, everybody = game_of(means), np.ones(3, dtype=bool)
+    now, new = pure(game, [[1, 0], [1, 0], [0, 1]]), pure(game, [[0, 1], [1, 0], [0, 1]])
+    (one,) = changes_from(now, new, game, wishes(everybody))
+    assert one.why() == "with 3 (+0.10); for the others: the teams as a whole gain"
+    (back,) = changes_from(new, now, game, wishes(everybody))
+    assert (back.worth(), back.why()) == ("+0.40", "with 2 (+0.50)")
+    (forced,) = changes_from(now, new, game, wishes(everybody, broken=["team size"]))
+    assert forced.why() == "with 3 (+0.10); today's teams do not keep the rules"
+    means[1, 2, 0] = 0.0
+    game = game_of(means)
+    (lost,) = changes_from(now, new, game, wishes(everybody))
+    assert (lost.worth(), lost.why()) == ("-0.40", "with 3 (+0.10)")  # nobody gains: no reason is made up
+
+
+def test_whoever_left_and_whoever_is_new():
+    means = np.zeros((2, 4, 4))
+    means[0, 0, 1], means[1, 0, 3] = 0.5, 0.9
+    game, staff = game_of(means), np.array([True, False, True, True])
+    now, new = pure(game, [[1, 0], [1, 0], [0, 1], [0, 0]]), pure(game, [[0, 1], [0, 0], [0, 1], [0, 1]])
+    first, last = changes_from(now, new, game, wishes(staff, newcomers=("4",)))
+    assert (first.joined, first.why()) == ((), "")  # what somebody new is worth is not known
+    assert first.worth() == "+0.40"
+    assert (last.agent, last.before, last.worth(), last.why()) == ("4", (), "not known", "new")
+    means[1, 0, 3] = 0.0
+    (first, _) = changes_from(now, new, game_of(means), wishes(staff, newcomers=("4",)))
+    assert (first.worth(), first.why()) == ("-0.50", "2 left")
+
+
 def test_reasons_in_words():
-    one = Change("a", ("x",), ("y",), -0.2, (Mate("b", 0.5),), (Mate("c", -0.4), Mate("d", -0.1)))
-    assert one.why() == "with b (+0.50); without c (-0.40), d (-0.10); for the others: the teams as a whole gain"
+    one = Change("a", ("x",), ("y",), -0.2, (Mate("b", 0.5),), (Mate("c", -0.4), Mate("d", -0.1)), "c left")
+    assert one.why() == "with b (+0.50); without c (-0.40), d (-0.10); c left"
     assert Change("a", (), ("y",), 0.0).why() == ""
 
 

@@ -117,3 +117,20 @@ def test_what_is_not_known_is_not_called_nothing(tmp_path):
     assert str(explain(result, "a")).startswith("What a gets is not known: they were never seen with anybody")
     result = coterie.certify(log, {"a": ["y"], "c": [], "b": ["x"], "d": ["x"]})
     assert [shown_value(result, agent) for agent in "abcd"] == ["0.00"] * 4
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_what_is_not_known_from_totals(joint):
+    """Totals of nothing are known, of teams that never met they are not, whatever is in the middle of the range."""
+    rows = [(str(t), who, room) for t in range(15) for who, room in zip("abcd", "xxyy", strict=True)]
+    log = Log.from_frames(
+        memberships=pd.DataFrame(rows, columns=["sample", "agent", "coalition"]),
+        totals=pd.DataFrame([(t, who, 2.0) for t, who, _ in rows], columns=["sample", "agent", "utility"]),
+        utility_range=(1, 5), neutral=2, symmetric=joint, actions="any",
+    )  # fmt: skip
+    met = coterie.certify(log, {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]})
+    assert [shown_value(met, agent) for agent in "abcd"] != ["not known"] * 4
+    assert not any(met.explanations[agent].knows_nothing for agent in "abcd")
+    apart = coterie.certify(log, {"a": ["x", "y"], "c": ["x"], "b": [], "d": ["x"]})
+    assert [shown_value(apart, agent) for agent in "abcd"] == ["not known", "0.00", "not known", "not known"]
+    assert "never seen" in str(explain(apart, "a"))

@@ -61,7 +61,8 @@ def candidate(gap, by_range=10.0):
     ("gaps", "values", "expected"),
     [
         ((4.0, 1.0), (42.98, 42.97), 1),  # next to nothing is lost
-        ((4.0, 1.0), (42.98, 42.0), 0),
+        ((4.0, 1.0), (42.98, 42.8), 0),
+        ((4.0, 3.99), (42.98, 42.95), 0),  # more than what the certificate falls by
         ((9.0, 8.0), (42.98, 42.97), 0),  # neither certificate says much
         ((9.0, 1.0), (42.98, 42.97), 1),
         ((4.0, 1.0), (-1.0, -1.001), 1),
@@ -71,3 +72,9 @@ def test_a_smaller_certificate_that_costs_next_to_nothing_is_taken(gaps, values,
     values = np.array(values)
     found = chosen([candidate(gap) for gap in gaps], Expected(values, values, np.zeros(2)), "value", None)
     assert found == expected
+
+
+def test_a_certificate_that_says_more_of_a_larger_range_is_no_reason():
+    values = np.array([5.0, 4.995])
+    found = chosen([candidate(1.0, 1.5), candidate(3.0)], Expected(values, values, np.zeros(2)), "value", None)
+    assert found == 0

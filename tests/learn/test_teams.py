@@ -12,6 +12,7 @@ from coterie.game.admissible import Admissible
 from coterie.learn.options import unbeaten
 from coterie.learn.result import Result
 from coterie.simulate import Simulation
+from coterie.solve.control import Control
 
 PEOPLE = [f"p{i:02d}" for i in range(12)]
 AREAS = ["Finance", "Law", "Tech"]
@@ -277,6 +278,12 @@ def test_an_assignment_may_lack_those_who_left(made, tmp_path):
         coterie.certify(log, {"p02": ["Law"]}, rules=Rules(staff=PEOPLE[1:]))
 
 
+def over(self):
+    """Time is up at once."""
+    self.ended = "time"
+    return True
+
+
 def typed(name):
     """A name as somebody else types it."""
     return f" {name.upper()} "
@@ -317,6 +324,27 @@ def test_given_teams_may_be_typed_otherwise(made):
     assert found.strategy == expected.strategy
     assert found.certificate.gap == expected.certificate.gap
     assert any("' P00 ' is 'p00'" in text for text in found.warnings)
+
+
+def test_newcomers_may_be_typed_otherwise_too(made):
+    log, today, _ = made
+    staff = [*PEOPLE, "Nina Holm"]
+    rules = Rules(staff=staff, team_size="3:6", fix={"nina  holm": "Law"})
+    found = StableLearner(rules=rules, value="average", today=today | {"NINA HOLM": ["Law"]}).fit(log).result_
+    assert found.strategy.actions["Nina Holm"] == ["Law"]
+    assert found.to_frame().set_index("person")["value"].isna().tolist() == [False] * 12 + [True]
+    with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in spellings"):
+        StableLearner(rules=Rules(staff=[*staff, "nina holm"])).fit(log)
+
+
+def test_time_that_runs_out_while_variances_settle_is_said(made, monkeypatch):
+    """What was found by then counts, and draws of it are made: the range is no point."""
+    log, today, _ = made
+    monkeypatch.setattr(Control, "is_over", over)
+    found = StableLearner(rules=Rules(team_size="4"), value="average", today=today, time_limit=1e6).fit(log).result_
+    assert found.solver.status == "time"
+    low, high = found.today.range
+    assert found.today.moves == 0 or low < found.today.expected_improvement < high
 
 
 def test_one_person_in_two_spellings_is_refused(made):

@@ -96,7 +96,7 @@ def test_no_message_is_longer_than_a_screen(tmp_path):
 @pytest.mark.parametrize("written", ["1e400", "-1e999"])
 def test_a_number_beyond_all_numbers_is_not_called_empty(tmp_path, written):
     (tmp_path / "pairs.csv").write_text(f"{HEADER}1,x,a,b,{written}\n")
-    with pytest.raises(InputError, match=f"row 1 below the header: utility is '{written}', expected a finite number"):
+    with pytest.raises(InputError, match=f"row 2: utility is '{written}', expected a finite number"):
         coterie.read_log(tmp_path)
 
 
@@ -139,7 +139,7 @@ def test_extra_cells_are_refused_with_their_line(tmp_path):
     (tmp_path / "pairs.csv").write_text(f"{HEADER}1,x,a,b,0.5\n2,x,a,b,0.5,\n")
     assert coterie.read_log(tmp_path).rows == 2  # an empty one at the end says nothing
     (tmp_path / "pairs.csv").write_text(f"{HEADER}1,x,a,b,0.5\n2,x,a,b,0.5,1\n")
-    with pytest.raises(InputError, match=r"pairs.csv: line 3: the row has 6 cells, expected 5 as in the header"):
+    with pytest.raises(InputError, match=r"pairs.csv: row 3 has 6 cells, expected 5 as in the header"):
         coterie.read_log(tmp_path)
 
 
@@ -150,7 +150,7 @@ def test_lines_of_spreadsheets_that_name_the_separator_are_passed_over(tmp_path)
 
 def test_ragged_rows_on_spark_are_named(tmp_path, spark):
     (tmp_path / "pairs.csv").write_text(f'{HEADER}1,x,a,b,0.5\n2,x,a,"b\nc",0.5\n2,x,a,b\n')
-    with pytest.raises(InputError, match=r"pairs.csv: line 5: the row has 4 cells, expected 5 as in the header"):
+    with pytest.raises(InputError, match=r"pairs.csv: row 4 has 4 cells, expected 5 as in the header"):
         coterie.read_log(tmp_path, spark=spark)
 
 

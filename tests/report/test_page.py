@@ -16,7 +16,7 @@ from coterie.report import report_html
 from coterie.report.drawing import Scale, shaded
 from coterie.report.knowledge import Knowledge, box_changes
 from coterie.report.page import label
-from coterie.words import percent
+from coterie.words import percent, signed
 
 
 class Elements(HTMLParser):
@@ -81,6 +81,11 @@ def test_the_first_screen_has_what_matters(page, hostile):
     shown = re.sub(r"\s+", " ", "".join(page.text))
     assert hostile.result.sentence().split(";")[0] in shown
     assert "expected per person against today" in shown
+    changes = shown[shown.index("What changes against today, and why") :]
+    assert hostile.result.today.changes
+    for one in hostile.result.today.changes:
+        places = "".join(", ".join(map(label, where)) or "nothing" for where in (one.before, one.after))
+        assert f"{label(one.agent)}{places}{signed(one.expected)}" in changes
     assert shown.index("Recommended teams") < shown.index("against today") < shown.rindex("Fine print")
     for text in hostile.result.certificate.assumes:
         assert text in shown

@@ -49,7 +49,9 @@ def command(
     ] = None,
     strategy: Annotated[
         Path | None,
-        typer.Option(help="A result file, its strategy part, or a CSV table agent,coalition; else all profiles."),
+        typer.Option(
+            help="A result file, its strategy part, or a table (CSV, .xlsx) of who is where; else all profiles."
+        ),
     ] = None,
     collect: Annotated[
         int | None, typer.Option(min=1, metavar="M", help="Plan M more samples that help most; needs --strategy.")

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -32,6 +33,8 @@ def command_line(said: Mapping[str, Any]) -> str:
 
     >>> command_line({"utility_range": (1.0, 5.0), "neutral": 3, "symmetric": False, "random_state": ...})
     '--utility-range 1 5 --neutral 3 --asymmetric --seed'
+    >>> command_line({"separators": "& and"})
+    '--separators "& and"'
     """
     return " ".join(_spelled(name, value) for name, value in said.items())
 
@@ -53,7 +56,9 @@ def _written(value: Any) -> str:
         return ",".join(f"{key}={item}" for key, item in value.items())
     if isinstance(value, (tuple, list)):
         return " ".join(map(_written, value))
-    return number(value) if isinstance(value, (int, float)) else str(value)
+    if isinstance(value, (int, float)):
+        return number(value)
+    return f'"{value}"' if re.search(r"[\s&|;]", str(value)) else str(value)  # what a shell would take for its own
 
 
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:

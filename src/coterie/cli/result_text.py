@@ -186,7 +186,7 @@ def _changes(result: "Result") -> Iterator[str]:
     yield ""
     yield f"What changes against today{f', in {result.unit}' if result.unit else ''}"
     rows = [
-        [short(one.agent), _shown(one.before), _shown(one.after), signed(one.expected), one.why()]
+        [short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()]
         for one in result.today.changes
     ]
     yield from aligned([["agent", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))

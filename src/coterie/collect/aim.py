@@ -109,10 +109,10 @@ class Situation:
         )  # fmt: skip
         declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
         if strategy is None:
-            return cls(statistics, wishes, None, declared, declared, tuple(notes))
+            return cls(statistics, wishes, None, declared, declared, (*notes, *wishes.notes))
         found, more = Given.read(strategy).strategy(statistics, wishes.rules, "the assignment")
         spaces, added = widened(wishes.admissible.spaces(declared), found)
-        return cls(statistics, wishes, found, declared, spaces, (*notes, *more, *added))
+        return cls(statistics, wishes, found, declared, spaces, (*notes, *wishes.notes, *more, *added))
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,6 +81,10 @@ class LinearEstimate(ABC):
         """Return the variance proxy of each of an agent's unknowns on its own, range included, shape (d,)."""
 
     @abstractmethod
+    def seen(self, agent: int) -> BoolArray:
+        """Return which of an agent's unknowns are in any total, shape (d,)."""
+
+    @abstractmethod
     def factor(self, agent: int) -> "Factor":
         """Return the factored matrix G that an agent's unknowns are estimated with."""
 
@@ -241,6 +245,9 @@ class AgentRidge(LinearEstimate):
     def spread(self, agent: int) -> FloatArray:
         return self.factor(agent).spread(self.bounds.half_range)
 
+    def seen(self, agent: int) -> BoolArray:
+        return np.asarray(np.diag(self.gram[agent]) > 0)
+
     @property
     def n_estimates(self) -> int:
         return len(self.gram)
@@ -258,6 +265,9 @@ class PrintedRidge(AgentRidge):
 
     def spread(self, agent: int) -> FloatArray:
         return np.asarray(super().spread(agent)[: -self._n_own(agent)])
+
+    def seen(self, agent: int) -> BoolArray:
+        return np.asarray(super().seen(agent)[: -self._n_own(agent)])
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
         own = np.zeros((*directions.shape[:-1], self._n_own(agent)))
@@ -337,6 +347,9 @@ class JointRidge(LinearEstimate):
 
     def spread(self, agent: int) -> FloatArray:
         return np.asarray(self._spread[self.edges[agent]])
+
+    def seen(self, agent: int) -> BoolArray:
+        return np.asarray(np.diag(self.projections)[self.edges[agent]] > 0)
 
     def factor(self, agent: int) -> Factor:  # noqa: ARG002  (one matrix for all)
         return self._factor

@@ -36,6 +36,7 @@ from coterie.estimate.posterior import (
     THRIFT,
     WORK,
     first_idea,
+    never,
     newton_step,
     slope_over,
 )
@@ -245,12 +246,12 @@ class PossibleTotals:
     def _prices(self) -> FloatArray:
         return np.array([0.0 if name == "rest" else self.thrift for name in self.parts])
 
-    def settled(self, least: float, most: float, check: Callable[[], None] | None = None) -> "PossibleTotals":
+    def settled(self, least: float, most: float, enough: Callable[[], bool] = never) -> "PossibleTotals":
         """Return the same with the variances that are most likely, at least `least`, and noise of at most `most`."""
         now = self
         for _ in range(int(np.clip(WORK / (4.0 * len(self.told.moment) ** 3), 2, ROUNDS))):
-            if check is not None:
-                check()
+            if enough():
+                break
             before = now.noise
             now, gain = now.heard(least, most).step(least)
             if gain < PAYS and abs(now.noise - before) < STEADY * before:
@@ -320,9 +321,9 @@ def n_unknowns(estimate: LinearEstimate, *, symmetric: bool) -> int:
 
 
 def means_left_by_totals(
-    estimate: LinearEstimate, *, by_size: bool, symmetric: bool, check: Callable[[], None] | None = None
+    estimate: LinearEstimate, *, by_size: bool, symmetric: bool, enough: Callable[[], bool] = never
 ) -> MeansFromTotals:
-    """Return the posterior of all means, given the sums of a regression; `check` is called now and then, and may raise.
+    """Return the posterior of all means, given the sums of a regression; variances settle until `enough` says so.
 
     Where both of a pair get the same, the totals of both tell of it: with the sums of the joint estimator as exactly
     as normal noise lets them, and without as if the noise of the two were independent.
@@ -352,7 +353,7 @@ def means_left_by_totals(
     spread = range_square / 3 if few else max(usual, LEAST_SPREAD * range_square)
     empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, THRIFT / spread)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0 if few else range_square / 3})
-    found = start if few else start.settled(max(LEAST_SPREAD * range_square, 1e-9 * spread), range_square, check)
+    found = start if few else start.settled(max(LEAST_SPREAD * range_square, 1e-9 * spread), range_square, enough)
     return MeansFromTotals(found, bounds.middle + centre, places)
 
 

@@ -305,7 +305,7 @@ class _Task:
                 inner.check()
                 rng, symmetric = self.control.rng, self.setting.symmetric
                 ways = WAYS if never_observed(evidence).any() else 1
-                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, check=inner.check):
+                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, enough=inner.is_over):
                     found.append(gaps(game, strategies))
                     inner.check()
             self.control.heed(inner)

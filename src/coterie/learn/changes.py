@@ -1,14 +1,16 @@
 """Who is to be elsewhere than today, and why: what they are expected to get by it, with whom, and without whom."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from coterie.arrays import BoolArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.utilities import FromMeans
+from coterie.learn.wishes import Wishes
 from coterie.words import signed
 
 NAMED = 2
@@ -21,7 +23,7 @@ class Mate:
 
     name: str
     value: float
-    """What the agent is expected to get from them in that coalition."""
+    """What the agent is expected to get from them, in all coalitions that they share."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,14 @@ class Change:
     before: tuple[str, ...]
     """Their coalitions today."""
     after: tuple[str, ...]
-    expected: float
-    """By how much their own utility is expected to change."""
+    expected: float | None
+    """By how much their own utility is expected to change; None for newcomers, of whom nothing is known."""
     joined: tuple[Mate, ...] = ()
-    """The best of those whom they come to, of whom something good is expected."""
+    """The best of those whom they meet then and not today, of whom something good is expected."""
     left: tuple[Mate, ...] = ()
-    """The worst of those whom they leave, of whom something bad is expected."""
+    """The worst of those whom they meet today and not then, of whom something bad is expected."""
+    note: str = ""
+    """Why they should move although they lose, as far as that is known; that they are new."""
 
     def to_json(self) -> dict[str, Any]:
         """Return an entry of `today.changes` in a result file."""
@@ -50,47 +54,62 @@ class Change:
             reasons.append(f"with {_listed(self.joined)}")
         if self.left:
             reasons.append(f"without {_listed(self.left)}")
-        if signed(self.expected).startswith("-"):
-            reasons.append("for the others: the teams as a whole gain")
-        return "; ".join(reasons)
+        return "; ".join([*reasons, *([self.note] if self.note else [])])
+
+    def worth(self) -> str:
+        """Return what it is expected to change for them, in a word."""
+        return "not known" if self.expected is None else signed(self.expected)
 
 
-def _listed(mates: tuple[Mate, ...]) -> str:
+def _listed(mates: Iterable[Mate]) -> str:
     return ", ".join(f"{mate.name} ({signed(mate.value)})" for mate in mates)
 
 
-def changes_from(today: Strategy, strategy: Strategy, game: Game, staff: BoolArray) -> tuple[Change, ...]:
-    """Return what changes for whom, in a game of expected utilities; whoever is not on the staff is left out."""
-    before, after = today.sets & staff[:, None], strategy.sets
-    own = game.values(after) - game.values(before)
-    moved = np.flatnonzero((before != after).any(axis=1) & staff)
-    return tuple(
-        Change(
-            strategy.agents[i],
-            tuple(today.actions[strategy.agents[i]]),
-            tuple(strategy.actions[strategy.agents[i]]),
-            float(own[i]),
-            _mates(game, i, after, before, strategy.agents),
-            _mates(game, i, before, after, strategy.agents, worst=True),
-        )
-        for i in moved.tolist()
-    )
+def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes) -> tuple[Change, ...]:
+    """Return what changes for whom of the staff, in a game of expected utilities.
 
-
-def _mates(
-    game: Game, agent: int, there: BoolArray, elsewhere: BoolArray, names: tuple[str, ...], *, worst: bool = False
-) -> tuple[Mate, ...]:
-    """Return the best, or the worst, of those who share a coalition with an agent in one profile, and not in another.
-
-    Nobody where what two get from each other depends on how many there are.
+    Whoever left is counted in what today is worth, as in the improvement that is expected.
     """
+    agents, staff = strategy.agents, wishes.admissible.staff
+    before, after = today.sets, strategy.sets
+    own = game.values(after) - game.values(before)
+    known = ~np.isin(agents, wishes.newcomers)
+    usual = "for the others: the teams as a whole gain" if own[staff].sum() > 0 else ""
+    if wishes.admissible.violations(before & staff[:, None]):
+        usual = "today's teams do not keep the rules"
+    found = []
+    for i in np.flatnonzero((before != after).any(axis=1) & staff).tolist():
+        places = tuple(today.actions[agents[i]]), tuple(strategy.actions[agents[i]])
+        if not known[i]:
+            found.append(Change(agents[i], *places, None, note="new"))
+            continue
+        then, now = (_from_others(game, i, profile) for profile in (after, before))
+        met, gone = ((one[i] & one).any(axis=1) for one in (after, before))
+        joined = _named(agents, then, known & met & ~gone & (then > 0))
+        left = _named(agents, now, known & gone & ~met & (now < 0))
+        missed = [agents[j] for j in np.flatnonzero(gone & ~staff & (now > 0)).tolist()]
+        loses = signed(own[i]).startswith("-")
+        note = "" if not loses else f"{', '.join(missed[:NAMED])} left" if missed else usual
+        found.append(Change(agents[i], *places, float(own[i]), joined, left, note))
+    return tuple(found)
+
+
+def _from_others(game: Game, agent: int, profile: BoolArray) -> FloatArray:
+    """Return what an agent gets from everybody, all shared coalitions added up; their mean where averages count.
+
+    Nothing where what two get from each other depends on how many there are.
+    """
+    n = len(profile)
     if not isinstance(game.observed, FromMeans) or game.observed.depends_on_size:
-        return ()
-    mates = [
-        Mate(names[j], float(game.observed.means.between(np.array([agent]), np.array([j]))[0, l]))
-        for l in np.flatnonzero(there[agent]).tolist()
-        for j in np.flatnonzero(there[:, l]).tolist()
-        if j != agent and not (elsewhere[agent, l] and elsewhere[j, l])
-    ]
-    sign = -1 if worst else 1
-    return tuple(sorted((mate for mate in mates if sign * mate.value > 0), key=lambda one: -sign * one.value)[:NAMED])
+        return np.zeros(n)
+    shared = profile & profile[agent]
+    worth = (game.observed.means.between(np.full(n, agent), np.arange(n)) * shared).sum(axis=1)
+    worth[agent] = 0.0
+    return np.asarray(worth / np.maximum(shared.sum(axis=1), 1) if game.value == "average" else worth)
+
+
+def _named(agents: tuple[str, ...], worth: FloatArray, which: BoolArray) -> tuple[Mate, ...]:
+    """Return those who matter most among some."""
+    some = np.flatnonzero(which)
+    order = some[np.argsort(-np.abs(worth[some]), kind="stable")]
+    return tuple(Mate(agents[j], float(worth[j])) for j in order[:NAMED].tolist())

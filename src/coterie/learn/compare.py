@@ -39,9 +39,9 @@ from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, 
 from coterie.learn.options import DRAWS, RANGE
 from coterie.learn.result import Result
 from coterie.learn.warnings import cautions
-from coterie.learn.wishes import Wishes, wishes_about
+from coterie.learn.wishes import Wishes, known_people, wishes_about
 from coterie.log.log import Log, as_log
-from coterie.log.names import about_known, as_known
+from coterie.log.names import about_known
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.words import said
@@ -153,8 +153,8 @@ class _Given:
     def of(cls, log: Any, rules: Rules, notes: list[str], *, sizes: Sizes, noise: NoiseChoice) -> "_Given":
         source = log if isinstance(log, Statistics) else as_log(log)
         statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, parts=(1.0,))
-        renamed = as_known(rules.people, statistics.agents)
-        rules, notes = rules.renamed(renamed), [*notes, *about_known(renamed)]
+        rules, renamed = known_people(rules, statistics.agents)
+        notes = [*notes, *about_known(renamed)]
         newcomers = tuple(name for name in rules.staff or () if name not in statistics.agents)
         if newcomers:
             statistics = statistics.with_agents(newcomers)

@@ -30,6 +30,8 @@ class Room:
     upper: float
     """With probability 1 - delta, all agents' values of all coalitions lie between `lower` and `upper`."""
     partners: tuple[Partner, ...]
+    seen: bool | None = None
+    """Whether the agent was ever seen there with anybody who is there; None where nobody else is, or in older files."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ class Explanation:
 
     @property
     def knows_nothing(self) -> bool:
-        """Whether they were never seen with anybody who is in their coalitions."""
-        joined = [room for room in self.rooms if room.joined]
-        return bool(joined) and all(not room.partners and room.lower < room.upper for room in joined)
+        """Whether they were never seen with anybody who is in their coalitions, and somebody is."""
+        seen = [room.seen for room in self.rooms if room.joined]
+        return False in seen and True not in seen
 
     def __str__(self) -> str:
         """Say it in sentences."""
@@ -87,7 +89,8 @@ class Explanation:
     def _line(self, room: Room) -> str:
         where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
         made_by = ", ".join(f"{partner.name} {signed(partner.value)}" for partner in room.partners)
+        nobody = "nobody there" if room.seen is None else "of nobody there anything is known"
         return (
             f"  {where} {room.coalition}: worth {signed(room.value)} "
-            f"(surely {signed(room.lower)} to {signed(room.upper)})" + (f"; {made_by}" if made_by else "; nobody there")
+            f"(surely {signed(room.lower)} to {signed(room.upper)}); {made_by or nobody}"
         )

@@ -25,8 +25,8 @@ RANGE = 0.8
 
 CLOSE = 1e-9
 
-NEARLY = 0.005
-"""A smaller certificate may cost this share of what is expected: less than data ever tell."""
+NEARLY = 0.002
+"""A certificate that is smaller by more than what is lost may cost this share of what is expected."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,13 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
         among = [t for t in among if gaps[t] <= target_gap]
     sure = [t for t in among if gaps[t] == 0 and not candidates[t].is_vacuous]
     best = max(sure or among, key=lambda t: (score[t], -gaps[t]))
-    enough = score[best] - NEARLY * abs(score[best])
-    nearly = [t for t in sure or among if candidates[t].says_much and score[t] >= enough]
-    return min(nearly, key=lambda t: (gaps[t], -score[t]), default=best)
+    lost = score[best] - score
+    nearly = [
+        t
+        for t in sure or among
+        if candidates[t].says_much and lost[t] <= NEARLY * abs(score[best]) and gaps[best] - gaps[t] > lost[t]
+    ]
+    return min([best, *nearly], key=lambda t: (gaps[t], lost[t]))
 
 
 def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:

@@ -302,10 +302,13 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import people_rows, recommendation
+        from coterie.learn.summary import UNKNOWN, people_rows, recommendation
 
         told = [recommendation(self), self.caveat(), self.sentence(), self.among_known()]
-        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
+        rows = [
+            [UNKNOWN if cell is None else signed(cell) if isinstance(cell, float) else cell for cell in row]
+            for row in people_rows(self)
+        ]
         return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
 
     def to_frame(self) -> Any:

@@ -3,6 +3,7 @@
 Wherever a result is shown, on the terminal, in a report or in a notebook, these are its words.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -111,22 +112,30 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
+UNKNOWN = "not known"
+"""In place of a value that nobody knows."""
+
 NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
 
 
 def by_averages(result: Result) -> str:
-    """Return what averages say of moving, and the range all that is sure: where data are too few for promises."""
-    gap, most = result.estimate.gap, _with_unit(f"{result.certificate.gap:.3g}", result)
+    """Return what averages say of moving, and all that is sure: where data are too few for promises."""
+    gap, sure = result.estimate.gap, result.certificate.gap
+    if not math.isfinite(sure):
+        return result.sentence()
     more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
+    without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
     return (
-        f"By the averages in the log nobody would gain{more} by moving; what is sure is only what the range of "
-        f"outcomes says, that it is not more than {most}{result.uncounted()}."
+        f"By the averages in the log nobody would gain{more} by moving; all that is sure, with "
+        f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
+        f"{_with_unit(f'{sure:.3g}', result)}, {without} the range of outcomes says without any data"
+        f"{result.uncounted()}."
     )
 
 
 def shown_value(result: Result, agent: str) -> str:
     """Return what somebody's place is worth by the averages in the log, where anything is known of it."""
-    return signed(result.estimate.utility[agent]) if is_known(result, agent) else "not known"
+    return signed(result.estimate.utility[agent]) if is_known(result, agent) else UNKNOWN
 
 
 def is_known(result: Result, agent: str) -> bool:
@@ -208,7 +217,10 @@ def what_would_help(result: Result) -> list[str]:
 
 
 def people_rows(result: Result) -> list[list[Any]]:
-    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead."""
+    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead.
+
+    None stands for what is not known.
+    """
     sure = set(result.certificate.surely_stay)
     reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
     rows: list[list[Any]] = [
@@ -226,7 +238,7 @@ def people_rows(result: Result) -> list[list[Any]]:
             low = None if one is None else one.least
             last = [to, other.estimated_gain, "" if low is None else low, other.bound]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
-        value = result.estimate.utility.get(agent, "") if is_known(result, agent) else "not known"
+        value = result.estimate.utility.get(agent, "") if is_known(result, agent) else None
         rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
     return rows
 

@@ -162,6 +162,7 @@ class _Teams:
         self.ended: Status | None = None
         self.sealed: Sealed | None = None
         self.held_strategies: list[Strategy] = []
+        self._shown: dict[bytes, BoolArray] = {}
 
     @cached_property
     def whole(self) -> Evidence:
@@ -179,8 +180,9 @@ class _Teams:
         self.control.tell("beliefs")
         inner, found = self.control.nested(0.5), Beliefs(evidence, evidence.values, None)
         with inner.running():
-            found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
+            found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=inner.is_over)
         self.control.heed(inner)
+        self.ended = inner.ended or self.ended
         return found
 
     def _task(self, beliefs: Beliefs) -> Task:
@@ -210,7 +212,10 @@ class _Teams:
     def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
         distinct: dict[bytes, BoolArray] = {}
         for profile in profiles:
-            distinct.setdefault(self.wishes.admissible.key(profile), self.wishes.admissible.named_as_today(profile))
+            key = self.wishes.admissible.key(profile)
+            if key not in self._shown:  # once for all: another renaming may leave as many where they are
+                self._shown[key] = self.wishes.admissible.named_as_today(profile)
+            distinct.setdefault(key, self._shown[key])
         return [Strategy.pure(profile, self.setting.agents, self.setting.coalitions) for profile in distinct.values()]
 
     # --- What is tried ------------------------------------------------------------------------------
@@ -288,7 +293,8 @@ class _Teams:
         if now is not None:
             gain, limits = improvement(pick.strategy, now, self.beliefs, self.wishes, rng)
             game = self._task(self.beliefs).game
-            today = Today(now, options[0].moves or 0, gain, limits, changes_from(now, pick.strategy, game, staff))
+            changes = changes_from(now, pick.strategy, game, self.wishes)
+            today = Today(now, options[0].moves or 0, gain, limits, changes)
         solution = Solution(
             pick.strategy,
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
@@ -316,7 +322,8 @@ class _Teams:
 
     def _is_proven(self, strategy: Strategy) -> bool:
         """Return whether no profile that keeps the rules has a larger expected value."""
-        return self.proven is not None and bool((self.proven == strategy.sets).all())
+        same = self.wishes.admissible.key
+        return self.proven is not None and same(self.proven) == same(strategy.sets)
 
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""

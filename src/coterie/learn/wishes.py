@@ -4,7 +4,7 @@ Names in rules and in today's assignment are looked up in the log here, once: pe
 know are newcomers and get a place in the statistics; people of the log who are not on the staff have left.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
-from coterie.log.names import about_known, as_known
+from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.words import in_order, said
@@ -97,8 +97,7 @@ def wishes_about(
         Whether coalitions larger than any seen may be recommended.
     """
     given = as_rules(rules)
-    renamed = as_known(given.people, statistics.agents)
-    given = given.renamed(renamed)
+    given, renamed = known_people(given, statistics.agents)
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     added = tuple(name for name in given.staff or () if name not in statistics.agents)
@@ -106,9 +105,9 @@ def wishes_about(
         statistics = statistics.with_agents(added)
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
-    assigned = None
+    assigned, called = None, ""
     if today is not None:
-        assigned, others = _today(today, setting, given)
+        assigned, others, called = _today(today, setting, given)
         renamed |= others
     if keep_sizes:
         if assigned is None:
@@ -125,8 +124,19 @@ def wishes_about(
     newcomers = tuple(name for name, new in zip(agents, (unseen & staff_now).tolist(), strict=True) if new)
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
     return statistics, Wishes(
-        given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers, tuple(about_known(renamed))
-    )
+        given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
+        (*about_known(renamed), *([called] if called else [])),
+    )  # fmt: skip
+
+
+def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, str]]:
+    """Return rules in the names that people have in the log or on the staff, and who was spelled otherwise."""
+    on_staff = as_known(rules.staff or (), agents)
+    new = [name for name in rules.staff or () if name not in agents and name not in on_staff]
+    if twice := spellings(new):
+        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in spellings that differ in case or spaces only")
+    renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), [*agents, *new])
+    return rules.renamed(renamed), renamed
 
 
 def _largest(statistics: Statistics, rules: Rules) -> IntArray:
@@ -143,8 +153,11 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
     return largest
 
 
-def _today(given: Any, setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str]]:
-    """Return today's assignment in the names of the log; whoever is not named is nowhere. And who had other names."""
+def _today(given: Any, setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str], str]:
+    """Return today's assignment in the names of the log; whoever is not named is nowhere.
+
+    And who was spelled otherwise, and what is to be said of the names of teams.
+    """
     if isinstance(found := getattr(given, "strategy", None), Strategy):
         given = found
     if isinstance(given, Strategy):
@@ -167,12 +180,13 @@ def _actions(content: Any) -> Mapping[str, Any]:
     return content
 
 
-def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str]]:
+def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> tuple[Strategy, dict[str, str], str]:
     agents, coalitions = setting.agents, setting.coalitions
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
+    called = ""
     if setting.pool_coalitions:
-        actions = _renamed(actions, coalitions)
+        actions, called = _renamed(actions, coalitions)
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
@@ -183,21 +197,27 @@ def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> tup
             checks.index_of(agent, agents, "agent in today's assignment")
     if not profile.any():
         raise InputError("today: nobody is in any coalition")
-    return Strategy.pure(profile, agents, coalitions), renamed
+    return Strategy.pure(profile, agents, coalitions), renamed, called
 
 
-def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return today's teams under the numbers of interchangeable coalitions, where they have names of their own."""
+def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[Mapping[str, Any], str]:
+    """Return today's teams under the names of interchangeable coalitions, where they have others, and which is which.
+
+    A name that a coalition has stays.
+    """
     named = {name for where in actions.values() if isinstance(where, (list, tuple, frozenset)) for name in where}
     if named <= set(coalitions) or not all(isinstance(name, str) for name in named):
-        return actions
+        return actions, ""
     if len(named) > len(coalitions):
         asked = said(coalitions=len(named))
         raise InputError(
             f"today there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
         )
-    number = dict(zip(in_order(named), coalitions, strict=False))
-    return {
-        agent: [number[name] for name in where] if isinstance(where, (list, tuple, frozenset)) else where
+    others = in_order(named - set(coalitions))
+    number = dict(zip(others, (name for name in coalitions if name not in named), strict=False))
+    changed = {
+        agent: [number.get(name, name) for name in where] if isinstance(where, (list, tuple, frozenset)) else where
         for agent, where in actions.items()
     }
+    listed = ", ".join(f"{name} is {number[name]}" for name in others)
+    return changed, f"coalitions are interchangeable here, and today's have other names: {listed}"

@@ -24,18 +24,15 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
-from coterie.files import temporary_folder
+from coterie.files import WINDOWS, temporary_folder
 from coterie.log.options import Options
-from coterie.log.tables import WINDOWS, Dialect, Source, find_log, refuse_twins, too_many_cells
+from coterie.log.tables import Dialect, Source, find_log, first_ragged, refuse_twins, too_many_cells
 from coterie.words import said
 
 T = TypeVar("T")
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
-
-LISTED = "[;,|\n]"
-"""What stands between the names that one cell lists."""
 
 BATCH_ROWS = 1 << 17
 
@@ -95,8 +92,8 @@ class Engine(ABC):
         """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
 
     @abstractmethod
-    def listed(self, column: str) -> str:
-        """Return an expression with a row for each name that a cell lists: between commas, semicolons and such."""
+    def listed(self, column: str, pattern: str) -> str:
+        """Return an expression with a row for each name that a cell lists; `pattern` is what stands between them."""
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         """Return expressions for two parts of a sum beyond 64 bits: it is the first times 2^bits, plus the second.
@@ -258,13 +255,12 @@ class DuckDBEngine(Engine):
         return name
 
     def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, str]) -> None:
-        if dialect.encoding != "utf-8":
-            source = self._transcoded(source, dialect.encoding)
+        file = self._transcoded(source, dialect.encoding) if dialect.encoding != "utf-8" else source.files[0]
         # Cells are named by position: headers may repeat, differ in case, or be empty.
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
         read = (
-            f"read_csv({file_pattern(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
+            f"read_csv({file_pattern(file)}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
             f"header = true, skip = {dialect.skip}, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
             "strict_mode = true, null_padding = false)"
         )
@@ -276,7 +272,7 @@ class DuckDBEngine(Engine):
         try:
             self._view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
         except (self._duckdb.InvalidInputException, self._duckdb.ConversionException) as problem:
-            what = _csv_problem(str(problem), len(dialect.header))
+            what = _csv_problem(str(problem), source.files[0], dialect)
             if what.endswith(NOT_UTF_8) and dialect.encoding == "utf-8":  # the header alone was
                 self._load_csv(source, replace(dialect, encoding=WINDOWS), columns)
                 return
@@ -284,8 +280,8 @@ class DuckDBEngine(Engine):
         except (self._duckdb.Error, RuntimeError) as problem:
             raise self._failure(problem) from None
 
-    def _transcoded(self, source: Source, encoding: str) -> Source:
-        """Return a CSV table as UTF-8, in a file of ours."""
+    def _transcoded(self, source: Source, encoding: str) -> str:
+        """Return the file of ours that holds a CSV table as UTF-8."""
         copied = self._folder / f"{source.table}.csv"
         try:
             with (
@@ -297,7 +293,7 @@ class DuckDBEngine(Engine):
             raise InputError(f"{source.shown}: is not text in UTF-8, UTF-16 or Windows-1252") from None
         if encoding == WINDOWS:
             self.notes.append(AS_WINDOWS.format(file=source.shown))
-        return replace(source, files=(str(copied),))
+        return str(copied)
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
         with self._explained():
@@ -387,8 +383,8 @@ class DuckDBEngine(Engine):
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
 
-    def listed(self, column: str) -> str:
-        return f"unnest(regexp_split_to_array({column}, '{LISTED}'))"
+    def listed(self, column: str, pattern: str) -> str:
+        return f"unnest(regexp_split_to_array({column}, '{pattern}'))"
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         # DuckDB sums into 128 bits, once for both expressions.
@@ -430,18 +426,18 @@ def _first_line(problem: Exception) -> str:
     return (str(problem).splitlines() or [type(problem).__name__])[0]
 
 
-def _csv_problem(text: str, cells: int) -> str:
+def _csv_problem(text: str, file: str, dialect: Dialect) -> str:
     """Turn DuckDB's account of a CSV error into one sentence."""
     # DuckDB quotes the line, which may hold any words; what it says itself comes before and after.
     said, _, rest = text.partition("Original Line:")
-    counted = list(re.finditer(r"^Expected Number of Columns: \d+ Found: (\d+)", rest or said, re.MULTILINE))
+    counted = re.search(r"^Expected Number of Columns: \d+ Found: \d+", rest or said, re.MULTILINE)
     line = re.search(r"Line: (\d+)", said)
     where = f"line {line[1]}: " if line else ""
     lowered = said.lower()
     if "utf-8" in lowered or "utf8" in lowered or "unicode" in lowered:
         return f"{where}{NOT_UTF_8}"
     if counted or "columns" in lowered:
-        return too_many_cells(int(counted[-1][1]) if counted else None, cells, int(line[1]) if line else None)
+        return first_ragged(file, dialect) or too_many_cells(None, len(dialect.header), None)
     if "state machine" in lowered:
         return "is not well-formed CSV: lines end in different ways, or quotes are misplaced"
     if "quote" in lowered:

@@ -92,7 +92,8 @@ def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]
     if 2 * len(alike) < max(len(coalitions), 2):
         people = [name for name in coalitions if _PERSON.fullmatch(spaced(name))]
         others = sum(_PERSON.fullmatch(spaced(name)) is not None for name in agents)
-        if 2 * len(people) < max(len(coalitions), 4) or 4 * others >= len(agents):
+        # "Byte Club" is named like a person too, but there are more people than teams.
+        if 2 * len(people) < max(len(coalitions), 4) or 4 * others >= len(agents) or len(coalitions) < len(agents):
             return []
         alike = people
     shown = ", ".join(map(repr, alike[:LISTED]))

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_ty
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
+from coterie.game.tables import SEPARATORS, USUAL, worded_separators
 from coterie.log.schema import COLUMNS, Feedback
 from coterie.words import interval, literal, number, said
 
@@ -190,6 +191,18 @@ def _columns(value: Any, what: str) -> Mapping[str, str] | None:
     return result or None
 
 
+def _separators(value: Any, what: str) -> str:
+    """Return what stands between names, as it is written: signs and words between blanks."""
+    signs = _text(value, what).split()
+    unknown = [one for one in signs if one not in SEPARATORS and not (one.isalpha() and one.isascii())]
+    if unknown or not signs:
+        raise InputError(
+            f"{what}: expected some of {' '.join(SEPARATORS)} or other words, with blanks between them, got "
+            f"{checks.shown(value)}"
+        )
+    return worded_separators(dict.fromkeys(signs))
+
+
 def _session(value: Any, what: str) -> Any:
     if not hasattr(value, "createDataFrame"):
         raise InputError(f"{what}: expected a Spark session, got {checks.shown(value)}")
@@ -219,6 +232,16 @@ class CommonOptions(TypedDict, total=False):
     sheet: Annotated[
         str | int | None,
         Option(_name, "Which sheet of a spreadsheet to read, by name or number; the first by default.", Word()),
+    ]
+    separators: Annotated[
+        str | None,
+        Option(
+            _separators,
+            "What stands between the names in a cell that lists the members of a team: signs and words with blanks "
+            "between them, such as '& and newline'.",
+            Word(metavar="SIGNS"),
+            default=worded_separators(USUAL),
+        ),
     ]
     clean_names: Annotated[
         bool | None,

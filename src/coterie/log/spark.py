@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
-from coterie.files import naming, parse_json
+from coterie.files import WINDOWS, naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, LISTED, Engine, utility_expression
+from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
@@ -142,7 +142,7 @@ class SparkEngine(Engine):
         else:
             if source.dialect.skip:
                 raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
-            if source.dialect.encoding == tables.WINDOWS:
+            if source.dialect.encoding == WINDOWS:
                 self.notes.append(AS_WINDOWS.format(file=source.shown))
             self._csv_sources.append(source)
             frame = self._csv(_address(source.files[0]), source.dialect)
@@ -224,8 +224,8 @@ class SparkEngine(Engine):
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"xxhash64({', '.join(columns)})"
 
-    def listed(self, column: str) -> str:
-        return f"explode(split({column}, '{LISTED}'))"
+    def listed(self, column: str, pattern: str) -> str:
+        return f"explode(split({column}, '{pattern}'))"
 
 
 def _address(path: str) -> str:

@@ -7,7 +7,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import InputError
-from coterie.files import is_unfinished, naming, read_json, split_header, told_apart
+from coterie.files import WINDOWS, is_unfinished, naming, read_json, split_header, told_apart
 from coterie.log import schema
 from coterie.log.options import Options, file_options
-from coterie.log.spreadsheets import SPREADSHEETS, Workbook
+from coterie.spreadsheets import SPREADSHEETS, Workbook
 from coterie.words import said
 
 PARQUET = (".parquet", ".pq")
@@ -30,11 +30,11 @@ SUFFIXES = {
 }
 FORMS = ".csv, .xlsx, .parquet or a folder of .parquet parts"
 
+MOST_COUNTED = 1_000_000
+"""Up to so many rows, lines of a CSV file are counted again to tell the number of one."""
+
 LONGEST_HEADER = 1 << 16
 """How many characters the header of a CSV table may have."""
-
-WINDOWS = "cp1252"
-"""What text that is not UTF-8 is taken for: Excel in Western Europe and America saves CSV so."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,18 @@ class Source:
     note: str = ""
     """What a reader of results should know about how it was found."""
 
-    @property
-    def has_header(self) -> bool:
-        """Whether rows are counted below a header."""
-        return self.dialect is not None or self.sheet is not None
+    above: int = 0
+    """How many rows of a spreadsheet are above the first row of the frame, its header included."""
+
+    def row_numbers(self, places: Sequence[int]) -> tuple[int, ...]:
+        """Return the numbers that a spreadsheet shows at some rows, given their places from 0, in order.
+
+        A header is row 1 there, unless there is something above it. Parquet files and data frames have none: their
+        first row is row 1.
+        """
+        if self.dialect is None:
+            return tuple(place + 1 + self.above for place in places)
+        return _numbers_in_csv(self.files[0], self.dialect, places)
 
     @property
     def has_decimal_comma(self) -> bool:
@@ -175,7 +183,8 @@ def _sheet_source(table: str, workbook: Workbook, sheet: str | None) -> Source:
     if sheet is None and others:
         note = f"{workbook.path}: the sheet {name!r} was read, of {others + 1}; {said('sheet')} says which"
     shown = f"{workbook.path}, sheet {name!r}" if others else str(workbook.path)
-    return Source(table, shown, frame=workbook.read(name), sheet=name, note=note)
+    read = workbook.read(name)
+    return Source(table, shown, frame=read.table(), sheet=name, note=note, above=read.above)
 
 
 def _source(table: str, path: Path, sheet: str | None = None) -> Source:
@@ -235,22 +244,52 @@ def csv_dialect(header: str, shown: str) -> Dialect:
     return Dialect(separator, tuple(told_apart(cells)))
 
 
+def _records(path: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file, header first, and their numbers in a spreadsheet.
+
+    There, too, lines that are blank have numbers, cells may go over several lines, and `sep=;` is not shown.
+    """
+    with Path(path).open(encoding=dialect.encoding, errors="replace", newline="") as file:
+        number = 0
+        for cells in csv.reader(file, delimiter=dialect.separator):
+            if number == 0 and cells and re.fullmatch("\ufeff?sep=.?", dialect.separator.join(cells), re.IGNORECASE):
+                continue
+            number += 1
+            if cells:
+                yield number, cells
+
+
+def _numbers_in_csv(path: str, dialect: Dialect, places: Sequence[int]) -> tuple[int, ...]:
+    found = {}
+    if places[-1] < MOST_COUNTED:
+        with suppress(OSError, csv.Error):
+            wanted = set(places)
+            for place, (number, _) in enumerate(_records(path, dialect), start=-1):
+                if place in wanted:
+                    found[place] = number
+                if place == places[-1]:
+                    break
+    return tuple(found.get(place, place + 2) for place in places)
+
+
 def first_ragged(path: str, dialect: Dialect) -> str | None:
     """Word the first row of a CSV file that has another number of cells than the header; None where it cannot tell."""
-    expected = len(dialect.header)
-    with suppress(OSError, UnicodeError, csv.Error), Path(path).open(encoding=dialect.encoding, newline="") as file:
-        reader, begins = csv.reader(file, delimiter=dialect.separator), 1
-        for cells in reader:
-            if cells and len(cells) != expected:
-                return too_many_cells(len(cells), expected, begins)
-            begins = reader.line_num + 1
-    return None
+    expected, last = len(dialect.header), None
+    with suppress(OSError, csv.Error):
+        for number, cells in _records(path, dialect):
+            if len(cells) == expected:
+                continue
+            found = too_many_cells(len(cells), expected, number)
+            if len(cells) != expected + 1 or cells[-1]:
+                return found
+            last = last or found  # an empty cell at the end says nothing to most readers
+    return last
 
 
-def too_many_cells(found: int | None, expected: int, line: int | None) -> str:
+def too_many_cells(found: int | None, expected: int, row: int | None) -> str:
     """Word a row that has another number of cells than the header."""
-    where = "" if line is None else f"line {line}: "
-    return f"{where}the row has {found or 'another number of'} cells, expected {expected} as in the header"
+    where = "a row" if row is None else f"row {row}"
+    return f"{where} has {found or 'another number of'} cells, expected {expected} as in the header"
 
 
 def _arrow_table(frame: Any, table: str) -> Any:

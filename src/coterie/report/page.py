@@ -23,6 +23,7 @@ from coterie.learn.result import Result
 from coterie.learn.summary import (
     GLOSSARY,
     NOTHING_SURE,
+    by_averages,
     expected_worth,
     glossary,
     is_known,
@@ -158,6 +159,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
         "has_today": result.today is not None,
+        "changes": () if result.today is None else result.today.changes,
         "people": list(_people(result)),
         "options": _options(result, starts),
         "known": usable,
@@ -227,6 +229,8 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
 
 def _promises(result: Result) -> list[str]:
     said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result))
+    if result.says_nothing:
+        said = (by_averages(result), likely(result), "", "")
     return [text for text in said if text]
 
 

@@ -76,13 +76,17 @@ class Control:
         """The time left, at least 0; None without a limit."""
         return None if self.time_limit is None else max(self.time_limit - self.seconds, 0.0)
 
+    def is_over(self) -> bool:
+        """Return whether the search should end, and remember why."""
+        stopped = self._stop is not None and self._stop()
+        late = self.time_limit is not None and self.seconds > self.time_limit
+        if stopped or late:
+            self.ended = "interrupted" if stopped else "time"
+        return stopped or late
+
     def check(self) -> None:
         """Leave `running` if the search should end."""
-        if self._stop is not None and self._stop():
-            self.ended = "interrupted"
-            raise _Stop
-        if self.time_limit is not None and self.seconds > self.time_limit:
-            self.ended = "time"
+        if self.is_over():
             raise _Stop
 
     def give_up(self) -> NoReturn:

@@ -42,6 +42,9 @@ PATIENCE = 30
 KICKED = 4
 """At most so many random steps make a kick."""
 
+FIRST_SWEEPS = 4
+"""So many steps from the first profile are taken however little time there is: what anybody would see at a glance."""
+
 KEPT = 32
 """So many of the best profiles are remembered."""
 
@@ -232,7 +235,7 @@ def best_teams(
         if task.spaces.size <= ENUMERATED:
             search.look_at_all()
             return search.found(1, is_optimal=True)
-        search.climb(first[0])  # at once, so that a little time is enough for what anybody would see
+        search.climb(first[0], FIRST_SWEEPS)
         anneals = _anneals(task)
         for _ in range(starts // 2 if anneals else starts):
             drawn = task.assignments.drawn(control)
@@ -319,12 +322,13 @@ class _Search:
             [profile for _, profile in ranked], [score for score, _ in ranked], starts, self.sweeps, is_optimal
         )
 
-    def climb(self, profile: BoolArray) -> None:
-        """Take steps that raise the score as long as there are any."""
-        profile = profile.copy()
+    def climb(self, profile: BoolArray, sure: int = 0) -> None:
+        """Take steps that raise the score as long as there are any, so many whatever the time."""
+        profile, sure = profile.copy(), self.sweeps + sure
         try:
             while True:
-                self.control.check()
+                if self.sweeps >= sure:
+                    self.control.check()
                 self.sweeps += 1
                 steps = self.task.steps(profile)
                 gains = self.task.changes(profile, steps)

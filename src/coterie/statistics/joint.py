@@ -62,7 +62,7 @@ class JointAccumulator:
     def _flush(self) -> None:
         setting = self._setting
         pairs = [action.n_pairs for _, action in self._waiting]
-        add = suited(_add_projection, sum(PER_PAIR * many + many**2 // 2 for many in pairs))
+        add = suited(_add_projection, sum(PER_PAIR * many + many**2 for many in pairs))
         for (part, action), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
             add(
                 *action.arrays(), count, total, setting.neutral, setting.pool_coalitions, setting.n_agents,

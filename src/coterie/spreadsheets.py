@@ -4,6 +4,7 @@ Cells become what a person would type: 3 for 3.0, 2024-03-01 for a date. The hea
 a header, so a title above it does no harm; cells of a column that were merged all hold their value.
 """
 
+import math
 import re
 import zipfile
 import zlib
@@ -12,21 +13,42 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from coterie.errors import InputError
 from coterie.files import told_apart
-from coterie.words import number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+LARGEST = 1e15
+"""Whole numbers below it are written with all their digits."""
 
 LOOKED_AT = 20
 """Among how many rows the header is looked for."""
 
 MOST_CELLS = 1 << 25
 """How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The cells of a sheet below its header, as text; empty ones are None."""
+
+    header: tuple[str, ...]
+    """The names of columns; notes in the margin, which have no header, are left out."""
+    rows: tuple[tuple[str | None, ...], ...]
+    above: int
+    """How many rows are above the first of these, the header included."""
+
+    def table(self) -> "pa.Table":
+        """Return the same as an Arrow table."""
+        import pyarrow as pa
+
+        columns = list(zip(*self.rows, strict=True)) if self.rows else [() for _ in self.header]
+        return pa.table([pa.array(column, pa.string()) for column in columns], names=list(self.header))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +90,8 @@ class Workbook:
         listed = ", ".join(f"{place} {name!r}" for place, name in enumerate(self.sheets, start=1))
         raise InputError(f"{self.path}: has no sheet {sheet!r}; there are: {listed}")
 
-    def read(self, sheet: str) -> pa.Table:
-        """Return the cells of a sheet below its header, as text; empty ones are null."""
+    def read(self, sheet: str) -> Sheet:
+        """Return the cells of a sheet below its header."""
         rows, merged = _cells(self._book, sheet, self.path)
         for (top, left), (bottom, right) in merged:
             for row in rows[top : bottom + 1] if left == right else ():  # across columns they are titles
@@ -79,12 +101,10 @@ class Workbook:
         if first is None:
             raise InputError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
         header = [(cell or "").strip() for cell in texts[first]]
-        columns = {
-            name: pa.array([row[place] for row in texts[first + 1 :]], pa.string())
-            for place, name in enumerate(told_apart(header))
-            if header[place]  # notes in the margin have no header
-        }
-        return pa.table(columns)
+        kept = [place for place, name in enumerate(header) if name]
+        names = told_apart(header)
+        below = tuple(tuple(row[place] for place in kept) for row in texts[first + 1 :])
+        return Sheet(tuple(names[place] for place in kept), below, first + 1)
 
 
 def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence[Any]]:
@@ -110,37 +130,52 @@ def _refuse_far_cells(path: Path) -> None:
 
 
 def _extents(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield the last row and column that hold something, of each file in a workbook that is an archive of XML."""
+    """Yield the last row and column that hold something, of files in a workbook of XML that have other cells than most.
+
+    Most say first where they are, up to column Z and the last row there can be: these come to fewer than `MOST_CELLS`.
+    """
     if not zipfile.is_zipfile(path):
         return
     with suppress(*_NOT_ZIP), zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             rows = columns = 0
-            with suppress(*_NOT_ZIP), archive.open(name) as content:
-                for row, column in _places(content):
-                    rows, columns = max(rows, row), max(columns, column)
+            with suppress(*_NOT_ZIP):
+                if any(_OTHER_CELL.search(text) for text in _texts(archive, name)):
+                    for row, column in _places(_texts(archive, name)):
+                        rows, columns = max(rows, row), max(columns, column)
             yield rows, columns
 
 
-def _places(content: Any) -> Iterator[tuple[int, int]]:
+def _texts(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """Yield a file of XML in pieces that end between tags."""
+    left = b""
+    with archive.open(name) as content:
+        while part := content.read(1 << 20):
+            end = (left + part).rfind(b"<")
+            text, left = (left + part)[: max(end, 0)], (left + part)[max(end, 0) :][-4096:]
+            yield text
+
+
+def _places(texts: Iterator[bytes]) -> Iterator[tuple[int, int]]:
     """Yield row and column of every cell that holds something: as it says, or else after the one before it."""
-    row, column, left = 0, 0, b""
-    while part := content.read(1 << 20):
-        text = left + part
-        end = text.rfind(b"<") + 1
-        left = text[end - 1 :][-4096:]
-        for tag, about in _TAG.findall(text, 0, max(end - 1, 0)):
-            said = _PLACE.search(about)
-            if tag == b"row":
-                row, column = (int(said[2]) if said else row + 1), 0
-                continue
+    row = column = 0
+    for tag, about in (found for text in texts for found in _TAG.findall(text)):
+        said = [(_column(letters), int(digits)) for letters, digits in _PLACE.findall(about)]
+        if tag == b"row":
+            row, column = max((digits for _, digits in said), default=row + 1), 0
+        else:
             column += 1
-            if said and said[1]:
-                row, column = int(said[2]), sum(26**at * (c - 64) for at, c in enumerate(reversed(said[1].upper())))
+            for at, digits in said:  # one, or else it is not clear which
+                row, column = max(row, digits), max(column, at)
             if not about.endswith(b"/"):
                 yield row, column
 
 
+def _column(letters: bytes) -> int:
+    return sum(26**at * (letter - 64) for at, letter in enumerate(reversed(letters.upper())))
+
+
+_OTHER_CELL = re.compile(rb"""<(?:\w+:)?c(?=[\s/>])(?! r="[A-Z](?:[0-9]{1,6}|10[0-9]{5})")""")
 _TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,12})["']""")
 _NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile, zlib.error)
@@ -148,10 +183,11 @@ _NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, Ke
 
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int | None:
-    """Return the first row with as many cells as a header must have: at least half of the fullest of the first rows."""
+    """Return the first row with as many cells as a header must have: half of the fullest of the first rows, or two."""
     filled = [sum(cell is not None and cell.strip() != "" for cell in row) for row in rows[:LOOKED_AT]]
     most = max(filled, default=0)
-    return next((place for place, count in enumerate(filled) if count and 2 * count >= most), None)
+    least = max(min(2, most), most / 2)
+    return next((place for place, count in enumerate(filled) if count and count >= least), None)
 
 
 def _text(cell: Any) -> str | None:
@@ -163,7 +199,8 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, (int, float)):
-        return number(cell)
+        # To the last digit, unlike what messages show.
+        return str(int(cell)) if math.isfinite(cell) and cell == int(cell) and abs(cell) < LARGEST else repr(cell)
     if isinstance(cell, datetime):
         return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", "seconds")
     if isinstance(cell, (date, time, timedelta)):
