@@ -33,6 +33,10 @@ MOST_CELLS = 1 << 25
 """How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
 
 
+class EmptySheetError(InputError):
+    """A sheet holds nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sheet:
     """The cells of a sheet below its header, as text; empty ones are None."""
@@ -99,7 +103,7 @@ class Workbook:
         texts = [[_text(cell) for cell in row] for row in rows]
         first = _header(texts)
         if first is None:
-            raise InputError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
+            raise EmptySheetError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
         header = [(cell or "").strip() for cell in texts[first]]
         kept = [place for place, name in enumerate(header) if name]
         names = told_apart(header)

@@ -41,9 +41,12 @@ def test_what_is_written_in_the_margin_or_merely_coloured_is_not(tmp_path):
 
 
 def test_damaged_cells_are_refused(tmp_path):
+    """Also in lists of people: a damaged sheet is not an empty one."""
     sound, damaged = workbook(tmp_path / "sound.xlsx"), tmp_path / "damaged.xlsx"
     with zipfile.ZipFile(sound) as given, zipfile.ZipFile(damaged, "w") as made:
         for name in given.namelist():
             made.writestr(name, given.read(name).replace(b'<c r="B2"', b'<c r="B2'))
     with pytest.raises(InputError, match=r"damaged.xlsx.*: is damaged \("):
         coterie.read_log(damaged)
+    with pytest.raises(InputError, match=r"damaged.xlsx.*: is damaged \("):
+        coterie.read_strategy(damaged, ("a", "b"), ("x",))
