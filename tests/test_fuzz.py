@@ -66,7 +66,7 @@ def test_executions_add_up_over_runs(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("kind", ["pairs", "totals"])
 def test_the_second_reader_agrees_with_spark(kind, tmp_path, spark):
-    for number in range(12):
+    for number in range(6):
         folder = tmp_path / str(number)
         folder.mkdir()
         for name, text in json.loads(drawn(f"second-{kind}", 0, number)).items():

@@ -140,7 +140,10 @@ def csv_bytes(rng, table):
     text = io.StringIO(newline="")
     quoting = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
     writer = csv.writer(
-        text, delimiter=rng.choice(",,,,;;\t\t|"), quoting=quoting, lineterminator=rng.choice(("\n", "\n", "\r\n", "\r"))
+        text,
+        delimiter=rng.choice(",,,,;;\t\t|"),
+        quoting=quoting,
+        lineterminator=rng.choice(("\n", "\n", "\r\n", "\r")),
     )
     writer.writerows(table)
     encoding = rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"))
