@@ -89,6 +89,7 @@ CASES = {
 }
 WITHOUT_CHOICE = ("one coalition", "one coalition, two agents, one sample", "everybody always did the same")
 WITHOUT_CHOICE += ("nobody may do anything",)
+LESS_EXTREME = ("two samples", "coins between the bounds", "far from 0", "one coalition", "singular")
 SETTINGS = (
     {},
     {"delta": 1e-300},
@@ -99,10 +100,13 @@ SETTINGS = (
     {"sizes": "aware", "noise": "samples"},
 )
 ASKED = [
-    pytest.param(name, feedback, SETTINGS[(place + shift) % len(SETTINGS)], id=f"{name}, {feedback}")
+    pytest.param(
+        name, feedback, SETTINGS[(place + shift) % len(SETTINGS)], id=f"{name}, {feedback}",
+        marks=[pytest.mark.slow] if name in LESS_EXTREME else [],
+    )
     for place, name in enumerate(CASES)
     for feedback, shift in (("pairs", 0), ("totals", 3))
-]
+]  # fmt: skip
 
 
 def numbers(value, where=""):
@@ -158,7 +162,7 @@ def learnt(chosen, feedback, **settings):
 def test_units_and_origins_change_nothing(feedback, settings):
     """Steps of 2^-30 of the range are rounded elsewhere, so numbers may differ in the seventh digit."""
     plain = learnt(case(samples=40), feedback, **settings)
-    for unit, origin in ((5e5, 5e5), (1e-9, 0.0), (1.0, 1e6), (2.0**-20, 3.0)):
+    for unit, origin in ((5e5, 5e5), (1e-9, 0.0), (1.0, 1e6)):
         other = learnt(case(samples=40, unit=unit, origin=origin), feedback, **settings)
         assert other.strategy == plain.strategy
         assert other.certificate.method == plain.certificate.method
@@ -182,7 +186,7 @@ def renamed(tables, people, places):
 @pytest.mark.parametrize(
     ("feedback", "settings"), [("pairs", {}), ("totals", {"value": "average", "stability": "swap"})]
 )
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_names_change_nothing(feedback, settings, seed):
     chosen, rng = case(samples=40, seed=seed), np.random.default_rng(seed)
     people = {f"a{i}": f"a{j}" for i, j in enumerate(rng.permutation(N))}

@@ -7,6 +7,7 @@ the other, or that lie on different machines, are reduced one by one and added.
 import hashlib
 import json
 import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -321,7 +322,8 @@ class Statistics:
         """Read a file that `save` wrote, refusing anything else and anything damaged."""
         place = checks.path(path, "statistics")
         try:
-            with place.open("rb") as file, np.load(file, allow_pickle=False) as content:
+            with warnings.catch_warnings(), place.open("rb") as file, np.load(file, allow_pickle=False) as content:
+                warnings.simplefilter("error")  # NumPy warns where it can still make sense of a damaged description
                 header = parse_json(content["header"].tobytes().decode())
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:
@@ -384,7 +386,7 @@ def _added(ours: Statistics, theirs: Statistics, setting: Setting) -> IntArray |
 
 _DAMAGED = (
     OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError,
-    tokenize.TokenError, RecursionError, MemoryError, OverflowError, NotImplementedError,
+    tokenize.TokenError, UserWarning, RecursionError, MemoryError, OverflowError, NotImplementedError,
 )  # fmt: skip
 """What NumPy and the standard library make of damaged archives and of arrays whose description is damaged."""
 
