@@ -6,7 +6,7 @@ RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
 WORKERS ?= auto
 
-.PHONY: help demo test test-fast lint bench figures docs clean
+.PHONY: help demo test test-fast lint bench fuzz figures docs clean
 
 help:
 	@echo "make demo       set up, then teams and a report for a firm that is made up: half a minute"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-fast  the tests that are quick: about six minutes on two cores"
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
+	@echo "make fuzz       give every reader inputs that are almost right, for ten minutes; runs add up in build/fuzz.json"
 	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove the virtual environment and everything built"
@@ -49,6 +50,10 @@ test-fast: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(DEV_READY)
+	@# More of it: make fuzz FUZZ="--seconds 36000", one reader alone: make fuzz FUZZ="xlsx --executions 1000".
+	PYTHONPATH=tests nice -n 19 $(BIN)/python -m fuzz $(FUZZ)
 
 figures: $(DEV_READY)
 	@# Finished games of this version stay in build/figures, so that an interrupted run goes on where it stopped:

@@ -29,6 +29,9 @@ Seed = int | np.random.Generator | None
 LEAST_PROBABILITY = 1e-300
 """Certificates divide delta among events, and take logarithms of the parts: these must not be 0."""
 
+LEAST_PART = 1e-303
+"""The same of a part of delta, which is what a learner has certificates made with."""
+
 
 def shown(value: Any) -> str:
     """Return `value` for a message: its repr, cut where it is long."""
@@ -164,13 +167,13 @@ def path(value: Any, what: str, expected: str = "the path of a file") -> Path:
     raise InputError(f"{what}: expected {expected}, got {shown(value)}")
 
 
-def probability(value: Any, what: str) -> float:
-    """Return a number strictly between 0 and 1."""
+def probability(value: Any, what: str, least: float = LEAST_PROBABILITY) -> float:
+    """Return a number strictly between 0 and 1, and not so small that parts of it would be 0."""
     found = number(value, what)
     if not 0 < found < 1:
         raise InputError(f"{what}: expected a number between 0 and 1, got {shown(value)}")
-    if found < LEAST_PROBABILITY:
-        raise InputError(f"{what}: expected a number from {LEAST_PROBABILITY:g} up, got {shown(value)}")
+    if found < least:
+        raise InputError(f"{what}: expected a number from {least:g} up, got {shown(value)}")
     return found
 
 

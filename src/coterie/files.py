@@ -551,9 +551,10 @@ def csv_table(text: str, columns: Sequence[str] = ()) -> tuple[list[str], Iterat
 def _csv_rows(text: str, separator: str, cells: int, header: int) -> Iterator[tuple[int, list[str]]]:
     """Yield rows below the header, whose number is given."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    next(reader, None)
-    number = header
+    number = header - 1
     try:
+        next(reader, None)
+        number = header
         for number, row in enumerate(reader, start=header + 1):
             if len(row) not in {0, cells}:
                 raise InputError(f"row {number}: expected {cells} fields, got {len(row)}")

@@ -5,7 +5,11 @@ a header, so a title above it does no harm; cells of a column that were merged a
 """
 
 import math
-from collections.abc import Sequence
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -24,6 +28,13 @@ LARGEST = 1e15
 
 LOOKED_AT = 20
 """Among how many rows the header is looked for."""
+
+MOST_CELLS = 1 << 25
+"""How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
+
+
+class EmptySheetError(InputError):
+    """A sheet holds nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,20 +96,94 @@ class Workbook:
 
     def read(self, sheet: str) -> Sheet:
         """Return the cells of a sheet below its header."""
-        cells = self._book.get_sheet_by_name(sheet)
-        rows: list[list[Any]] = cells.to_python(skip_empty_area=False)
-        for (top, left), (bottom, right) in cells.merged_cell_ranges or ():
+        rows, merged = _cells(self._book, sheet, self.path)
+        for (top, left), (bottom, right) in merged:
             for row in rows[top : bottom + 1] if left == right else ():  # across columns they are titles
                 row[left] = rows[top][left]
         texts = [[_text(cell) for cell in row] for row in rows]
         first = _header(texts)
         if first is None:
-            raise InputError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
+            raise EmptySheetError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
         header = [(cell or "").strip() for cell in texts[first]]
         kept = [place for place, name in enumerate(header) if name]
         names = told_apart(header)
         below = tuple(tuple(row[place] for place in kept) for row in texts[first + 1 :])
         return Sheet(tuple(names[place] for place in kept), below, first + 1)
+
+
+def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence[Any]]:
+    """Return the rows of a sheet and which cells are merged, or say in one sentence why it cannot be read."""
+    import python_calamine as calamine
+
+    _refuse_far_cells(path)
+    try:
+        cells = book.get_sheet_by_name(sheet)
+        return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
+    except (calamine.CalamineError, OSError, ValueError) as problem:
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise InputError(f"{path}, sheet {sheet!r}: is damaged ({reason})") from None
+
+
+def _refuse_far_cells(path: Path) -> None:
+    """Refuse a workbook with a cell so far away that a table up to it would not fit: calamine makes room for all."""
+    for rows, columns in _extents(path):
+        if rows * columns > MOST_CELLS:
+            raise InputError(
+                f"{path}: a sheet has cells as far away as row {rows:,} and column {columns:,}; delete what is there"
+            )
+
+
+def _extents(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the last row and column that hold something, of files in a workbook of XML that have other cells than most.
+
+    Most say first where they are, up to column Z and the last row there can be: these come to fewer than `MOST_CELLS`.
+    """
+    if not zipfile.is_zipfile(path):
+        return
+    with suppress(*_NOT_ZIP), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            rows = columns = 0
+            with suppress(*_NOT_ZIP):
+                if any(_OTHER_CELL.search(text) for text in _texts(archive, name)):
+                    for row, column in _places(_texts(archive, name)):
+                        rows, columns = max(rows, row), max(columns, column)
+            yield rows, columns
+
+
+def _texts(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """Yield a file of XML in pieces that end between tags."""
+    left = b""
+    with archive.open(name) as content:
+        while part := content.read(1 << 20):
+            end = (left + part).rfind(b"<")
+            text, left = (left + part)[: max(end, 0)], (left + part)[max(end, 0) :][-4096:]
+            yield text
+
+
+def _places(texts: Iterator[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield row and column of every cell that holds something: as it says, or else after the one before it."""
+    row = column = 0
+    for tag, about in (found for text in texts for found in _TAG.findall(text)):
+        said = [(_column(letters), int(digits)) for letters, digits in _PLACE.findall(about)]
+        if tag == b"row":
+            row, column = max((digits for _, digits in said), default=row + 1), 0
+        else:
+            column += 1
+            for at, digits in said:  # one, or else it is not clear which
+                row, column = max(row, digits), max(column, at)
+            if not about.endswith(b"/"):
+                yield row, column
+
+
+def _column(letters: bytes) -> int:
+    return sum(26**at * (letter - 64) for at, letter in enumerate(reversed(letters.upper())))
+
+
+_OTHER_CELL = re.compile(rb"""<(?:\w+:)?c(?=[\s/>])(?! r="[A-Z](?:[0-9]{1,6}|10[0-9]{5})")""")
+_TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,12})["']""")
+_NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile, zlib.error)
+"""What the standard library makes of damaged archives; calamine says what is wrong with them."""
 
 
 def _header(rows: Sequence[Sequence[str | None]]) -> int | None:

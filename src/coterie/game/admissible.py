@@ -228,7 +228,7 @@ class Admissible:
         largest = np.full(len(coalitions), len(agents))
         for rule in compiled:
             if isinstance(rule, SizeRule) and rule.size.max is not None:
-                largest[rule.coalition] = rule.size.max
+                largest[rule.coalition] = min(rule.size.max, len(agents))
         return cls(tuple(compiled), staff, largest, _groups(compiled), today, rules.max_moves, interchangeable)
 
     @classmethod

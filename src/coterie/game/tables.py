@@ -14,7 +14,7 @@ from os import PathLike
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import csv_table, naming, read_text, restored
-from coterie.spreadsheets import SPREADSHEETS, Workbook
+from coterie.spreadsheets import SPREADSHEETS, EmptySheetError, Workbook
 from coterie.words import counted
 
 # --- Which column says what -----------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def read_table(path: str | PathLike[str], roles: Sequence[str], what: str = "tab
 def _sheet(book: Workbook, name: str) -> SmallTable:
     try:
         sheet = book.read(name)
-    except InputError:  # an empty one
+    except EmptySheetError:
         return SmallTable((), ())
     rows = ((number, tuple(cell or "" for cell in row)) for number, row in enumerate(sheet.rows, sheet.above + 1))
     return SmallTable(sheet.header, tuple((number, row) for number, row in rows if any(map(str.strip, row))))

@@ -199,9 +199,11 @@ class DuckDBEngine(Engine):
         try:
             query = f"DESCRIBE SELECT * FROM {self._raw(source)}"
             described = self._stoppable(lambda: self._connection.sql(query).to_arrow_table())
-        except (self._duckdb.OutOfMemoryException, self._duckdb.IOException) as problem:
+        except self._duckdb.OutOfMemoryException as problem:
             raise self._failure(problem) from None
         except self._duckdb.Error as problem:
+            if isinstance(problem, self._duckdb.IOException) and not all(map(_can_be_read, source.files)):
+                raise self._failure(problem) from None
             raise InputError(f"{source.shown}: cannot be read as Parquet ({_first_line(problem)})") from None
         names, kinds = described["column_name"].to_pylist(), described["column_type"].to_pylist()
         return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in {_ROW, _FILE}}
@@ -407,6 +409,17 @@ def _refuse_ours(names: Iterable[str], shown: str) -> None:
     for name in names:
         if name.casefold() in {_ROW, _FILE, "file_row_number"}:
             raise InputError(f"{shown}: has a column {name!r}, which is used while tables are read; rename it")
+
+
+def _can_be_read(file: str) -> bool:
+    """Return whether a file gives its bytes; then what is wrong with it is what they are."""
+    try:
+        with Path(file).open("rb") as content:
+            while content.read(1 << 24):
+                pass
+    except OSError:
+        return False
+    return True
 
 
 def _first_line(problem: Exception) -> str:

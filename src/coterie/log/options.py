@@ -27,8 +27,8 @@ SIGMAS_BEYOND_RANGE = 32
 SIGMAS_WITHOUT_RANGE = 1024
 """With a declared sigma and no range, how far from the neutral point a utility may lie."""
 
-WIDEST_RANGE = 1e140
-"""How wide the range of utilities may be; one over it is the least."""
+WIDEST_RANGE = 1e60
+"""How wide the range of utilities may be; one over it is the least: doubles must hold fourth powers."""
 
 MOST_COALITIONS = 100_000
 """How many interchangeable coalitions may be asked for: a line of text should not fill the memory."""
@@ -479,7 +479,7 @@ def settled(declared: Options) -> Options:
     if options["utility_range"] is None and sigma is None:
         options["utility_range"] = (-1.0, 1.0)
     low, high = fixed_range(options["utility_range"], neutral, sigma)
-    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:  # the squares of others are beyond what doubles hold
+    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:
         raise InputError(
             f"utilities between {number(low)} and {number(high)}: expected {said('utility_range')} and "
             f"{said('sigma')} with an extent between {1 / WIDEST_RANGE:g} and {WIDEST_RANGE:g}; use another unit"

@@ -6,6 +6,8 @@ the other, or that lie on different machines, are reduced one by one and added.
 
 import hashlib
 import json
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -320,16 +322,17 @@ class Statistics:
         """Read a file that `save` wrote, refusing anything else and anything damaged."""
         place = checks.path(path, "statistics")
         try:
-            with place.open("rb") as file, np.load(file, allow_pickle=False) as content:
+            with warnings.catch_warnings(), place.open("rb") as file, np.load(file, allow_pickle=False) as content:
+                warnings.simplefilter("error")  # NumPy warns where it can still make sense of a damaged description
                 header = parse_json(content["header"].tobytes().decode())
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error):
+        except _DAMAGED:
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
-        if not isinstance(header, dict) or header.get("format") not in {FORMAT, *OLDER}:
+        if not isinstance(header, dict) or header.get("format") not in (FORMAT, *OLDER):
             kept = header.get("format") if isinstance(header, dict) else header
-            raise InputError(f'{path}: the format is {kept!r}, expected "{FORMAT}"')
+            raise InputError(f'{path}: the format is {checks.shown(kept)}, expected "{FORMAT}"')
         try:
             expected = header.pop("sha256")
             if _digest(header if header["format"] == FORMAT else header["setting"], arrays) != expected:
@@ -380,6 +383,12 @@ def _added(ours: Statistics, theirs: Statistics, setting: Setting) -> IntArray |
         found[place] = added(found[place], one.attendance)
     return found
 
+
+_DAMAGED = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError,
+    tokenize.TokenError, UserWarning, RecursionError, MemoryError, OverflowError, NotImplementedError,
+)  # fmt: skip
+"""What NumPy and the standard library make of damaged archives and of arrays whose description is damaged."""
 
 _HALF, _ORDERED = "half", "ordered"
 
