@@ -68,6 +68,8 @@ class Workbook:
         """Open a file, or say in one sentence why it cannot be read."""
         import python_calamine as calamine  # here, to keep `import coterie` light
 
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
         try:
             book = calamine.CalamineWorkbook.from_path(str(path))
         except calamine.PasswordError:

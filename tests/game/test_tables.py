@@ -139,3 +139,8 @@ def test_rules_in_a_spreadsheet(tmp_path):
     assert "row 5: max-moves was there before" in str(refused.value)
     with pytest.raises(InputError, match="one that says which rule it is, called rule"):
         Rules.load(workbook(tmp_path / "other.xlsx", {"Rules": [["a", "b", "c"], [1, 2, 3]]}))
+
+
+def test_a_spreadsheet_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"today.xlsx: no such file"):
+        read_strategy(tmp_path / "today.xlsx")
