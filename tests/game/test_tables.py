@@ -143,4 +143,4 @@ def test_rules_in_a_spreadsheet(tmp_path):
 
 def test_a_spreadsheet_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match=r"today.xlsx: no such file"):
-        read_strategy(tmp_path / "today.xlsx")
+        read_strategy(tmp_path / "today.xlsx", ["a"], ["x"])
