@@ -201,7 +201,7 @@ def test_own_games_have_a_known_truth(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"methods": ("paper", "autp")}, "unknown method in figure 'mine' 'autp'; known are: paper, monte carlo, auto"),
+        ({"methods": ("paper", "autp")}, r"unknown method in figure 'mine' 'autp'; did you mean 'auto'\? Known are"),
         ({"beside": ("luck",)}, "unknown method in figure 'mine' 'luck'"),
         ({"methods": ()}, "no methods"),
         ({"name": "a/b"}, "becomes that of files"),
