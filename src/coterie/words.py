@@ -14,6 +14,10 @@ Spelling = Callable[[Mapping[str, Any]], str]
 """Writes options as a caller would; a value of `...` stands for the option without one."""
 
 
+UNKNOWN = "not known"
+"""In place of a value that nobody knows."""
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun.
 
@@ -21,6 +25,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     ('1 pair', '1,200 pairs', '2 have')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def some(names: Iterable[str], most: int) -> str:
+    """Return names as a list, the first few of many.
+
+    >>> some("abcd", 2), some("ab", 2)
+    ('a, b and 2 more', 'a, b')
+    """
+    listed = list(names)
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def signed(value: float) -> str:

@@ -24,8 +24,7 @@ from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
-from coterie.learn.comparison import listed
-from coterie.learn.result import Result, Search
+from coterie.learn.result import NAMED, Result, Search
 from coterie.learn.warnings import chosen_before
 from coterie.learn.wishes import default_stability, wishes_about
 from coterie.log.log import Log, as_log
@@ -33,7 +32,7 @@ from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said
+from coterie.words import said, some
 
 GIVEN = Search("given", "given", 0, 0, 0.0)
 
@@ -224,10 +223,10 @@ class Given:
                 if rules.staff is not None:
                     absent = [name for name in missing if name not in rules.staff or name in unknown]
                     if nowhere := [name for name in absent if name in rules.staff]:
-                        notes.append(f"in {label} these newcomers are nowhere: {listed(nowhere)}")
+                        notes.append(f"in {label} these newcomers are nowhere: {some(nowhere, NAMED)}")
                     if strangers := [name for name in actions if name not in agents]:
                         notes.append(
-                            f"{label} holds people whom neither the log nor the staff knows: {listed(strangers)}"
+                            f"{label} holds people whom neither the log nor the staff knows: {some(strangers, NAMED)}"
                         )
                     kept = {name: where for name, where in actions.items() if name in agents}
                     content = {"actions": kept | {name: [] for name in absent}}

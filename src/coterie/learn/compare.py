@@ -35,16 +35,16 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import Given, refuse_known, taken_over
-from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, listed
+from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
 from coterie.learn.options import DRAWS, RANGE
-from coterie.learn.result import Result
+from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import cautions
 from coterie.learn.wishes import Wishes, known_people, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.log.names import about_known
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said
+from coterie.words import said, some
 
 
 def compare(
@@ -267,7 +267,7 @@ def _named(agents: Sequence[str], chosen: BoolArray) -> tuple[str, ...]:
 def _newcomers(names: Sequence[str], min_samples: int) -> list[str]:
     if not names or min_samples > 0:
         return []
-    wide = f"the log knows nothing of {listed(names)}, so what is sure of everybody together is wide"
+    wide = f"the log knows nothing of {some(names, NAMED)}, so what is sure of everybody together is wide"
     return [f"{wide}; {said(min_samples=1)} leaves them out of sums and certificates"]
 
 
@@ -288,7 +288,7 @@ def _certificate(
     ]
     notes = []
     if added and own:
-        notes.append(f"sets that are not among what people may do were added for {listed(own)}")
+        notes.append(f"sets that are not among what people may do were added for {some(own, NAMED)}")
     against: Against = wishes.against(spaces)
     try:
         if against.is_plain:

@@ -1,6 +1,6 @@
 """What `learn` and `certify` find: the contract's result file, and the same in Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from os import PathLike
@@ -25,7 +25,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import data_frame, html_table, percent, signed
+from coterie.words import UNKNOWN, data_frame, html_table, percent, signed, some
 
 FORMAT = "coterie.result/1"
 
@@ -249,7 +249,7 @@ class Result:
         if found.known_gap is None or found.known_gap == float("inf"):
             return ""
         sure = f"with {percent(1 - found.delta)} confidence, {self.nobody_gains(found.known_gap, 'nobody else')}"
-        return f"There are no data of {_some(found.newcomers)}. Leaving their moves aside, {sure}."
+        return f"There are no data of {some(found.newcomers, NAMED)}. Leaving their moves aside, {sure}."
 
     def nobody_gains(self, gap: float, who: str | None = None) -> str:
         """Word that a gap is at most so much."""
@@ -270,8 +270,8 @@ class Result:
             if self.parameters.get("min_samples")
             else ""
         )
-        parts = [f"not counted{few}: {_some(rare)}"] if rare else []
-        return "; " + "; ".join([*parts, *([f"not on the staff: {_some(gone)}"] if gone else [])])
+        parts = [f"not counted{few}: {some(rare, NAMED)}"] if rare else []
+        return "; " + "; ".join([*parts, *([f"not on the staff: {some(gone, NAMED)}"] if gone else [])])
 
     def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
@@ -302,7 +302,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import UNKNOWN, people_rows, recommendation
+        from coterie.learn.summary import people_rows, recommendation
 
         told = [recommendation(self), self.caveat(), self.sentence(), self.among_known()]
         rows = [
@@ -421,11 +421,6 @@ class Result:
         content = read_json(path)
         with naming(path):
             return cls.from_json(content)
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return names as a list, the first few of many."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _with_strategy(kind: Any, data: Any, where: str, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Any:

@@ -4,14 +4,13 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 """
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from coterie.game.strategy import Strategy
 from coterie.learn.result import NAMED, Result
-from coterie.words import counted, number, percent, signed
+from coterie.words import UNKNOWN, counted, number, percent, signed, some
 
 GLOSSARY: dict[str, str] = {
     "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
@@ -112,9 +111,6 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
-UNKNOWN = "not known"
-"""In place of a value that nobody knows."""
-
 NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
 
 
@@ -152,7 +148,7 @@ def who_stays(result: Result) -> str:
     if not stay or not undecided:
         return ""
     sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
-    return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided)}."
+    return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided, NAMED)}."
 
 
 def vacuous(result: Result) -> str:
@@ -170,12 +166,6 @@ def likely(result: Result) -> str:
     if result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
         return ""
     return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
-
-
-def some(names: Iterable[str], most: int = NAMED) -> str:
-    """Return names as a list, the first few of many."""
-    listed = list(names)
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def kind_of_proof(result: Result) -> str:

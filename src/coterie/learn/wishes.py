@@ -25,7 +25,7 @@ from coterie.game.strategy import Strategy, read_strategy_content
 from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.words import in_order, said
+from coterie.words import in_order, said, some
 
 Goal = Literal["value", "stability", "fairness"]
 """What is recommended: the largest expected value among what is not beaten, the smallest certificate, or the
@@ -34,6 +34,9 @@ largest expected value of whoever is worst off."""
 
 LISTED = 10
 """How many names a sentence shows."""
+
+TEAMS = (list, tuple, frozenset)
+"""In these a person's teams are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +103,7 @@ def wishes_about(
     any_size
         Whether coalitions larger than any seen may be recommended.
     """
-    given = as_rules(rules)
-    given, renamed = known_people(given, statistics.agents)
+    given, renamed = known_people(as_rules(rules), statistics.agents)
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     added = tuple(name for name in given.staff or () if name not in statistics.agents)
@@ -193,12 +195,12 @@ def _assigned(
     agents, coalitions = setting.agents, setting.coalitions
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
-    called = ""
+    called: list[str] = []
     if setting.pool_coalitions:
         actions, called = _renamed(actions, coalitions)
     else:
-        actions = _with_known_teams(actions, coalitions)
-    notes = [*_strangers(actions, agents, rules, new), *([called] if called else [])]
+        actions = _named(actions, as_known(_teams_in(actions), coalitions))
+    notes = [*_strangers(actions, agents, rules, new), *called]
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
@@ -219,57 +221,51 @@ def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, 
     staff = agents if rules.staff is None else rules.staff
     missing = [name for name in agents if name in staff and name not in actions]
     meant = {name: checks.same_but_for_signs(name, missing) for name in strangers if isinstance(name, str)}
-    if rules.staff is None or any(meant.values()):
-        wrong = strangers if rules.staff is None else [name for name in strangers if meant.get(name)]
-        told = [
-            f"{checks.shown(name)}{f' (did you mean {like!r}?)' if like else ''}"
-            for name in wrong[:LISTED]
-            for like in [meant.get(name) or (checks.similar(name, agents) if isinstance(name, str) else None)]
-        ]
-        if wrong:
-            more = f" and {len(wrong) - LISTED} more" if len(wrong) > LISTED else ""
-            raise InputError(
-                f"today's assignment names people whom the log does not know: {', '.join(told)}{more}; whoever is new "
-                f"is named by {said('staff')}"
-            )
+    wrong = strangers if rules.staff is None else [name for name in strangers if meant.get(name)]
+    if wrong:
+        told = []
+        for name in wrong:
+            like = meant.get(name) or (checks.similar(name, agents) if isinstance(name, str) else None)
+            told.append(checks.shown(name) + (f" (did you mean {like!r}?)" if like else ""))
+        raise InputError(
+            f"today's assignment names people whom the log does not know: {some(told, LISTED)}; whoever is new is "
+            f"named by {said('staff')}"
+        )
     notes = []
     if strangers:
-        notes.append(
-            f"people in today's table whom neither the log nor the staff knows are left out: {_some(strangers)}"
-        )
+        left_out = some(map(str, strangers), LISTED)
+        notes.append(f"people in today's table whom neither the log nor the staff knows are left out: {left_out}")
     if missing := [name for name in missing if name not in new]:
         notes.append(
-            f"{len(missing)} of {len(list(staff))} people are not in today's table, and count as in no team today: "
-            f"{_some(missing)}"
+            f"{len(missing)} of {len(staff)} people are not in today's table, and count as in no team today: "
+            f"{some(missing, LISTED)}"
         )
     return notes
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(map(str, names[:LISTED])) + more
+def _named(actions: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return today's teams under other names; what is no list of names stays as it is, to be refused later."""
+    return {
+        agent: [names.get(name, name) if isinstance(name, str) else name for name in where]
+        if isinstance(where, TEAMS)
+        else where
+        for agent, where in actions.items()
+    }
 
 
-def _with_known_teams(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> dict[str, Any]:
-    """Return the same with names of teams that differ in case or spaces only as the log has them."""
-
-    def known(where: Any) -> Any:
-        if not isinstance(where, (list, tuple, frozenset)):
-            return where
-        renamed = as_known((name for name in where if isinstance(name, str)), coalitions)
-        return [renamed.get(name, name) if isinstance(name, str) else name for name in where]
-
-    return {agent: known(where) for agent, where in actions.items()}
+def _teams_in(actions: Mapping[str, Any]) -> set[str]:
+    listed = (where for where in actions.values() if isinstance(where, TEAMS))
+    return {name for where in listed for name in where if isinstance(name, str)}
 
 
-def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[Mapping[str, Any], str]:
+def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[Mapping[str, Any], list[str]]:
     """Return today's teams under the names of interchangeable coalitions, where they have others, and which is which.
 
     A name that a coalition has stays.
     """
-    named = {name for where in actions.values() if isinstance(where, (list, tuple, frozenset)) for name in where}
-    if named <= set(coalitions) or not all(isinstance(name, str) for name in named):
-        return actions, ""
+    named = _teams_in(actions)
+    if named <= set(coalitions):
+        return actions, []
     if len(named) > len(coalitions):
         asked = said(coalitions=len(named))
         raise InputError(
@@ -277,9 +273,5 @@ def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[M
         )
     others = in_order(named - set(coalitions))
     number = dict(zip(others, (name for name in coalitions if name not in named), strict=False))
-    changed = {
-        agent: [number.get(name, name) for name in where] if isinstance(where, (list, tuple, frozenset)) else where
-        for agent, where in actions.items()
-    }
     listed = ", ".join(f"{name} is {number[name]}" for name in others)
-    return changed, f"coalitions are interchangeable here, and today's have other names: {listed}"
+    return _named(actions, number), [f"coalitions are interchangeable here, and today's have other names: {listed}"]

@@ -31,7 +31,6 @@ from coterie.learn.summary import (
     likely,
     per_whom,
     recommendation,
-    some,
     vacuous,
     what_would_help,
     who_stays,
@@ -39,7 +38,7 @@ from coterie.learn.summary import (
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.statistics.statistics import Statistics
-from coterie.words import counted, interval, number, percent, signed
+from coterie.words import counted, interval, number, percent, signed, some
 
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""

@@ -13,8 +13,8 @@ from typing import Any
 
 from coterie.files import defused, is_formula
 from coterie.learn.result import Result
-from coterie.learn.summary import UNKNOWN, against_today, kind_of_proof, people_rows, recommendation, who_stays
-from coterie.words import signed
+from coterie.learn.summary import against_today, kind_of_proof, people_rows, recommendation, who_stays
+from coterie.words import UNKNOWN, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
