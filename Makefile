@@ -6,14 +6,16 @@ RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
 WORKERS ?= auto
 
-.PHONY: help demo test test-fast lint bench docs clean
+.PHONY: help demo test test-fast lint bench fuzz figures docs clean
 
 help:
-	@echo "make demo       set up and run the main job on built-in data"
+	@echo "make demo       set up, then teams and a report for a firm that is made up: half a minute"
 	@echo "make test       set up, then lint, type check, and run all tests with coverage"
-	@echo "make test-fast  the tests that are quick: a minute and a half on two cores"
+	@echo "make test-fast  the tests that are quick: about six minutes on two cores"
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
+	@echo "make fuzz       give every reader inputs that are almost right, for ten minutes; runs add up in build/fuzz.json"
+	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove the virtual environment and everything built"
 
@@ -48,6 +50,17 @@ test-fast: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(DEV_READY)
+	@# More of it: make fuzz FUZZ="--seconds 36000", one reader alone: make fuzz FUZZ="xlsx --executions 1000".
+	PYTHONPATH=tests nice -n 19 $(BIN)/python -m fuzz $(FUZZ)
+
+figures: $(DEV_READY)
+	@# Finished games of this version stay in build/figures, so that an interrupted run goes on where it stopped:
+	@# after a change to what they are computed with, remove build/figures/cells first.
+	$(BIN)/coterie reproduce all --out build/figures
+	cp build/figures/*.csv build/figures/*.png build/figures/summary.json docs/paper/figures/
+	$(BIN)/python tools/paper/page.py docs/paper/figures docs/paper/results.md
 
 docs: $(DEV_READY)
 	@# Not --quiet: mkdocs then counts no warnings, and --strict does nothing.

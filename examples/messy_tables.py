@@ -3,9 +3,10 @@
     python examples/messy_tables.py FOLDER
 
 `firm.xlsx`: colleagues rate each other both ways in areas, month by month, under a title; a name has two spellings,
-some cells are blank, months are dates, a second sheet holds notes. `class.csv`: what pupils got at their table each
-week, as Excel in Germany saves it: Windows letters, semicolons, decimal commas, a trailing empty row, a pupil alone.
-`hackathon.xlsx`: scores of teams, members listed in one cell.
+some cells are blank or say n/a, months are dates, a second sheet holds notes. `class.csv`: what pupils got at their
+table each week, as Excel in Germany saves it: Windows letters, semicolons, decimal commas, a trailing empty row, a
+pupil alone. `hackathon.xlsx`: scores of teams, members listed in one cell, in two ways. Beside them `today.xlsx`, who
+is in which area of the firm now, and `pupils.csv`, who is in the class.
 """
 
 import sys
@@ -41,6 +42,8 @@ def firm(path: Path, months: int = 24) -> None:
                     sheet.write_row(row, 1, [AREAS[l], name, PEOPLE[j]])
                     if rng.random() > 0.03:  # a few did not answer
                         sheet.write(row, 4, stars)
+                    elif month % 2:
+                        sheet.write(row, 4, "n/a")
                     row += 1
     book.add_worksheet("Notes").write(0, 0, "Asked on the last Friday of each month.")
     book.close()
@@ -87,13 +90,35 @@ def hackathon(path: Path, events: int = 80) -> None:
             pairs = [(i, j) for a, i in enumerate(team) for j in team[a + 1 :]]
             each = [np.clip(liking[i, j] + rng.normal(0, 1), 0, 10) for i, j in pairs]
             score = round(float(np.mean(each)), 1) if each else 5.0
-            listed = ", ".join(PEOPLE[i] for i in team)
+            listed = (" & " if event % 5 == 0 else ", ").join(PEOPLE[i] for i in team)
             sheet.write_row(row, 0, [event, f"Team {'ABCD'[t]}", listed, score])
             row += 1
     book.close()
 
 
-TABLES = {"firm.xlsx": firm, "class.csv": school_class, "hackathon.xlsx": hackathon}
+def today(path: Path) -> None:
+    """Write who is in which area of the firm now."""
+    each = len(PEOPLE) // len(AREAS)
+    book = xlsxwriter.Workbook(path)
+    sheet = book.add_worksheet("Now")
+    sheet.write_row(0, 0, ["Person", "Area", "Since"])
+    for i, name in enumerate(PEOPLE):
+        sheet.write_row(i + 1, 0, [name, AREAS[i // each], 2020 + i % 4])
+    book.close()
+
+
+def pupils(path: Path) -> None:
+    """Write who is in the class, which is everybody but the guest."""
+    path.write_text("\n".join(["name", *PUPILS, ""]), encoding="utf-8")
+
+
+TABLES = {
+    "firm.xlsx": firm,
+    "class.csv": school_class,
+    "hackathon.xlsx": hackathon,
+    "today.xlsx": today,
+    "pupils.csv": pupils,
+}
 
 
 if __name__ == "__main__":

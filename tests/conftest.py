@@ -15,16 +15,32 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import map_rows
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Spark takes many seconds to start: whatever needs it is slow, and shares one worker and its session."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("spark"))
+def pytest_itemcollected(item):
+    """Spark takes many seconds to start: whatever needs it is slow, and shares one worker and its session.
+
+    Items are marked as they are collected, before xdist looks at them.
+    """
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A test or script that the map of the paper cites must run the functions that the map says it is about."""
+    check = map_rows.check_of(item.nodeid)
+    if check not in map_rows.cited():
+        return (yield)
+    with map_rows.traced(map_rows.requirements(check)) as left:
+        result = yield
+    missing = "; ".join(what for what, _ in left)
+    assert not missing, f"docs/paper/paper-map.md cites {check}, which does not run {missing}"
+    return result
 
 
 @dataclass(frozen=True)
@@ -261,7 +277,6 @@ def spark():
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }.items():
         session.conf.set(key, value)
     yield session

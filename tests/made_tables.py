@@ -15,7 +15,7 @@ def made(figure, certificate):
     rows = []
     for panel, cell in figure.cells:
         for samples in figure.samples:
-            for method in figure.methods:
+            for method in figure.tabled:
                 value = certificate(cell, samples, method)
                 row = Row(cell.feedback, cell.model, cell.policy, cell.n, cell.k, cell.actions, cell.seed, samples,
                           method, value, 0.0, 1, 0.5)  # fmt: skip

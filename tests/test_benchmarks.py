@@ -25,7 +25,7 @@ def test_the_calibration_page_is_that_of_its_data(tmp_path):
 @pytest.mark.slow
 def test_a_calibration_goes_on_where_it_stopped(tmp_path):
     words = ("--logs", 4, "--only", "bandit signs", "--agents", 3, "--folder", tmp_path)
-    assert "bandit signs 3" in run("calibration", *words)
+    assert "4 logs a setting" in run("calibration", *words)
     kept = (tmp_path / "calibration.jsonl").read_text()
     lines = [json.loads(line) for line in kept.splitlines()]
     names = {line["certificate"] for line in lines}
@@ -84,15 +84,6 @@ def test_where_an_assumption_fails_is_told_apart(tmp_path):
 
 
 @pytest.mark.slow
-def test_cells_of_fewer_logs_are_made_anew(tmp_path):
-    words = ("--only", "ties", "--agents", 3, "--folder", tmp_path)
-    run("calibration", "--logs", 2, *words)
-    run("calibration", "--logs", 3, *words)
-    lines = [json.loads(line) for line in (tmp_path / "calibration.jsonl").read_text().splitlines()]
-    assert {line["logs"] for line in lines} == {3}
-
-
-@pytest.mark.slow
 def test_the_page_about_teams_is_that_of_its_data(tmp_path):
     (tmp_path / "team_calibration.jsonl").write_bytes((FOLDER / "team_calibration.jsonl").read_bytes())
     run("team_calibration", "--page-only", "--folder", tmp_path)
@@ -100,18 +91,21 @@ def test_the_page_about_teams_is_that_of_its_data(tmp_path):
 
 
 @pytest.mark.slow
-def test_logs_of_teams_are_added_to_those_that_are_there(tmp_path):
-    for folder, lengths in (("once", [3]), ("twice", [2, 3, 3])):
+@pytest.mark.parametrize(
+    ("script", "which"),
+    [("calibration", ("--only", "ties", "--agents", 3)), ("team_calibration", ("--only", "no rules; swap"))],
+)
+def test_logs_are_added_to_those_that_are_there(tmp_path, script, which):
+    for folder, lengths in (("once", [2]), ("twice", [1, 2, 2])):
         (tmp_path / folder).mkdir()
         for logs in lengths:
-            words = ("--logs", logs, "--only", "no rules; swap", "--processes", 1, "--folder", tmp_path / folder)
-            said = run("team_calibration", *words)
+            said = run(script, "--logs", logs, *which, "--processes", 1, "--folder", tmp_path / folder)
     assert not said  # nothing was left to do
     once, twice = (
-        [json.loads(line) for line in (tmp_path / folder / "team_calibration.jsonl").read_text().splitlines()]
+        [json.loads(line) for line in (tmp_path / folder / f"{script}.jsonl").read_text().splitlines()]
         for folder in ("once", "twice")
     )
-    assert {line["logs"] for line in once} == {3}
+    assert {line["logs"] for line in once} == {2}
     assert len(once) == len(twice)
     for one, two in zip(once, twice, strict=True):
         assert one | {"slack": 0} == two | {"slack": 0}

@@ -74,3 +74,14 @@ def test_a_seed_can_be_written_down():
     assert checks.seed(np.random.default_rng(0)) == checks.seed(np.random.default_rng(0))
     with pytest.raises(InputError, match="random_state: expected a whole number, None or"):
         checks.seed("1", "random_state")
+
+
+def test_what_was_probably_meant():
+    people = ["Bruno Keller", "Carmen D\u00edaz", "Frank O'Neill", "Ada"]
+    for typed, meant in {"Bruno Keler": 0, "Carmen Diaz": 1, "Diaz, Carmen": 1, "Frank O\u2019Neill": 2}.items():
+        assert checks.similar(typed, people) == people[meant]
+        with pytest.raises(InputError, match=r"unknown person .*; did you mean .*\? Known are: Bruno"):
+            checks.index_of(typed, people, "person")
+    assert checks.similar("Zoe", people) is None
+    assert checks.same_but_for_signs("Bruno Keler", people) is None
+    assert checks.same_but_for_signs("Frank O\u2019Neill", people) == "Frank O'Neill"

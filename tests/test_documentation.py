@@ -4,12 +4,18 @@ import ast
 import doctest
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
+import command_pages
+import pictures
+from coterie.learn.summary import GLOSSARY
 from test_architecture import ROOMS, TOOLS
 
 ROOT = Path(__file__).parent.parent
@@ -20,38 +26,121 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def commands(page):
-    """Yield (command, expected output) of the page's console blocks."""
+    """Yield (command, expected output) of the page's console blocks, but for what make does."""
     for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = part.partition("\n")
-            yield command.split("  #")[0].strip(), expected
+            if not command.startswith("make "):
+                yield command.split("  #")[0].strip(), expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if list(commands(page))], ids=lambda page: page.name)
-def test_commands_do_what_the_page_shows(page, tmp_path):
+SHOWN = {page: list(commands(page)) for page in PAGES if page.parent.name != "cases" and any(commands(page))}
+"""Commands of pages, and what they should print. Case studies need data: test_case_studies.py runs theirs."""
+GIVEN = {page: tuple(command for command, _ in shown) for page, shown in SHOWN.items()}
+BEGINNINGS = Counter(given[:length] for given in GIVEN.values() for length in range(len(given) + 1))
+"""How many pages begin with these commands."""
+
+
+def with_its_like(page):
+    """Keep pages that begin alike on one worker, where they share what they begin with."""
+    first = next(other for other in GIVEN if GIVEN[other][0] == GIVEN[page][0])
+    return pytest.param(page, id=page.name, marks=pytest.mark.xdist_group(f"pages like {first.name}"))
+
+
+@pytest.fixture(scope="session")
+def after(tmp_path_factory):
+    """Return what the last of some commands did, in a folder where all of them were run, each once for all pages."""
+    start = tmp_path_factory.mktemp("pages") / "start"
+    start.mkdir()
+    (start / "examples").symlink_to(ROOT / "examples")
+    kept = {(): (start, None)}
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "80",
+        "OPENBLAS_NUM_THREADS": "1",  # pages run beside each other: more threads would wait for each other
     }
-    for command, expected in commands(page):
-        if command.startswith("make "):
-            assert f"\n{command.split()[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
-            continue
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+
+    def run(given):
+        if given not in kept:
+            run(given[:-1])
+            folder, _ = kept[given[:-1]]
+            if BEGINNINGS[given] < BEGINNINGS[given[:-1]]:  # other pages go on from the same folder
+                folder = shutil.copytree(folder, start.parent / str(len(kept)), symlinks=True)
+            done = subprocess.run(
+                given[-1],
+                shell=True,
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            kept[given] = folder, done
+        return kept[given][1]
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [with_its_like(page) for page in SHOWN])
+def test_commands_do_what_the_page_shows(page, after):
+    for number, (command, expected) in enumerate(SHOWN[page], 1):
+        done = after(GIVEN[page][:number])
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         assert set(expected.split()) != {"..."}, f"{command}: show at least one line of what it prints"
         assert doctest.OutputChecker().check_output(expected, done.stdout, FLAGS), f"{command}\n{done.stdout}"
+
+
+def test_everything_to_make_is_in_the_makefile():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    blocks = [
+        block
+        for page in PAGES
+        for block in re.findall(
+            r"^```(?:console|sh)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        )
+    ]
+    named = re.findall(r"^(?:\$ )?make ([\w-]+)", "".join(blocks), re.MULTILINE)
+    assert {"demo", "test", "docs"} <= set(named)
+    assert all(f"\n{word}:" in makefile for word in named)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nobody_reads_marks_of_doctest(page):
+    assert "<BLANKLINE>" not in page.read_text(encoding="utf-8")
+
+
+def test_pages_of_commands_are_what_the_command_line_says():
+    folder = ROOT / "docs" / "commands"
+    made = command_pages.pages()
+    assert set(made) == {page.name for page in folder.iterdir()}
+    for name, content in made.items():
+        assert (folder / name).read_text(encoding="utf-8") == content, f"{name}: run python tools/docs/command_pages.py"
+
+
+@pytest.mark.parametrize("name", command_pages.EXAMPLES)
+def test_examples_of_commands_have_options_that_exist(name):
+    page = command_pages.pages()[f"{name}.md"]
+    for example in command_pages.EXAMPLES[name]:
+        assert example.startswith(f"coterie {name}")
+        assert all(f"`{option} " in page or f"`{option}`" in page for option in re.findall(r"--[\w-]+", example)), (
+            example
+        )
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_pictures_are_what_the_script_draws(name):
+    drawn = pictures.PICTURES[name]()
+    assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8") == drawn
+    ET.fromstring(drawn)
+
+
+def test_the_glossary_has_the_words_of_results():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    for word, meaning in GLOSSARY.items():
+        assert f"| {word} | {meaning} |" in page
 
 
 def test_links_lead_somewhere():

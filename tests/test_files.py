@@ -1,15 +1,36 @@
 import json
 import math
+import os
+import signal
 import stat
+import subprocess
+import sys
+import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
 import pytest
 
+import coterie
 from coterie import InputError
-from coterie.files import parse_csv, parse_json, read_json, record, split_header, to_json, whole_file, whole_folder
+from coterie.files import (
+    LOCK,
+    is_unfinished,
+    parse_csv,
+    parse_json,
+    read_json,
+    record,
+    split_header,
+    temporary_folder,
+    to_json,
+    whole_file,
+    whole_folder,
+)
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -24,6 +45,180 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     assert stat.S_IMODE(target.stat().st_mode) & 0o400
     with pytest.raises(InputError, match="is a folder"), whole_file(tmp_path):
         pass
+
+
+def test_a_file_keeps_its_permissions(tmp_path):
+    secret, other = tmp_path / "secret.json", tmp_path / "other.json"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    with whole_file(secret) as temporary:
+        temporary.write_text("new")
+    assert (secret.read_text(), stat.S_IMODE(secret.stat().st_mode)) == ("new", 0o600)
+    before = os.umask(0o027)
+    try:
+        with whole_file(other):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(other.stat().st_mode) == 0o640
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "far").mkdir()
+    target, link, to_nothing = tmp_path / "far" / "a.json", tmp_path / "a.json", tmp_path / "b.json"
+    target.write_text("old")
+    link.symlink_to("far/a.json")
+    to_nothing.symlink_to("far/b.json")
+    for one in (link, to_nothing):
+        with whole_file(one) as temporary:
+            temporary.write_text("new")
+        assert one.is_symlink()
+    assert (target.read_text(), (tmp_path / "far" / "b.json").read_text()) == ("new", "new")
+    with pytest.raises(RuntimeError), whole_file(link):
+        raise RuntimeError
+    assert target.read_text() == "new"
+    (tmp_path / "round.json").symlink_to("round.json")
+    with pytest.raises(InputError, match="cannot be written"), whole_file(tmp_path / "round.json"):
+        pass
+    assert sorted(file.name for file in (tmp_path / "far").iterdir()) == ["a.json", "b.json"]
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    pipe, read = tmp_path / "pipe.json", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    with whole_file(pipe) as temporary:
+        temporary.write_text("whole")
+    reader.join(10)
+    assert read == ["whole"]
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(("kind", "taken"), [(stat.S_IFCHR, True), (stat.S_IFBLK, False), (stat.S_IFSOCK, False)])
+def test_devices_are_never_replaced(tmp_path, monkeypatch, kind, taken):
+    device = tmp_path / "device"
+    device.write_text("")
+    inode, true = device.stat().st_ino, Path.stat
+
+    def disguised(self, **options):
+        found = true(self, **options)
+        return SimpleNamespace(st_mode=kind | 0o666) if self == device else found
+
+    monkeypatch.setattr(Path, "stat", disguised)
+    if taken:
+        with whole_file(device) as temporary:
+            temporary.write_text("whole")
+    else:
+        with pytest.raises(InputError, match="is a disk or a socket"), whole_file(device):
+            pass
+    monkeypatch.undo()
+    assert (device.stat().st_ino, device.read_text()) == (inode, "whole" if taken else "")
+
+
+def test_what_appears_is_on_the_disk(tmp_path, monkeypatch):
+    done, fsync, replace = [], os.fsync, Path.replace
+
+    def watched(handle):
+        done.append(Path(f"/proc/self/fd/{handle}").readlink().name)
+        fsync(handle)
+
+    def moved(self, target):
+        done.append("moved")
+        return replace(self, target)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc")
+    monkeypatch.setattr(os, "fsync", watched)
+    monkeypatch.setattr(Path, "replace", moved)
+    with whole_file(tmp_path / "a.json") as temporary:
+        temporary.write_text("1")
+    assert done == ["a.json", "moved", tmp_path.name]
+    done.clear()
+    with whole_folder(tmp_path / "log") as temporary:
+        (temporary / "pairs.csv").write_text("1")
+    assert (done[0], done[-2:]) == ("pairs.csv", ["moved", tmp_path.name])
+
+
+def killed(script, *arguments):
+    """Run a script that kills itself."""
+    found = subprocess.run([sys.executable, "-c", script, *map(str, arguments)], check=False, capture_output=True)
+    assert found.returncode == -signal.SIGKILL, found.stderr
+
+
+KILLED_WHILE_MOVING = """
+import os, signal, sys
+from pathlib import Path
+from coterie.files import whole_folder
+rename = Path.rename
+def dying(self, target):
+    if self.name == "pairs.csv":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rename(self, target)
+Path.rename = dying
+with whole_folder(sys.argv[1]) as made:
+    for name in ("memberships.csv", "pairs.csv"):
+        (made / name).write_text("x")
+"""
+
+
+def test_what_a_killed_run_left_in_a_folder_is_not_taken_for_a_log(tmp_path):
+    killed(KILLED_WHILE_MOVING, tmp_path)
+    assert (tmp_path / "memberships.csv").exists()
+    assert is_unfinished(tmp_path)
+    with pytest.raises(InputError, match="was being written when that was cut short"):
+        coterie.read_log(tmp_path)
+    with whole_file(tmp_path / "teams.csv") as made:
+        made.write_text("of the user")
+    assert is_unfinished(tmp_path)
+    with pytest.raises(InputError, match="is not an empty folder"), whole_folder(tmp_path):
+        pass
+    assert (tmp_path / "memberships.csv").exists()
+    (tmp_path / "teams.csv").unlink()
+    with whole_folder(tmp_path) as made:
+        (made / "pairs.csv").write_text("whole")
+    assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]
+    assert not is_unfinished(tmp_path)
+
+
+@pytest.mark.parametrize("moved", ['["../mine"]', '["/{}/mine"]', "5", "[5]", "[[", '["other.txt"]'])
+def test_what_is_said_to_have_been_moved_is_not_believed(tmp_path, moved):
+    (tmp_path / "mine").mkdir()
+    planted = tmp_path / "out" / ".coterie-unfinished-abcdefgh"
+    planted.mkdir(parents=True)
+    (planted / LOCK).touch()
+    (planted / "moving.json").write_text(moved.replace("{}", str(tmp_path)))
+    (tmp_path / "out" / "mine.txt").touch()
+    with pytest.raises(InputError, match="is not an empty folder"), whole_folder(tmp_path / "out"):
+        pass
+    assert (tmp_path / "mine").is_dir()
+    assert (tmp_path / "out" / "mine.txt").exists()
+
+
+KILLED_WITH_A_COPY = """
+import os, signal, sys
+from pathlib import Path
+from coterie.files import temporary_folder
+with temporary_folder() as made:
+    (made / "pairs.parquet").write_text("x")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_run_left_among_temporary_files_goes_at_the_next_start(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    killed(KILLED_WITH_A_COPY)
+    (left,) = tmp_path.iterdir()
+    assert (left / "pairs.parquet").exists()
+    (tmp_path / "coterie-mine").mkdir()  # of the user, or results that could not be written elsewhere
+    (tmp_path / "coterie-mine" / ".lock").touch()  # as other tools make them
+    with temporary_folder() as ours:
+        assert not left.exists()
+        with temporary_folder() as another:  # that of a live process stays
+            assert ours.exists()
+            assert (another / LOCK).exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["coterie-mine"]
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path):
@@ -101,7 +296,12 @@ def test_folders_made_on_the_way_go_again_on_failure(tmp_path, whole):
     ("text", "message"),
     [
         ("[" * 100_000, "too deep"),
-        ("9" * 5000, "is not JSON"),
+        ("9" * 5000, "a whole number of 5000 digits"),
+        ('{"a": 1' + "0" * 400 + "}", "a whole number of 401 digits"),
+        ("[" * 65 + "]" * 65, "too deep"),
+        ('{"a": ' * 990 + "1" + "}" * 990, "too deep"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' occurs twice"),
+        ("[1e400]", "the number '1e400' is not finite"),
         ("{", "is not JSON"),
     ],
 )
@@ -115,13 +315,23 @@ def test_json_that_cannot_be_read_is_refused(tmp_path, text, message):
         read_json(tmp_path / "a.json")
 
 
+def test_json_within_the_limits_is_read(tmp_path, monkeypatch):
+    assert parse_json("[" * 64 + "]" * 64)
+    assert parse_json("9" * 300) == 10**300 - 1
+    (tmp_path / "a.json").write_text("[1, 2]")
+    assert read_json(tmp_path / "a.json") == [1, 2]
+    monkeypatch.setattr("coterie.files.LARGEST_TEXT", 5)
+    with pytest.raises(InputError, match=r"a.json: is larger than 5 bytes"):
+        read_json(tmp_path / "a.json")
+
+
 def test_csv_follows_the_contract():
-    expected = [(1, ["x", "p"]), (3, ["y\n z", "q\u2028r"])]
+    expected = [(2, ["x", "p"]), (4, ["y\n z", "q\u2028r"])]
     for separator in ",;\t":
         rows = ["P,Other,A", "p,1,x", "", 'q\u2028r,2,"y\n z"']
         text = "\r\n".join(rows).replace(",", separator)
         assert list(parse_csv(text, ("a", "p"))) == expected
-    assert list(parse_csv('"a";"p"\n"1,5";"2"\n', ("a", "p"))) == [(1, ["1,5", "2"])]
+    assert list(parse_csv('"a";"p"\n"1,5";"2"\n', ("a", "p"))) == [(2, ["1,5", "2"])]
     assert list(parse_csv("A,P\n", ("a", "p"))) == []
 
 
@@ -131,10 +341,10 @@ def test_csv_follows_the_contract():
         ("", "expected the columns a,p, once each, in the first line"),
         ("a,b\n1,2\n", "expected the columns a,p"),
         ("a,p,A\n1,2,3\n", "expected the columns a,p, once each"),
-        ("a,p\n1,2\n1\n", "row 2 below the header: expected 2 fields, got 1"),
-        ("a,p\n1,2,3\n", "row 1 below the header: expected 2 fields, got 3"),
-        ('a,p\n1,2\n"1,2\n', "row 2 below the header: is not CSV"),
-        ("a,p\n1," + "x" * 200_000, "row 1 below the header: is not CSV"),
+        ("a,p\n1,2\n1\n", "row 3: expected 2 fields, got 1"),
+        ("a,p\n1,2,3\n", "row 2: expected 2 fields, got 3"),
+        ('a,p\n1,2\n"1,2\n', "row 3: is not CSV"),
+        ("a,p\n1," + "x" * 200_000, "row 2: is not CSV"),
     ],
 )
 def test_csv_that_does_not_is_refused(text, message):

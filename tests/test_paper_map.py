@@ -4,15 +4,14 @@
 goes on counting lemmas, theorems, corollaries and equations).
 """
 
-import importlib
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+import map_rows
+from map_rows import MAP, ROOT, ROWS, checks_in, codes_of, functions_in, resolve
+
 PAGES = sorted((ROOT / "docs" / "paper").glob("*.md"))
-MAP = ROOT / "docs" / "paper" / "paper-map.md"
 ERRATA = ROOT / "docs" / "paper" / "errata.md"
 SCRIPTS = sorted((ROOT / "examples" / "paper").glob("*.py"))
 
@@ -128,38 +127,11 @@ STATEMENTS = [
 WITHOUT_FUNCTION = ("none (a step of a proof)", "none (a comment)")
 
 
-def rows():
-    """Yield (statements, what, functions, checks) of every row; Eq. 13-17 stands for five statements."""
-    for line in MAP.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if not line.startswith("| ") or cells[0] in {"statement", "---"}:
-            continue
-        assert len(cells) == 4, line
-        span = re.fullmatch(r"Eq\. (\d+)–(\d+)", cells[0])  # noqa: RUF001
-        names = [f"Eq. {i}" for i in range(int(span[1]), int(span[2]) + 1)] if span else [cells[0]]
-        yield names, *cells[1:]
-
-
-ROWS = list(rows())
 TEXTS = [
     page.read_text(encoding="utf-8")
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"))
 ]
 NAMES = sorted(set(re.findall(r"`(coterie(?:\.\w+)+)`", "".join(TEXTS))))
-
-
-def resolve(name):
-    """Return what a dotted name means: the longest module in it, then attributes."""
-    parts = name.split(".")
-    for end in range(len(parts), 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:end]))
-        except ModuleNotFoundError:
-            continue
-        for attribute in parts[end:]:
-            found = getattr(found, attribute)
-        return found
-    raise ModuleNotFoundError(name)
 
 
 def test_every_statement_has_exactly_one_row():
@@ -182,15 +154,63 @@ def test_every_function_can_be_imported(name):
 def test_rows_name_functions_and_checks_that_exist(row):
     names, what, functions, checks = row
     assert what
-    assert re.findall(r"`(coterie(?:\.\w+)+)`", functions) or functions in WITHOUT_FUNCTION
-    scripts = re.findall(r"\]\(\.\./\.\./(examples/paper/\w+\.py)\)", checks)
-    tests = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", checks)
-    assert scripts or tests or names == ["Remark 3"]
-    for script in scripts:
-        assert (ROOT / script).exists(), script
-    for path, test in tests:
+    listed = functions_in(functions)
+    assert listed or functions in WITHOUT_FUNCTION
+    assert all(codes_of(name) for name in listed), "names something that cannot run"
+    cited = checks_in(checks)
+    assert cited or names == ["Remark 3"]
+    assert checks.count("](../../") + checks.count("`tests/") == len(cited)
+    for check in cited:
+        path, _, test = check.partition("::")
         assert (ROOT / path).exists(), path
-        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{test}"
+        assert path.startswith("examples/") or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), check
+
+
+def test_a_row_whose_test_runs_something_else_is_noticed(monkeypatch):
+    """That they do is seen whenever a cited test or script runs: `conftest.py` traces it."""
+    rows = [("Here", ["map_rows.codes_of", "map_rows.check_of"], True), ("There", ["map_rows.check_of"], False)]
+    monkeypatch.setattr(map_rows, "cited", lambda: {"me": rows})
+    monkeypatch.setattr(map_rows, "resolve", lambda name: getattr(map_rows, name.partition(".")[2], map_rows))
+    required = map_rows.requirements("me")
+    assert [what for what, _ in required] == [
+        "Here: map_rows.codes_of", "Here: map_rows.check_of", "There: map_rows.check_of"
+    ]  # fmt: skip
+    with map_rows.traced(required) as left:
+        map_rows.codes_of("map_rows.check_of")
+    assert [what for what, _ in left] == ["Here: map_rows.check_of", "There: map_rows.check_of"]
+    with map_rows.traced(required) as left:
+        assert map_rows.check_of("tests/test_examples.py::test_script_asserts_and_runs[x]") == "examples/paper/x.py"
+        map_rows.codes_of("map_rows.check_of")
+    assert not left
+
+
+def test_methods_of_subclasses_count_and_what_only_exists_does_not():
+    class Base:
+        def method(self): ...
+
+        @property
+        def shown(self): ...
+
+    class Child(Base):
+        def method(self): ...
+
+    wanted = [("base", {map_rows._code(vars(Base)["shown"])}), ("child", {Child.method.__code__})]
+    with map_rows.traced(wanted) as left:
+        Child().method()
+    assert [what for what, _ in left] == ["base"]
+    assert Child in map_rows._family(Base)
+    codes = codes_of("coterie.simulate.policies.Policy.meeting_probabilities")
+    assert resolve("coterie.simulate.policies.Independent.meeting_probabilities").__code__ in codes
+
+
+def test_making_an_object_is_not_using_it():
+    """Of a dataclass and a named tuple everything is generated; a class is used when one of its own methods runs."""
+    assert not codes_of("coterie.solve.paper_scheme.Samples")
+    assert not codes_of("coterie.reproduce.methods.Outcome")
+    codes = codes_of("coterie.simulate.policies.FirstExplores")
+    policy = resolve("coterie.simulate.policies.FirstExplores")
+    assert policy.sample.__code__ in codes
+    assert not codes & {policy.__init__.__code__, policy.__post_init__.__code__}
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

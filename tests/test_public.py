@@ -227,15 +227,16 @@ def test_anything_else_is_refused_in_words(known, monkeypatch, what, given):
 def test_a_strategy_may_come_in_many_ways(known, monkeypatch):
     monkeypatch.chdir(known["folder"])
     ways = [TEAMS, [[1, 0], [0, 1]], "teams.csv", Path("teams.csv"), {"actions": TEAMS}]
-    given = as_strategy(TEAMS, **NAMES)
+    given, log = as_strategy(TEAMS, **NAMES), coterie.read_log("log")
+    expected = coverage(log, given)
     for way in [*ways, given]:
-        assert coterie.certify("log", way).strategy == given
-        assert coverage("log", way) == coverage("log", given)
+        assert coterie.certify(log, way).strategy == given
+        assert coverage(log, way) == expected
         assert known["game"].gap(way) == known["game"].gap(given)
     for way in ("result.json", known["result"], known["content"]):
-        assert coterie.certify("log", way).strategy == known["strategy"]
+        assert coterie.certify(log, way).strategy == known["strategy"]
         with pytest.raises(InputError, match="learnt from this very log"):
-            coterie.certify("log", way, certificate="holdout", fresh=True)
+            coterie.certify(log, way, certificate="holdout", fresh=True)
 
 
 def test_a_log_may_come_in_many_ways(known, monkeypatch):

@@ -59,6 +59,7 @@ def test_only_the_command_line_speaks_of_its_options(path):
         "--pool-coalitions",
         "--may-stay-out",
         "--adaptive",
+        "--clean-names",
     }  # names in the table of options
     for sentence in sentences(ast.parse(path.read_text(encoding="utf-8"))):
         assert sentence in flags or not re.search(r"(^|[\s(])--[a-z]", sentence), sentence

@@ -24,7 +24,7 @@ from scipy.optimize import linprog
 from coterie import Game, Strategy
 from coterie.coverage import coverage
 from coterie.coverage.reach import ProfileReach
-from coterie.simulate.policies import Independent, UniformOver
+from coterie.simulate.policies import Deviations, Independent, UniformOver
 
 game = Game(np.zeros((2, 10, 10)), "one")
 profile = game.strategy({agent: ["1"] if int(agent) <= 5 else ["2"] for agent in game.agents})
@@ -33,6 +33,7 @@ reachable = np.unique(moves, axis=0)
 assert len(reachable) == 11
 coefficient = coverage(UniformOver(reachable), profile, game.actions).c_size
 assert np.isclose(coefficient, 11)
+assert np.isclose(coverage(Deviations(game.actions, profile.sets), profile, game.actions).c_size, 11)
 
 
 def least_coefficient(game: Game, profile: Strategy) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from coterie import Game
 from coterie.certificates import paper
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.estimate.intervals import Bounds
+from coterie.estimate.intervals import Bounds, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import SizeFree
 
@@ -39,6 +39,10 @@ for samples in (10**2, 10**4, 10**6):
     evidence = PairEvidence(
         PairEstimate.from_sums(SizeFree(), count, np.zeros_like(count), np.zeros_like(count), Bounds(-1.0, 1.0))
     )
+    # Never seen: the whole range. Seen: less than that.
+    lower, upper = intervals(evidence.estimate.moments, Bounds(-1.0, 1.0), DELTA)
+    assert (lower[1, 0, 1], upper[1, 0, 1]) == (-1, 1)
+    assert -1 < lower[0, 0, 1] < 0 < upper[0, 0, 1] < 1
     printed = paper(evidence, apart, game.actions, DELTA).gap
     assert printed > 1.0
 assert appendix < 0.004

@@ -22,7 +22,9 @@ from itertools import product
 import numpy as np
 
 from coterie import Game
+from coterie.coverage import coverage
 from coterie.simulate.policies import Toggles
+from coterie.theory.bounds import Problem, known_c_act
 
 
 def features(profiles: np.ndarray, agent: int) -> np.ndarray:
@@ -37,7 +39,11 @@ for n, k in ((2, 2), (3, 2), (2, 3), (3, 3), (4, 3), (3, 4)):
     game = Game(np.zeros((k, n, n)), "any")
     sets = game.actions.spaces[0].enumerate()
     for profile in (sets[rng.integers(len(sets), size=n)] for _ in range(6)):
-        allowed = Toggles(game.actions, profile).allowed
+        policy = Toggles(game.actions, profile)
+        allowed = policy.allowed
+        # The library's coefficient of the policy itself, without the loss of Lemma 13, is larger still.
+        of_policy = coverage(policy, game.strategy(profile), game.actions).c_act
+        assert of_policy is None or of_policy >= 1 / ((n * k + 1) * (k**2 - k + 1)) - 1e-12
         neighbours = np.repeat(profile[None], 1 + int(allowed.sum()), axis=0)
         for row, (agent, l) in enumerate(np.argwhere(allowed), start=1):
             neighbours[row, agent, l] ^= True
@@ -54,6 +60,7 @@ for n, k in ((2, 2), (3, 2), (2, 3), (3, 3), (4, 3), (3, 4)):
                 c_act = 1 / (target @ inverse @ target)
                 sharp = 1 / (2 * (n * k + 1) * (k**2 - k + 1))
                 assert c_act >= sharp - 1e-12
+                assert known_c_act(Problem(n, k))[0] >= sharp > 1 / (2 * n * k**4)
                 tightest = min(tightest, c_act / sharp)
 
 for n, k in product(range(1, 60), range(2, 60)):

@@ -19,6 +19,7 @@ import numpy as np
 from coterie import Strategy
 from coterie.coverage import coverage
 from coterie.theory import (
+    bounds,
     correlated_worst_case_gap,
     pair_coverage,
     prove_worst_case_gap,
@@ -37,6 +38,9 @@ for game in instance.games:
         assert (missing.coalition, {missing.agent, missing.partner}) == ("1", {"1", "2"})
 
 value = (23 - 17**0.5) / 64
+# Theorem 3 as printed promises less than that for long logs; the bound for covered pairs promises nothing here.
+assert bounds.theorem_3(bounds.Problem(4, 2, c_size=6)).gap(10**12) < value
+assert bounds.pair_coverage(bounds.Problem(4, 2, c_pair=np.inf)).gap(10**12) == np.inf
 proof = prove_worst_case_gap(instance.games, value)
 assert proof.holds
 m = (1 + 17**0.5) / 8

@@ -29,6 +29,7 @@ from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import SizeFree
 from coterie.simulate.policies import UniformOver
+from coterie.theory import bounds
 
 rng = np.random.default_rng(1)
 
@@ -50,6 +51,8 @@ for _ in range(200):
     bonus = np.sqrt(2 * log_term / (samples * rho / 2))
     expected = (bonus * p[:, None, :]).sum(axis=2).max(axis=1).sum()
     assert expected <= 2 * (n - 1) * k * np.sqrt(c_pair * log_term / samples)
+    # Staying and deviating, doubled by Theorem 1: the library's bound.
+    assert 4 * expected <= bounds.pair_coverage(bounds.Problem(n, k, delta, c_pair=c_pair)).gap(samples) + 1e-9
 
 # A size-free game: company is welcome in room 1 and not in room 2, so everybody in room 1 is stable.
 means = np.array([0.5, -0.2])[:, None, None] * (1 - np.eye(4))

@@ -18,6 +18,11 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from coterie import Game, Strategy
+from coterie.certificates import paper
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 from coterie.theory import mean_feedback, size_dependence
 
 DELTA = 0.01
@@ -56,6 +61,9 @@ for n_samples, stated in ((10**4, 0.32), (10**5, 0.10), (10**6, 0.03)):
     pure = min((game.strategy(profile) for profile in explored), key=certificate)
     assert (pure.marginals == everybody_in_1.marginals).all()
     assert abs(certificate(pure) - stated) < 0.01
+    sums = (count.astype(float), total, np.square(estimate) * count)
+    evidence = PairEvidence(PairEstimate.from_sums(SizeFree(), *sums, Bounds(-1.0, 1.0)))
+    assert np.isclose(paper(evidence, pure, game.actions, DELTA).gap, certificate(pure))
     assert np.isclose(game.gap(pure), 1.2)
     mixed = min(grid, key=certificate)
     assert certificate(mixed) < game.gap(mixed) - 0.2

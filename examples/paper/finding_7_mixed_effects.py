@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from coterie.simulate.models import MixedEffects
 from coterie.theory import mixed_effects
 
 
@@ -37,6 +38,8 @@ def printed_gap(counts: tuple[int, ...], n: int) -> float:
 for n, stable, printed_stable in ((3, (2, 1), (2, 1)), (4, (2, 2), (3, 1)), (5, (3, 2), (3, 2)), (6, (4, 2), (4, 2))):
     (game,) = mixed_effects(n).games
     everybody = game.strategy({agent: ["1", "3", "5"] for agent in game.agents})
+    simulated = MixedEffects(n).game(game.actions, game.agents, game.coalitions)
+    assert np.allclose(simulated.values(everybody), game.values(everybody))
     worst = game.worst(everybody)
     assert np.isclose(worst.gain, n * (n - 1) / (n + 1))
     assert worst.action == ("4", "5")

@@ -11,6 +11,7 @@ from pure and mixed strategies, and by enumeration that the best profile is stab
 import numpy as np
 
 from coterie import Game, Strategy
+from coterie.game.dynamics import best_response_dynamics
 
 rng = np.random.default_rng(1)
 moves = 0
@@ -31,6 +32,10 @@ for _ in range(20):
                 moves += 1
 
     profiles = [game.strategy(row) for block in game.actions.joint_actions() for row in block]
+    end = best_response_dynamics(game, pure)
+    heights = [game.potential(profile) for profile in end.profiles()]
+    assert end.status == "converged"
+    assert (np.diff(heights) > 0).all()
     best = max(profiles, key=game.potential)
     assert game.is_nash_stable(best)
 

@@ -13,7 +13,11 @@ import numpy as np
 
 from coterie import Game, Strategy
 from coterie.certificates.gains import LinearBound, worst_deviations
-from coterie.certificates.paper import SurrogateBound
+from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.paper import SurrogateBound, paper, paper_bonus
+from coterie.estimate.intervals import Bounds
+from coterie.estimate.pair_means import PairEstimate
+from coterie.estimate.unknowns import SizeFree
 
 
 def surrogate_of(optimistic: Game, pessimistic: Game, strategy: Strategy) -> float:
@@ -44,6 +48,16 @@ for _ in range(100):
         # The definition, term by term (eq. 3, 4 and the surrogate below eq. 4).
         best, _ = optimistic.actions.best_responses(optimistic.room_values(strategy))
         assert np.isclose(surrogate, (best - pessimistic.values(strategy)).max())
+
+    # The library's certificate from counts and means is this surrogate with the bonus of eq. 9.
+    count = np.triu(rng.integers(1, 50, (k, n, n)), 1).astype(float)
+    count += np.swapaxes(count, 1, 2)
+    evidence = PairEvidence(
+        PairEstimate.from_sums(SizeFree(), count, count * means, count * means**2, Bounds(-1.0, 1.0))
+    )
+    bonus = paper_bonus(count, n, k, 0.05) * ~np.eye(n, dtype=bool)
+    ends = Game(means + bonus, "any"), Game(means - bonus, "any")
+    assert np.isclose(paper(evidence, mixed, game.actions, 0.05).gap, surrogate_of(*ends, mixed))
 
     profiles = [game.strategy(row) for row in game.actions.sample(rng, 20)]
     values = np.array([surrogate_of(optimistic, pessimistic, profile) for profile in profiles])

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from coterie import Game, Strategy
+from coterie.theory.bounds import theorem_1
 
 
 def surrogate(optimistic: Game, pessimistic: Game, strategy: Strategy) -> float:
@@ -44,7 +45,8 @@ for trial in range(40):
     output = min([*profiles, *references], key=value)
     for reference in references:
         largest, _ = bonus.actions.best_responses(bonus.room_values(reference))
-        bound = 2 * float((largest + bonus.values(reference)).max())
+        bound = theorem_1(largest, bonus.values(reference), measured_at=1).gap(1)
+        assert np.isclose(bound, 2 * float((largest + bonus.values(reference)).max()))
         assert game.gap(output) <= value(output) + 1e-12
         assert value(output) <= bound + 1e-12
         slack.append(value(output) / bound)

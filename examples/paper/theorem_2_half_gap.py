@@ -10,6 +10,9 @@ Proven here, by enumeration and by branch and bound over all products of six dis
 the bound does not hold, see `finding_4_theorem_2_argument.py`.
 """
 
+import numpy as np
+
+from coterie import Game
 from coterie.theory import prove_worst_case_gap, telling_joint_action, theorem_2, worst_case_gap
 
 instance = theorem_2()
@@ -20,6 +23,20 @@ in_first = sorted(int(profile.sets[:, 0].sum()) for profile in first.stable_prof
 in_second = sorted(int(profile.sets[:, 0].sum()) for profile in second.stable_profiles())
 assert in_first == [2] * 15 + [6]
 assert in_second == [5] * 6
+
+
+# Lemmas 3 and 4, case by case: what those gain who move to coalition 1, where so many are already.
+def gain_of_joining(game: Game, members: int) -> float:
+    """Return what an agent of coalition 2 gains by moving to coalition 1 with so many members."""
+    profile = game.strategy({agent: ["1" if i < members else "2"] for i, agent in enumerate(game.agents)})
+    return game.gain(profile, game.agents[-1], ["1"])
+
+
+joined = {m: [gain_of_joining(game, m) for game in (first, second)] for m in range(6)}
+assert np.allclose(joined[0], 0.5)  # left out in both lemmas
+assert np.allclose(joined[3], 3 + 0.5)  # to 3 from -1/2; printed as 1 in Lemma 3 and as 2 in Lemma 4
+assert np.allclose(joined[4], 4 + 0.5)  # to 4; printed as 3
+assert np.allclose(joined[5], [5, -5])
 
 # The same log, from a policy that shows coalition 1 with 2, 4 and 5 of the agents, and every pair.
 assert telling_joint_action(instance.games, instance.policy, "semi-bandit") is None

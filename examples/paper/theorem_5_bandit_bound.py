@@ -13,6 +13,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from coterie import Game, Strategy
+from coterie.certificates.paper import paper_radius
+from coterie.theory.bounds import Problem, action_coverage, bandit_radius, theorem_5
 
 
 def features(joined: np.ndarray, agent: int) -> np.ndarray:
@@ -44,6 +46,11 @@ for _ in range(20):
             expected = np.sqrt(np.einsum("mf,fg,mg->m", z, inverse, z)).mean()
             assert expected <= np.sqrt((n - 1) * k / (c_act * samples))
             assert expected <= np.sqrt(n**2 * k / (c_act * samples))
+            # The library's bounds: four times that, with eq. 11's radius or with one that has a proof.
+            problem = Problem(n, k, c_act=min(c_act, 1.0))
+            radius, proven = paper_radius(n, k, samples, problem.delta), bandit_radius(problem, samples, problem.delta)
+            assert 4 * radius * expected <= theorem_5(problem).gap(samples)
+            assert 4 * proven * expected <= action_coverage(problem, pure=False).gap(samples)
             ratios.append(expected / np.sqrt((n - 1) * k / (c_act * samples)))
 
 print(

@@ -4,6 +4,7 @@ Checks of tables live with the log; everything that is a number, a name or an ar
 """
 
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
@@ -16,11 +17,20 @@ import numpy.typing as npt
 from coterie.arrays import BoolArray, FloatArray
 from coterie.errors import InputError
 
+APOSTROPHES = "'`\u2018\u2019\u02bc"
+
 Names = Iterable[Any] | int | None
 """Names, or how many there are; None where something else says that."""
 
 Seed = int | np.random.Generator | None
 """Where randomness comes from: a number repeats, None never does, a Generator goes on where it is."""
+
+
+LEAST_PROBABILITY = 1e-300
+"""Certificates divide delta among events, and take logarithms of the parts: these must not be 0."""
+
+LEAST_PART = 1e-303
+"""The same of a part of delta, which is what a learner has certificates made with."""
 
 
 def shown(value: Any) -> str:
@@ -60,7 +70,45 @@ def index_of(name: Any, known: Sequence[str], what: str) -> int:
         return known.index(name)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = "" if isinstance(name, str) else " (names are strings)"
-    raise InputError(f"unknown {what} {shown(name)}; known are: {listed}{hint}")
+    meant = similar(name, known) if isinstance(name, str) else None
+    known_are = "known are" if meant is None else f"did you mean {meant!r}? Known are"
+    raise InputError(f"unknown {what} {shown(name)}; {known_are}: {listed}{hint}")
+
+
+def same_but_for_signs(name: str, known: Iterable[str]) -> str | None:
+    """Return the one name that differs in accents, signs and the order of words only; None where there is none.
+
+    >>> same_but_for_signs("Diaz, Carmen", ["Carmen D\u00edaz", "Carmen Vogel"])
+    'Carmen D\u00edaz'
+    """
+    found = [one for one in known if _bare(one) == _bare(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that was probably meant; None where no other is like it."""
+    from difflib import get_close_matches
+
+    bare = {_bare(one): one for one in known}
+    close = get_close_matches(_bare(name), bare, 1, 0.75)
+    return same_but_for_signs(name, bare.values()) or (bare[close[0]] if close else None)
+
+
+def _bare(name: str) -> str:
+    """Return the words of a name in order, without accents and signs."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    words = "".join(c if c.isalnum() else "" if unicodedata.combining(c) or c in APOSTROPHES else " " for c in letters)
+    return " ".join(sorted(words.split()))
+
+
+def rekeyed(found: Mapping[str, Any], names: Mapping[str, str], what: str) -> dict[str, Any]:
+    """Return the same under other names, refusing two that become one; keys that are not in `names` stay."""
+    changed: dict[str, Any] = {}
+    for name, value in found.items():
+        if (known := names.get(name, name)) in changed:
+            raise InputError(f"{what}: {known!r} occurs twice, in spellings that differ in case or spaces only")
+        changed[known] = value
+    return changed
 
 
 def _is_number(value: Any) -> bool:
@@ -80,8 +128,8 @@ def number(value: Any, what: str, at_least: float | None = None) -> float:
     return found
 
 
-def whole(value: Any, what: str, at_least: int) -> int:
-    """Return `value` as an int of at least `at_least`."""
+def whole(value: Any, what: str, at_least: int, at_most: int | None = None) -> int:
+    """Return `value` as an int of at least `at_least`, and perhaps of no more than `at_most`."""
     try:
         found = int(value) if _is_number(value) else None
     except (ValueError, OverflowError):  # not a number, infinity
@@ -90,6 +138,8 @@ def whole(value: Any, what: str, at_least: int) -> int:
         raise InputError(f"{what}: expected a whole number, got {shown(value)}")
     if found < at_least:
         raise InputError(f"{what}: expected at least {at_least}, got {shown(found)}")
+    if at_most is not None and found > at_most:
+        raise InputError(f"{what}: expected at most {at_most:,}, got {shown(found)}")
     return found
 
 
@@ -117,11 +167,13 @@ def path(value: Any, what: str, expected: str = "the path of a file") -> Path:
     raise InputError(f"{what}: expected {expected}, got {shown(value)}")
 
 
-def probability(value: Any, what: str) -> float:
-    """Return a number strictly between 0 and 1."""
+def probability(value: Any, what: str, least: float = LEAST_PROBABILITY) -> float:
+    """Return a number strictly between 0 and 1, and not so small that parts of it would be 0."""
     found = number(value, what)
     if not 0 < found < 1:
         raise InputError(f"{what}: expected a number between 0 and 1, got {shown(value)}")
+    if found < least:
+        raise InputError(f"{what}: expected a number from {least:g} up, got {shown(value)}")
     return found
 
 
@@ -195,3 +247,18 @@ def probabilities(values: npt.ArrayLike, what: str, kept_within: float = 0.0) ->
     if abs(total - 1) > 1e-6:
         raise InputError(f"{what}: probabilities sum to {total:.6g}, expected 1")
     return array if abs(total - 1) <= kept_within else array / total
+
+
+MOST_PROBLEMS = 10
+"""How many problems one refusal lists."""
+
+
+def refuse_all(problems: Sequence[str], begins: str = "has") -> None:
+    """Raise one error that lists the problems, if there are any."""
+    if not problems:
+        return
+    if len(problems) == 1:
+        raise InputError(problems[0])
+    rest = len(problems) - MOST_PROBLEMS
+    listed = [*problems[:MOST_PROBLEMS], *([f"and {rest} more problems"] if rest > 0 else [])]
+    raise InputError(f"{begins} {len(problems)} problems:\n" + "\n".join(f"- {line}" for line in listed))

@@ -1,8 +1,19 @@
 """The exceptions of the package: one family, so that one `except` catches them all."""
 
+LONGEST = 2000
+"""No message has more characters: it would not fit on a screen."""
+
+
+def clipped(text: str) -> str:
+    """Return a message without its middle, where it is too long."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[5 - LONGEST // 2 :]}"
+
 
 class CoterieError(Exception):
     """Anything that this package refuses or fails to do, with a message for a person."""
+
+    def __str__(self) -> str:
+        return clipped(super().__str__())
 
 
 class InputError(CoterieError, ValueError):

@@ -1,17 +1,22 @@
 """Output that appears whole or not at all, and reading text, CSV and JSON."""
 
+import codecs
 import csv
+import errno
 import io
 import json
 import math
 import os
 import re
 import shutil
+import stat
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,26 +25,118 @@ from coterie import checks
 from coterie.checks import shown
 from coterie.errors import InputError
 
+fcntl: Any
+try:
+    fcntl = import_module("fcntl")
+except ImportError:  # systems without such locks, where nothing is cleaned up after others
+    fcntl = None
+
 SEPARATORS = (",", ";", "\t")
 """What may stand between the cells of a CSV table."""
+
+WINDOWS = "cp1252"
+"""What text that is not UTF-8 is taken for: Excel in Western Europe and America saves CSV so."""
+
+LARGEST_TEXT = 1 << 30
+"""How many bytes a file of JSON, or a small table, may have."""
+
+AT_ONCE = 1 << 20
+"""So many bytes are read at once."""
+
+DEEPEST, MOST_DIGITS = 64, 300
+"""How many lists and objects of JSON may be within each other, and how many digits a whole number may have."""
+
+TEMPORARY = "coterie-"
+"""What the names of temporary folders begin with."""
+
+UNFINISHED = ".coterie-unfinished-"
+"""The same for those in which files are made, beside where they are to be."""
+
+LOCK, CONTENT, MOVING = ".coterie-lock", "content", "moving.json"
+"""In temporary folders: what their process holds; what is made; what is being moved out of it."""
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path to write to; it replaces `path` only if the block succeeds."""
+    """Give a temporary path to write to; it replaces `path` only if the block succeeds.
+
+    Links are followed, and a file that is there already keeps its permissions and its owner. A pipe or a terminal
+    is never replaced: once everything is made, it is written to. What is written is on the disk when it appears.
+    """
     path = checks.path(path, "file")
-    if path.is_dir():
+    there = _status(path)
+    if there is not None and stat.S_ISDIR(there.st_mode):
         raise InputError(f"{path}: is a folder, expected a file name")
-    with _existing(path.parent):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            os.close(handle)
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        with _written_through(path, there) as temporary:
             yield temporary
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        return
+    target = Path(os.path.realpath(path))
+    with _existing(target.parent), temporary_folder(target.parent, UNFINISHED) as folder:
+        temporary = folder / target.name
+        temporary.touch()
+        yield temporary
+        _like(temporary, there)
+        _on_disk(temporary)
+        temporary.replace(target)
+        _on_disk(target.parent)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return what there is at the end of links, None for nothing."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as problem:  # links that lead to each other, a file where a folder should be, a name too long
+        raise InputError(f"{path}: cannot be written ({problem.strerror or problem})") from None
+
+
+@contextmanager
+def _written_through(path: Path, there: os.stat_result) -> Iterator[Path]:
+    """Give a temporary path, and pass what was written there to a pipe or a terminal when the block succeeds."""
+    if not (stat.S_ISFIFO(there.st_mode) or stat.S_ISCHR(there.st_mode)):
+        raise InputError(f"{path}: is a disk or a socket, expected a file name")
+    with temporary_folder() as folder:
+        temporary = folder / path.name
+        temporary.touch()
+        yield temporary
+        with temporary.open("rb") as made, path.open("wb") as passed:
+            shutil.copyfileobj(made, passed)
+
+
+def _like(temporary: Path, there: os.stat_result | None) -> None:
+    """Give a file the owner and the permissions of the one that it replaces, or those of any new file."""
+    if there is None:
+        temporary.chmod(0o666 & ~_umask())
+        return
+    mode = stat.S_IMODE(there.st_mode)
+    if hasattr(os, "chown"):
+        try:
+            os.chown(temporary, there.st_uid, there.st_gid)
+        except OSError:  # only root may give files away; to a group, its members may
+            try:
+                os.chown(temporary, -1, there.st_gid)
+            except OSError:
+                mode &= ~stat.S_IRWXG  # another group than it was for
+    temporary.chmod(mode)
+
+
+def _on_disk(path: Path) -> None:
+    """Wait until a file, or the list of what is in a folder, is on the disk."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # systems that do not open folders
+        if path.is_dir():
+            return
+        raise
+    try:
+        os.fsync(handle)
+    except OSError as problem:
+        if problem.errno not in {errno.EINVAL, errno.ENOTSUP, errno.EBADF}:  # file systems that cannot
+            raise
+    finally:
+        os.close(handle)
 
 
 @contextmanager
@@ -47,24 +144,111 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary folder to fill; its files are in `path` only if the block succeeds.
 
     An existing folder is taken only if it is empty, and it stays the same folder, since it may be
-    somebody's current one: nothing of the user's is ever removed.
+    somebody's current one: nothing of the user's is ever removed. What a run that was killed left there
+    is none of the user's.
     """
     path = checks.path(path, "folder", "the path of a folder")
     is_there = path.exists()
+    if is_there and path.is_dir():
+        _forget_unfinished(path)
     if is_there and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path}: already exists and is not an empty folder")
     place = path if is_there else path.parent
-    with _existing(place):
-        temporary = Path(tempfile.mkdtemp(dir=place, prefix=f".{path.name}."))
-        try:
-            yield temporary
-            if is_there:
-                _move_up(temporary)
-            else:
-                temporary.chmod(0o777 & ~_umask())
-                temporary.replace(path)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    with _existing(place), temporary_folder(place, UNFINISHED) as made:
+        content = made / CONTENT
+        content.mkdir()
+        yield content
+        for item in content.rglob("*"):
+            _on_disk(item)
+        _on_disk(content)
+        if is_there:
+            _move_up(content, path)
+        else:
+            content.chmod(0o777 & ~_umask())
+            content.replace(path)
+        _on_disk(place)
+
+
+@contextmanager
+def temporary_folder(place: Path | None = None, prefix: str = TEMPORARY) -> Iterator[Path]:
+    """Give a folder that is gone after the block, or, if the process is killed in it, at the next start of another.
+
+    Parameters
+    ----------
+    place
+        Where it is, by default where the system keeps what is temporary.
+    prefix
+        What its name begins with.
+    """
+    place = Path(tempfile.gettempdir()) if place is None else place
+    _forget_killed(place, prefix)
+    folder = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
+    try:
+        with _locked(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a lock that the system takes back from a process that ends in any way."""
+    with (folder / f"{LOCK}.new").open("wb") as held:
+        if fcntl is not None:
+            with suppress(OSError):  # on file systems without locks nobody cleans up
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                Path(held.name).rename(folder / LOCK)  # only now, so that nobody finds it unlocked
+        yield
+
+
+def _left_in(place: Path, prefix: str) -> Iterator[Path]:
+    """Yield the temporary folders of ours in a place whose processes are gone."""
+    if fcntl is None:
+        return
+    named = re.compile(re.escape(prefix) + r"[a-z0-9_]{8}")  # as `tempfile.mkdtemp` does
+    for folder in [Path(entry.path) for entry in os.scandir(place) if named.fullmatch(entry.name)]:
+        with suppress(OSError):
+            if not folder.is_symlink() and folder.stat().st_uid == os.geteuid() and not _is_in_use(folder):
+                yield folder
+
+
+def _forget_killed(place: Path, prefix: str) -> None:
+    """Remove temporary folders that are left; one that was being moved tells that what is beside it is unfinished."""
+    with suppress(OSError):
+        for folder in _left_in(place, prefix):
+            if not (folder / MOVING).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Return whether a process holds a temporary folder; so it is said of folders that are none."""
+    try:
+        with (folder / LOCK).open("rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Return whether files are being moved into a folder, or were when their process was killed."""
+    return any(folder.glob(f"{UNFINISHED}*/{MOVING}"))
+
+
+def _forget_unfinished(folder: Path) -> None:
+    """Remove what a process that was killed had moved into a folder, if there is nothing else in it."""
+    for made in _left_in(folder, UNFINISHED):
+        if (made / MOVING).exists():
+            try:
+                moved = parse_json(read_text(made / MOVING))
+            except InputError:
+                continue
+            here = {entry.name for entry in folder.iterdir()} - {made.name}
+            if not isinstance(moved, list) or not here <= {name for name in moved if isinstance(name, str)}:
+                continue
+            for name in here:
+                _remove(folder / name)
+        shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager
@@ -81,20 +265,31 @@ def _existing(folder: Path) -> Iterator[None]:
         raise
 
 
-def _move_up(folder: Path) -> None:
-    """Move everything in a folder to the one around it, or nothing."""
-    moved: list[Path] = []
+def _move_up(content: Path, target: Path) -> None:
+    """Move everything in a temporary folder to another, or nothing; a list says what, in case that is cut short."""
+    items = sorted(content.iterdir())
+    moving = content.parent / MOVING
+    moving.write_text(json.dumps([item.name for item in items]), encoding="utf-8")
+    _on_disk(moving)
+    _on_disk(content.parent)
+    begun: list[Path] = []
     try:
-        for item in sorted(folder.iterdir()):
-            moved.append(folder.parent / item.name)
-            item.rename(moved[-1])
+        for item in items:
+            begun.append(item)
+            item.rename(target / item.name)
+        _on_disk(target)
+        moving.unlink()
     except BaseException:
-        for item in moved:
-            if item.is_dir():
-                shutil.rmtree(item, ignore_errors=True)
-            else:
-                item.unlink(missing_ok=True)
+        for item in begun:
+            _remove(target / item.name)
         raise
+
+
+def _remove(item: Path) -> None:
+    if item.is_dir() and not item.is_symlink():
+        shutil.rmtree(item, ignore_errors=True)
+    else:
+        item.unlink(missing_ok=True)
 
 
 def _umask() -> int:
@@ -228,16 +423,27 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the content of a text file, or say in one sentence why it cannot be read."""
+def read_text(path: str | os.PathLike[str], *, windows: bool = False) -> str:
+    """Return the content of a text file, or say in one sentence why it cannot be read.
+
+    It is UTF-8; with `windows` it may also be what Excel saves: UTF-16 or Windows-1252.
+    """
     place = checks.path(path, "file")
     try:
         # Not `read_text`, which would change line ends inside quotes.
-        return place.read_bytes().decode("utf-8-sig")
+        content = bytearray()
+        with place.open("rb") as file:
+            while part := file.read(AT_ONCE):  # a pipe does not tell how much there is
+                content += part
+                if len(content) > LARGEST_TEXT:
+                    raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, the limit of such files")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not text in UTF-8") from None
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in (["utf-16"] if is_wide else ["utf-8-sig", WINDOWS]) if windows else ["utf-8-sig"]:
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise InputError(f"{path}: is not text in UTF-8{', UTF-16 or Windows-1252' if windows else ''}")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -248,13 +454,51 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of JSON text."""
+    """Return the value of JSON text.
+
+    Keys that occur twice, numbers that no double holds, integers beyond `MOST_DIGITS` and lists or objects more
+    than `DEEPEST` within each other are refused: no file of ours has them, and others would be read in part.
+    """
     try:
-        return json.loads(text.removeprefix("\ufeff"))
+        value = json.loads(
+            text.removeprefix("\ufeff"), object_pairs_hook=_once_each, parse_int=_integer, parse_float=_float
+        )
     except RecursionError:
-        raise InputError("is not JSON that can be read (lists or objects within each other are too deep)") from None
-    except ValueError as problem:  # also an integer of thousands of digits
+        raise InputError(_TOO_DEEP) from None
+    except InputError:
+        raise
+    except ValueError as problem:
         raise InputError(f"is not JSON ({problem})") from None
+    level, depth = [value], 0
+    while level := [item for item in level if isinstance(item, (list, dict))]:
+        depth += 1
+        if depth > DEEPEST:
+            raise InputError(_TOO_DEEP)
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    return value
+
+
+_TOO_DEEP = "is not JSON that can be read (lists or objects within each other are too deep)"
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InputError(f"is not JSON that can be read (the key {shown(twice)} occurs twice)")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise InputError(f"is not JSON that can be read (a whole number of {len(digits)} digits)")
+    return int(digits)
+
+
+def _float(written: str) -> float:
+    if not math.isfinite(found := float(written)):
+        raise InputError(f"is not JSON that can be read (the number {shown(written)} is not finite)")
+    return found
 
 
 def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False) -> tuple[str, list[str]]:
@@ -291,23 +535,44 @@ def told_apart(header: Iterable[str]) -> list[str]:
     return names
 
 
+def csv_table(text: str, columns: Sequence[str] = ()) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the header of CSV text, and its rows with the numbers that a spreadsheet shows, the header's mostly 1.
+
+    Lines that are empty are passed over, also above the header, and so is a first line `sep=;`, which spreadsheets do
+    not show. `columns` are names that the header should have, which tell its separator.
+    """
+    start = re.match(r"(?:sep=.\r?\n)?((?:[ \t]*\r?\n)*)", text, re.IGNORECASE)
+    assert start is not None  # it matches nothing, too
+    above, text = start[1].count("\n"), text[start.end() :]
+    separator, header = split_header(text, columns, strict=True)
+    return header, _csv_rows(text, separator, len(header), above + 1)
+
+
+def _csv_rows(text: str, separator: str, cells: int, header: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows below the header, whose number is given."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    number = header - 1
+    try:
+        next(reader, None)
+        number = header
+        for number, row in enumerate(reader, start=header + 1):
+            if len(row) not in {0, cells}:
+                raise InputError(f"row {number}: expected {cells} fields, got {len(row)}")
+            if row:
+                yield number, row
+    except csv.Error as problem:
+        raise InputError(f"row {number + 1}: is not CSV ({problem})") from None
+
+
 def parse_csv(text: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each row below the header and its values in `columns`.
+    """Yield the number of each row and its values in `columns`.
 
     Headers are compared without regard to case; other columns and empty lines are skipped.
     """
-    separator, header = split_header(text, columns, strict=True)
+    header, rows = csv_table(text, columns)
     header = [name.lower() for name in header]
     if any(header.count(name) != 1 for name in columns):
         raise InputError(f"expected the columns {','.join(columns)}, once each, in the first line")
-    places, number = [header.index(name) for name in columns], 0
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    next(reader)
-    try:
-        for number, row in enumerate(reader, start=1):
-            if len(row) not in {0, len(header)}:
-                raise InputError(f"row {number} below the header: expected {len(header)} fields, got {len(row)}")
-            if row:
-                yield number, [row[place] for place in places]
-    except csv.Error as problem:
-        raise InputError(f"row {number + 1} below the header: is not CSV ({problem})") from None
+    places = [header.index(name) for name in columns]
+    for number, row in rows:
+        yield number, [row[place] for place in places]

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from coterie.arrays import IntArray
+from coterie.errors import InputError
 
 ROOM = 8
 """Keys are sorted by counting where there are at most so many possible keys for each one given."""
@@ -46,12 +47,26 @@ class Sums:
         return [cls(found.keys[a:b, 1:], found.values[a:b]) for a, b in pairwise(ends)]
 
     def __add__(self, other: "Sums") -> "Sums":
+        refuse_overflow(self.values, other.values)
         return Sums.collect(np.concatenate([self.keys, other.keys]), np.concatenate([self.values, other.values]))
 
     def relabelled(self, maps: Sequence[IntArray | None]) -> "Sums":
         """Return the sums with the numbers in each key column replaced through a map, None leaving them."""
         columns = [column if table is None else table[column] for column, table in zip(self.keys.T, maps, strict=True)]
         return Sums.collect(np.stack(columns, axis=1), self.values)
+
+
+def added(ours: IntArray, theirs: IntArray) -> IntArray:
+    """Return the sums of two arrays of whole numbers, if 64 bits hold them."""
+    refuse_overflow(ours, theirs)
+    return ours + theirs
+
+
+def refuse_overflow(ours: IntArray, theirs: IntArray) -> None:
+    """Refuse to add whole numbers that might come to more than 64 bits hold: they would turn negative in silence."""
+    ends = [max(abs(int(one.min(initial=0))), int(one.max(initial=0))) for one in (ours, theirs)]
+    if sum(ends) >= 2**63:
+        raise InputError("these statistics cannot be added: there are too many rows for sums of 64 bits")
 
 
 def _single_key(keys: IntArray, extents: Sequence[int]) -> IntArray:

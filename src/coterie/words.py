@@ -14,6 +14,10 @@ Spelling = Callable[[Mapping[str, Any]], str]
 """Writes options as a caller would; a value of `...` stands for the option without one."""
 
 
+UNKNOWN = "not known"
+"""In place of a value that nobody knows."""
+
+
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun.
 
@@ -21,6 +25,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     ('1 pair', '1,200 pairs', '2 have')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def some(names: Iterable[str], most: int) -> str:
+    """Return names as a list, the first few of many.
+
+    >>> some("abcd", 2), some("ab", 2)
+    ('a, b and 2 more', 'a, b')
+    """
+    listed = list(names)
+    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def signed(value: float) -> str:
@@ -43,10 +57,17 @@ def percent(share: float) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number as people write it: 3 for 3.0, 0.1 for 0.1."""
+    """Return a number as people write it: 3 for 3.0, without the last digits, which are mostly rounding.
+
+    >>> number(3.0), number(0.1 + 0.2), number(6.8999999999999995), number(1 / 3)
+    ('3', '0.3', '6.9', '0.333333333333')
+    """
     if value is None:
         return "nothing"
-    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(value)
+    for shown in (value, float(f"{value:.12g}")):
+        if math.isfinite(shown) and shown == int(shown) and abs(shown) < 1e15:
+            return str(int(shown))
+    return repr(float(f"{value:.12g}"))
 
 
 def interval(low: float, high: float) -> str:

@@ -407,7 +407,7 @@ def test_totals_of_an_asymmetric_game_are_refused(tmp_path):
     """Most rooms of two show two different totals."""
     valued_differently().write_log(tmp_path / "log", 300, feedback="bandit")
     with pytest.raises(
-        InputError, match=r"totals.csv, row .* met nobody but each other .*say symmetric=False.*more such"
+        InputError, match=r"totals.csv, row .* met nobody but each other .*say symmetric=False.*also rows .* more\)"
     ):
         coterie.read_log(tmp_path / "log", symmetric=True)
     assert not coterie.read_log(tmp_path / "log").symmetric
@@ -514,11 +514,11 @@ def test_drift_between_logs_that_are_added_is_not_tested():
     room, rows = changing_log(np.random.default_rng(0), 2000, n=3, drift=0.8)
     parts = [
         coterie.Log.from_frames(**timed_frames_of(room, rows), since=str(start), until=str(start + 99))
-        for start in range(0, 2000, 100)
+        for start in range(0, 2000, 400)
     ]
     whole = Statistics.of(parts[0])
     for part in parts[1:]:
         whole += Statistics.of(part)
     found = drift_check(whole)
     assert found.verdict == "not tested"
-    assert "any of the 20 logs" in found.text
+    assert "any of the 5 logs" in found.text

@@ -1,6 +1,10 @@
 """From a log on disk to evidence, against the same arrays summed by hand."""
 
+from itertools import product
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import coterie
@@ -9,13 +13,14 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.holdout import fixed
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.paired import paired
-from coterie.certificates.paper import paper_from
+from coterie.certificates.paper import paper_from, paper_totals, printed_from
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate import pair_means
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.pair_means import pair_estimate
-from coterie.estimate.ridge import agent_ridge, joint_ridge, paper_ridge
-from coterie.estimate.unknowns import Anonymous, KnownFactor
+from coterie.estimate.ridge import agent_ridge, joint_ridge, paper_ridge, printed_ridge
+from coterie.estimate.unknowns import Anonymous, KnownFactor, SizeFree
 from coterie.simulate import Simulation
 from coterie.statistics.statistics import Statistics
 
@@ -52,6 +57,22 @@ def test_pair_moments_equal_direct_sums(tmp_path, sizes, symmetric):
     spread = squares - count * found.mean**2
     np.testing.assert_allclose(found.variance * np.maximum(count - 1, 1), np.where(count > 1, spread, 0), atol=1e-4)
     assert found.events == int((count > 0).sum()) // (2 if symmetric else 1)
+
+
+def test_the_estimate_of_a_joint_action_is_the_sum_of_averages(tmp_path):
+    """Eq. 8: over an agent's coalitions and her partners there, the average of what was observed."""
+    _, batch, path = written(tmp_path)
+    found = pair_estimate(Statistics.of(coterie.read_log(path), sizes="ignore").whole)
+    for joined in batch.joined[:20]:
+        rooms = SizeFree().at(joined.astype(float)).linear(found.moments.mean)
+        for agent, own in enumerate(joined):
+            expected = 0.0
+            for room, partner in product(np.flatnonzero(own), range(4)):
+                if partner != agent and joined[partner, room]:
+                    where = (batch.coalition == room) & (np.minimum(batch.agent, batch.partner) == min(agent, partner))
+                    where &= np.maximum(batch.agent, batch.partner) == max(agent, partner)
+                    expected += batch.utility[where].mean()
+            assert rooms[agent] @ own == pytest.approx(expected, abs=1e-5)
 
 
 def test_anonymous_and_factor_share_unknowns(tmp_path):
@@ -151,6 +172,38 @@ def test_the_papers_bandit_certificate_scales_with_the_range(tmp_path):
     large = Statistics.of(coterie.read_log(wide, utility_range=(-100, 100)), parts=(1.0,), unweighted=True).whole
     one, two = (paper_from(part, profile, source.game.actions, 0.01).gap for part in (small, large))
     assert two == pytest.approx(100 * one, rel=1e-4)
+
+
+def test_eq_11_as_printed_from_a_log(tmp_path):
+    source, batch, path = written(tmp_path, "bandit")
+    log, spaces = coterie.read_log(path), source.game.actions
+    profile = source.game.uniform()
+    found = printed_from(log, profile, spaces, 0.01)
+    of_batches = printed_ridge([batch], Bounds(-1.0, 1.0))
+    assert found.gap == pytest.approx(paper_totals(TotalEvidence(of_batches), profile, spaces, 0.01, 300).gap, abs=1e-4)
+    plain = paper_from(Statistics.of(log, unweighted=True).whole, profile, spaces, 0.01)
+    assert 1 < found.gap / plain.gap < 1.5
+    with pytest.raises(InputError, match="bounds: samples in memory"):
+        printed_ridge([batch])
+    pairs = written(tmp_path / "pairs")[2]
+    with pytest.raises(InputError, match="about totals of agents"):
+        printed_from(coterie.read_log(pairs), profile, spaces, 0.01)
+
+
+def test_totals_that_a_log_does_not_have_are_left_out(tmp_path):
+    _, batch, path = written(tmp_path, "bandit", samples=40)
+    (table,) = path.glob("totals.*")
+    frame = pd.read_parquet(table) if table.suffix == ".parquet" else pd.read_csv(table)
+    gone = (frame["agent"] == "p1") & frame["sample"].astype(str).isin([str(m) for m in range(1, 11)])
+    assert gone.sum() == 10
+    kept = frame[~gone]
+    kept.to_parquet(table, index=False) if table.suffix == ".parquet" else kept.to_csv(table, index=False)
+    found = printed_ridge(coterie.read_log(path))
+    whole, rest = (printed_ridge([SimpleNamespace(joined=batch.joined[m:], totals=lambda m=m: batch.totals()[m:])],
+                                 Bounds(-1.0, 1.0)) for m in (0, 10))  # fmt: skip
+    np.testing.assert_allclose(found.gram[0], rest.gram[0])
+    np.testing.assert_allclose(found.gram[1], whole.gram[1])
+    np.testing.assert_allclose(found.moment[0], rest.moment[0], atol=1e-4)
 
 
 def test_mixed_and_pure_profiles_pay_alike_for_the_choice_between_them(tmp_path):

@@ -101,22 +101,24 @@ def test_dependent_pairs_show_how_groups_of_samples_vary():
 
 @pytest.mark.parametrize("options", [{}, {"sizes": "aware"}, {"pool_coalitions": True}])
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_groups_of_samples_are_the_log_in_pieces(tables, options, symmetric):
+def test_groups_of_samples_are_the_log_in_pieces(tables, oracle, options, symmetric):
     made = tables(31, symmetric=symmetric, samples=60)
     reads = {"symmetric": symmetric, "pool_coalitions": options.get("pool_coalitions", False)}
-    how = {"noise": "samples", "sizes": options.get("sizes", "ignore")}
+    how = {"noise": "samples", "sizes": options.get("sizes", "ignore"), "clues": False}
     log = coterie.Log.from_frames(**made.frames(), **reads)
     whole = Statistics.of(log, parts=PARTS, **how)
     clusters = whole.whole.clusters
-    groups = Division.clusters().of(made.samples)
-    for group in np.unique(groups).tolist():
-        some = {name for name, own in zip(made.samples, groups, strict=True) if own == group}
-        frames = made.only(some).frames()
-        names = {"agents": log.agents} | ({} if reads["pool_coalitions"] else {"coalitions": log.coalitions})
-        piece = Statistics.of(coterie.Log.from_frames(**frames, **reads, **names), **how).whole
-        rows = clusters.keys[:, 0] == group
-        np.testing.assert_array_equal(clusters.keys[rows, 1:], piece.entries.keys)
-        np.testing.assert_array_equal(clusters.values[rows], piece.entries.values[:, :2])
+    groups = dict(zip(made.samples, Division.clusters().of(made.samples).tolist(), strict=True))
+    assert len(set(groups.values())) > 10
+    by_row = oracle(made, symmetric=symmetric, pooled=reads["pool_coalitions"])
+    expected = {}
+    for sample, group in groups.items():
+        by_row.tables = made.only({sample})
+        for key, (count, total, *_) in by_row.entries(by_row.part(sample), sized=how["sizes"] == "aware").items():
+            known = expected.get((group, *key), (0, 0))
+            expected[group, *key] = (known[0] + count, known[1] + total)
+    found = zip(clusters.keys.tolist(), clusters.values.tolist(), strict=True)
+    assert {tuple(key): tuple(values) for key, values in found} == expected
     samples = made.samples
     pieces = [
         Statistics.of(coterie.Log.from_frames(**made.only(set(some)).frames(), **reads), parts=PARTS, **how)

@@ -61,6 +61,12 @@ def test_no_proof_no_width():
     assert by_reach(np.array(0.0)) == pytest.approx(0.5, rel=1e-3)
 
 
+def test_no_residuals_are_no_proof():
+    steep = Steps(np.array([1.0, 1e-4]), np.array([1.0, 1e-3]), np.array([2.0, 1e-2]))
+    found = residual_width(np.array([5.0, 5.0]), np.zeros(2), steep, 3.0)
+    assert found.tolist() == [np.inf, 3.0 / 5.0]
+
+
 def test_with_many_samples_it_is_the_width_of_a_normal_distribution():
     steps = Steps(np.array(1e-8), np.array(1e-4), np.array(1e-2))
     width = residual_width(np.sqrt(np.array(2 * 3 / 5.0)), np.array(5.0), steps, 3.0)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +19,10 @@ from coterie.certificates.paper import paper_radius, paper_totals
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.certificates.widths import bias_form, ellipsoid_radius, noise_form
 from coterie.certificates.widths import totals as totals_width
+from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
-from coterie.estimate.ridge import AgentRidge, JointRidge
+from coterie.estimate.ridge import AgentRidge, JointRidge, printed_ridge
+from coterie.solve.paper_scheme import paper as paper_scheme
 from random_games import random_space, random_strategy
 
 paper_module = import_module("coterie.certificates.paper")
@@ -162,6 +165,63 @@ def test_the_paper_s_certificate_equals_enumeration(seed, pure):
     assert found.is_exact
     expected = direct_surrogate(ridge, strategy, spaces, 0.1, 60)
     assert found.gap == pytest.approx(expected, abs=1e-9)
+
+
+def printed_surrogate(joined, totals, strategy, spaces, delta):
+    """Eq. (11) and Lemma 2 word for word, the regressors j = i included, over every joint action."""
+    samples, found = len(joined), []
+    sqrt_beta = paper_radius(N, K, samples, delta)
+    for i, space in enumerate(spaces.spaces):
+
+        def z(rows, i=i):
+            """One entry per coalition and agent: are i and j both in l; for j = i, is i in l."""
+            return np.einsum("ml,mjl->mlj", rows[:, i], rows).reshape(len(rows), -1).astype(float)
+
+        x = z(joined)
+        matrix = np.eye(x.shape[1]) + x.T @ x
+        theta, inverse = np.linalg.solve(matrix, x.T @ totals[:, i]), np.linalg.inv(matrix)
+        shares, memberships = zip(*oracles.joint_actions(strategy), strict=True)
+        weights, profiles = np.array(shares), np.array(memberships)
+
+        def ends(rows, sign, z=z, theta=theta, inverse=inverse):
+            features = z(rows)
+            return features @ theta + sign * sqrt_beta * np.sqrt(np.einsum("mf,fg,mg->m", features, inverse, features))
+
+        kept, best = float(weights @ ends(profiles, -1)), -np.inf
+        for action in space.enumerate():
+            moved = profiles.copy()
+            moved[:, i] = action
+            best = max(best, float(weights @ ends(moved, 1)))
+        found.append(best - kept)
+    return max(found)
+
+
+@pytest.mark.parametrize("pure", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_eq_11_as_printed_has_regressors_of_oneself(seed, pure):
+    rng = np.random.default_rng(seed)
+    joined, totals, _ = log(seed)
+    halves = [SimpleNamespace(joined=joined[part], totals=lambda part=part: totals[part])
+              for part in (slice(20), slice(20, None))]  # fmt: skip
+    printed = printed_ridge(halves, RANGE)
+    plain = agent_ridge(joined, totals, power=0, penalty=1.0)
+    spaces = ActionSpaces(tuple(random_space(rng, K) for _ in range(N)))
+    strategy = random_strategy(rng, spaces, pure=pure)
+    found = paper_totals(TotalEvidence(printed), strategy, spaces, 0.1, 60)
+    assert found.gap == pytest.approx(printed_surrogate(joined, totals, strategy, spaces, 0.1), abs=1e-9)
+    assert found.gap > paper_totals(TotalEvidence(plain), strategy, spaces, 0.1, 60).gap
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper_module, "MOST_FORMS", 0)
+        assert paper_totals(TotalEvidence(printed), strategy, spaces, 0.1, 60).gap >= found.gap - 1e-9
+    # Unknowns are those of others, so that everything else can use the estimate.
+    assert printed.theta(0).shape == plain.theta(0).shape == printed.spread(0).shape
+    assert TotalEvidence(printed).game(spaces).n_agents == N
+    solution = paper_scheme(TotalEvidence(printed), spaces, 0.1, n_samples=60)
+    assert solution.certificate == pytest.approx(
+        max(0.0, printed_surrogate(joined, totals, solution.strategy, spaces, 0.1)), abs=1e-9
+    )
+    with pytest.raises(InputError, match="exact expectations"):
+        paper_scheme(TotalEvidence(printed), spaces, 0.1, n_samples=60, strategy="pure")
 
 
 @settings(max_examples=25, deadline=None)

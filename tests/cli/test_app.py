@@ -7,8 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import pytest
+
+from coterie.cli.app import COMMANDS
+from coterie.cli.output import printable
 
 COMMAND = [sys.executable, "-m", "coterie"]
 SIMULATE = ["simulate", "--agents", "5", "--coalitions", "3", "--samples", "20", "--out"]
@@ -70,6 +74,46 @@ def test_help_and_version(call):
     code, out, err = call()
     assert (code, err) == (2, "")
     assert "Usage: coterie" in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_are_listed_as_they_begin(name):
+    """Their modules are not imported for a list of them, so their first lines are there twice."""
+    documented = import_module(f"coterie.cli.{name.replace('-', '_')}").command.__doc__
+    assert documented.splitlines()[0] == COMMANDS[name]
+
+
+def test_a_misspelt_command_is_recognised(call):
+    assert "No such command 'lern'. Did you mean 'learn'?" in call("lern")[2]
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_what_needs_no_numbers_loads_none(word):
+    code = f"""import sys
+sys.argv = ["coterie", "{word}"]
+from coterie.cli import main
+try:
+    main()
+finally:
+    print([name for name in ("numpy", "scipy", "pyarrow", "duckdb", "numba") if name in sys.modules])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_a_small_log_needs_no_compiler(tmp_path, feedback):
+    simulate = ["simulate", "--agents", "4", "--coalitions", "2", "--samples", "40", "--feedback", feedback]
+    assert process(*simulate, "--out", tmp_path / "log").returncode == 0
+    code = f"""import sys
+sys.argv = ["coterie", "learn", {str(tmp_path / "log")!r}, "--quiet"]
+from coterie.cli import main
+try:
+    main()
+finally:
+    print([name for name in ("numba", "scipy.optimize", "jinja2", "matplotlib") if name in sys.modules])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +183,7 @@ def test_other_encodings(files):
     done = process(*files(), "--json", env=os.environ | {"PYTHONIOENCODING": "utf-8"})
     assert "Zoë".encode() in done.stdout
     done = process("demo", env=environment)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr.startswith(b"\nWrote ")) == (0, True)
 
 
 @pytest.mark.parametrize("content", [json.dumps(APART), "agent,coalition\na[/b],[red]\n:smile:,Zoë\n"])
@@ -217,3 +261,97 @@ def test_refusals_of_a_profile_name_the_file(call, tmp_path, text):
         assert code == 2
         assert err.startswith(f"error: {file}: ")
     assert "profile: p1 plays a set that is not among their actions" in err
+
+
+STEERING = "Ada\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+"""A name that sets the title of a terminal, clears it, turns it red and writes from right to left."""
+
+
+def is_harmless(text):
+    return all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_names_cannot_steer_the_terminal(call, files, tmp_path):
+    truth = TRUTH | {"agents": [STEERING, "b"], "coalitions": [f"c{STEERING}", "d"]}
+    together = {"actions": {STEERING: [f"c{STEERING}"], "b": ["d"]}}
+    both = {"actions": {STEERING: [f"c{STEERING}", "d"], "b": ["d"]}}
+    for strategy in (together, both, {"actions": {f"{STEERING}2": []}}):
+        for more in ([], ["--json"]):
+            code, out, err = call(*files(truth, strategy), *more)
+            assert is_harmless(out + err), (out, err)
+            assert code == 0 or "Ada\\x1b" in err
+    assert json.loads(call(*files(truth, together), "--json")[1])["worst"]["agent"] in {STEERING, "b"}
+    (tmp_path / "totals.csv").write_text(f"sample,agent,utility\n1,{STEERING},1\n1,b,1\n1,c,1\n", encoding="utf-8")
+    (tmp_path / "memberships.csv").write_text(
+        "sample,agent,coalition\n" + "".join(f"1,{name},x{STEERING}\n" for name in (STEERING, "b", "c")),
+        encoding="utf-8",
+    )
+    code, out, err = call("coverage", tmp_path)
+    assert "Ada\\x1b" in out
+    assert is_harmless(out + err)
+    for words in (["coverage", tmp_path / STEERING], ["learn", tmp_path, "--since", STEERING], [STEERING]):
+        code, out, err = call(*words)
+        assert code == 2
+        assert "Ada\\x1b" in err
+        assert is_harmless(out + err)
+
+
+def test_a_name_cannot_forge_a_line(call, tmp_path):
+    code, _, err = call("inspect", tmp_path / "log\nerror: all is well")
+    assert code == 2
+    assert len(err.splitlines()) == 1
+    assert "log\\nerror: all is well" in err
+
+
+def test_spaces_and_joiners_are_part_of_names():
+    for name in ("山田\u3000太郎", "Anne\u00a0Marie", "\u0645\u06cc\u200c\u062e"):
+        assert printable(name) == name
+    assert printable("a\u202eb\u2028\x07") == "a\\u202eb\\u2028\\x07"
+
+
+def test_no_message_is_longer_than_a_screen(call, tmp_path):
+    long = tmp_path / ("a" * 200) / ("b/" * 2500)
+    for words in (["inspect", long], ["x" * 5000], ["inspect", tmp_path / ("a" * 999)]):
+        code, _, err = call(*words)
+        assert (code, err.startswith("error: ")) == (2, True), err
+        assert len(err) < 2100
+
+
+SLOW = """
+import os, signal, sys, threading
+from coterie.cli.app import main
+from coterie.log import log
+from coterie.log.engine import DuckDBEngine
+
+def slow(*_, **__):
+    threading.Timer(0.3, os.kill, (os.getpid(), sent)).start()
+    DuckDBEngine().table("SELECT sum(range) AS s FROM range(1000000000000)")
+
+log._open, sent = slow, getattr(signal, sys.argv.pop(1))
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_while_a_log_is_read(tmp_path, sent, code, said):
+    """DuckDB turns whatever a signal raises within a query into an error of its own."""
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
+    command = [sys.executable, "-c", SLOW, sent, "inspect", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--delta", "1e-323"], "--delta: expected a number from 1e-300 up, got 1e-323"),
+        (["--target-gap", "nan"], "--target-gap: expected a finite number, got nan"),
+        (["--actions", "[[1" + "0" * 400 + "]]"], "a whole number of 401 digits"),
+        (["--actions", "[" * 990 + "]" * 990], "too deep"),
+        (["--coalitions", "1000000000", "--pool-coalitions"], "--coalitions: expected at most 100,000"),
+    ],
+)
+def test_extreme_options_are_refused(call, tmp_path, words, message):
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n2,x,a,b,0.5\n")
+    code, _, err = call("learn", tmp_path, *words)
+    assert (code, message in err) == (2, True), err

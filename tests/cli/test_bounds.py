@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from coterie.certificates.certificate import Certificate
+from coterie.cli.bounds import _known
 from coterie.coverage import Coverage
+from coterie.errors import InputError
 from coterie.game.strategy import Strategy
 from coterie.learn.result import Data, Estimate, Result, Search
 from coterie.theory.bounds import Problem, all_bounds
@@ -176,3 +178,26 @@ def test_refusals(run, words, message):
     code, shown, messages = run(*words)
     assert (code, shown) == (2, "")
     assert message in messages
+
+
+def test_parts_of_other_types_are_refused(run, result):
+    """Every part of a result file is replaced by values of other types, two levels deep; none is a traceback."""
+    whole = json.loads(result.read_text())
+    places = [(key,) for key in whole]
+    places += [(key, inner) for key, part in whole.items() if isinstance(part, dict) for inner in part]
+    refused = []
+    for place in places:
+        for other in (None, "x", [[1]], {"a": 1}, 10**30, -1):
+            changed = json.loads(json.dumps(whole))
+            part = changed if len(place) == 1 else changed[place[0]]
+            part[place[-1]] = other
+            result.write_text(json.dumps(changed))
+            try:
+                known = _known(result)
+                Problem(known.agents, known.coalitions, known.delta, None, known.symmetric, **known.coverage)
+            except InputError as problem:
+                refused.append(str(problem))
+    assert len(refused) > len(places)
+    result.write_text(json.dumps(whole | {"options": None}))
+    code, _, messages = run("bounds", "--result", result, "--no-simulate")
+    assert (code, messages) == (2, f"error: {result}: options: expected a list, got None\n")

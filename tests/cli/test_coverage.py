@@ -48,6 +48,8 @@ def test_all_assignments(run, log):
         "Not enough for every assignment that the actions allow: ada and cy were never in x together."
     )
     assert "pairs that a move can bring together NO inf" in text
+    (row,) = (line for line in shown.splitlines() if "can bring together" in line and " NO " in line)
+    assert row.endswith("ada, cy in x")  # never seen is scarcer than any pair that was
     assert "Never seen together (1 pair) pair coalition needed by ada cy x some assignment" in text
     assert "x 3 1 some assignment" in text
     assert "This matters only if utilities depend on the size" in text

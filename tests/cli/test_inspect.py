@@ -26,7 +26,7 @@ def test_for_people(run, log):
     assert (code, messages) == (0, "")
     assert shown.startswith("Summary\n  2 samples, 4 agents, 2 coalitions\n")
     text = said(shown)
-    assert "semi-bandit log, symmetric, 3 rows in pairs" in text
+    assert "what each pair got is known (semi-bandit log), one number for both: symmetric; 3 rows in pairs" in text
     assert "3 of 6 pairs of agents met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
     assert "x 2 1 (1), 3 (1) y 1 2 (1)" in text
     assert "- 3 of 6 pairs of agents never met: nothing is known about them > bring them together" in text
@@ -38,6 +38,18 @@ def test_for_people(run, log):
     assert "declaring the true range (--utility-range) narrows every certificate" in text
     order = [shown.index(title) for title in ("Summary", "Sizes", "Meetings", "Utilities", "Missing or suspicious")]
     assert order == sorted(order)
+
+
+def test_numbers_have_no_digits_of_rounding(run, tmp_path):
+    rows = "".join(f"{w},{p},x,2.3\n" for w in range(3) for p in "abcd")
+    (tmp_path / "totals.csv").write_text("sample,agent,coalition,utility\n" + rows, encoding="utf-8")
+    scale = ["--utility-range", 0, 5, "--neutral", 2]
+    shown = said(run("inspect", tmp_path, "--totals", "team-averages", *scale)[1])  # 2.3 * 3 is 6.8999999999999995
+    assert "what each person got in all is known, not what each pair got (bandit log); both of a pair get" in shown
+    assert "totals, each taken as a sum over pairs, from 6.9 to 6.9" in shown
+    assert "6.89" not in shown
+    shown = said(run("inspect", tmp_path, "--totals", "team-scores", *scale)[1])
+    assert "the score of each team is known, not what each pair got (bandit log); 3 rows in totals" in shown
 
 
 def test_met_and_rated_are_told_apart(run, tmp_path):
@@ -64,7 +76,7 @@ def test_met_and_rated_are_told_apart(run, tmp_path):
 def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
     text = said(run("inspect", tmp_path)[1])
-    assert "1 sample, 2 agents, 1 coalition semi-bandit" in text
+    assert "1 sample, 2 agents, 1 coalition what each pair got is known (semi-bandit log)" in text
     assert "1 row in pairs 1 of 1 pair of agents met, each 1 time; every meeting is rated" in text
     assert "1 pair met only once" in text
     for wrong in ("1 samples", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
@@ -124,7 +136,7 @@ def test_options_reach_the_log(run, log):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--utility-range", 0, 0.3, "--neutral", 0.1], "pairs.csv, row 1 below the header: utility 0.5 is outside"),
+        (["--utility-range", 0, 0.3, "--neutral", 0.1], "pairs.csv, row 2: utility 0.5 is outside"),
         (["--actions", "[["], "--actions: is not JSON"),
         (["--actions", '[["z"]]'], "unknown coalition in --actions 'z'"),
         (["--columns", "utility"], "ours=theirs"),

@@ -193,8 +193,10 @@ def test_too_few_data(run, tmp_path):
     )
     code, shown, _ = run("learn", tmp_path)
     assert code == 0
-    assert "There are too few data to certify anything." in shown
-    assert "If the averages in the log were the truth, nobody could gain more than" in said(shown)
+    assert "There are too few data to certify anything: take these teams as a best guess." in said(shown)
+    assert "By the averages in the log nobody would gain by moving; all that is sure, with 99 % confidence" in said(
+        shown
+    )
     assert "What would help most" in shown
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import zipfile
 from pathlib import Path
 
@@ -54,12 +55,13 @@ def test_every_kind_of_file_is_written_and_said(run, log, tmp_path):
         ("r.pdf", "goes by the extension, expected .json"),
         ("none/r.json", "there is no such folder"),
         (".", "is a folder"),
-        ("pipe.json", "is not a regular file"),
+        ("socket.json", "is a disk or a socket"),
     ],
 )
 def test_targets_are_looked_at_before_the_work(run, tmp_path, monkeypatch, target, message):
     monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe.json")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("socket.json")
     monkeypatch.setattr("coterie.learn.learner.StableLearner.fit", lambda *_: pytest.fail("worked"))
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
     code, _, complaint = run("learn", "pairs.csv", "--out", target)
@@ -144,7 +146,7 @@ def test_learn_and_certify_say_why_they_differ(run, log, tmp_path):
     assert "learn may prove a smaller limit" in shown
 
 
-def test_stages_are_told_in_words(monkeypatch, capsys):
+def test_stages_are_told_in_words(log, monkeypatch, capsys):
     from rich.console import Console
 
     from coterie.cli import learn, output
@@ -154,6 +156,9 @@ def test_stages_are_told_in_words(monkeypatch, capsys):
     assert told[0] == "Looking for teams, expected so far 0.25 per person"
     assert told[1].startswith("Looking for teams that nobody wants to leave")
     assert "again" in told[2]
+    stages = []
+    coterie.StableLearner(noise="pairs", progress=lambda state: stages.append(state.method)).fit(log)
+    assert [name for name in dict.fromkeys(stages) if name in learn.STAGES] == ["beliefs", "search", "checks"]
     monkeypatch.setattr(output, "messages", Console(force_terminal=True, width=80))
     with output.at_work("Reading the log"):
         pass

@@ -2,8 +2,10 @@
 
 import io
 import json
+import shlex
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from rich.console import Console
@@ -97,10 +99,10 @@ def test_a_word_that_is_no_choice_is_bad_usage(run, tmp_path, option, words):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"samples": 0}, "number of samples: expected at least 1, got 0"),
-        ({"agents": 1}, "number of agents: expected at least 2, got 1"),
-        ({"coalitions": 0}, "number of coalitions: expected at least 1"),
-        ({"actions_per_agent": 9}, "expected at most 7"),
+        ({"samples": 0}, "--samples: expected at least 1, got 0"),
+        ({"agents": 1}, "--agents: expected at least 2, got 1"),
+        ({"coalitions": 0}, "--coalitions: expected at least 1"),
+        ({"actions_per_agent": 9}, "--actions-per-agent: expected at most 7"),
         ({"model": "mixed-effects"}, "has 5 coalitions, not 3"),
         ({"seed": -1}, "seed: expected at least 0"),
         ({"profile": "missing.json"}, "the policy random uses no profile"),
@@ -229,18 +231,30 @@ def test_evaluate_refuses_bad_files(run, tmp_path, log):
 
 
 @pytest.mark.slow
-def test_demo_learns_from_its_records(run, tmp_path):
-    code, out, err = run("demo", "--out", tmp_path / "firm")
+def test_demo_learns_from_its_records(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code, out, err = run("demo")
     assert code == 0
-    assert "With 99 % confidence, nobody can gain" in out
-    assert "The certificate held." in " ".join(out.split())
-    for name in ("Amara", "Yara", "finance", "retail"):
-        assert name in out
+    (folder,) = tmp_path.glob("demo-of-coterie-*/firm")
+    told = " ".join(out.split())
+    assert "With 99 % confidence, nobody who is counted can gain" in told
+    assert "Dalia and Nadia are together in finance and not together in retail." in told
+    assert "The promise held." in told
     assert max(map(len, out.splitlines())) <= 80
-    assert "coterie learn" in err
-    assert json.loads((tmp_path / "firm" / "log.json").read_text())["actions"] == "up-to:2"
-    game = read_truth(tmp_path / "firm" / "truth.json")
-    assert game.n_agents == 24
+    assert f"Open {folder / 'report.html'} in a browser" in err
+    assert json.loads((folder / "log.json").read_text())["actions"] == "up-to:2"
+    assert read_truth(folder / "truth.json").n_agents == 24
+    result = json.loads((folder / "result.json").read_text())
+    assert all(4 <= len(members) <= 8 for members in result["coalition_members"].values())
+    assert not result["strategy"]["actions"]["Viktor"]
+    assert "<!doctype html>" in (folder / "report.html").read_text().lower()
+    suggested = err.split("What to try next\n")[1].splitlines()
+    assert len(suggested) == 5
+    for line in suggested[:3]:
+        command, *words = shlex.split(line)
+        assert command == "coterie"
+        code, out, err = run(*words)
+        assert code == 0, err
 
 
 COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]

@@ -34,7 +34,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
         "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0,
     }  # fmt: skip
     assert "'Bo' and 'bo '" in out
-    assert "no utility and were" in err
+    assert "no utility (5 of them say" in err
     log = coterie.read_log("firm")
     assert log.agents == ("Ada", "Bo", "Cleo", "Dov", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kai", "Lea")
     assert log.samples.order == "in the order of their dates"
@@ -88,7 +88,7 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     def prompt(text, *, default, value_proc, err):
         assert err
         asked.append(text)
-        return value_proc("-5 to 5" if "which scale" in text else "no" if "interchangeable" in text else default)
+        return value_proc("-5 to 5" if "which scale" in text else "no" if "mean nothing" in text else default)
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "prompt", prompt)
@@ -110,7 +110,12 @@ def test_what_start_refuses(messy, run):
     Path("class/kept.txt").write_text("x", encoding="utf-8")
     code, _, err = run("start", name, "--yes")
     assert code == 2
-    assert "not an empty folder" in err
+    assert "not an empty folder; coterie start class.csv --out class-2 writes another folder" in err
+    Path("class/log.json").write_text("{}", encoding="utf-8")
+    err = " ".join(run("start", name, "--yes")[2].split())
+    assert "coterie inspect class goes on with it, coterie start class.csv --out class-2 writes another" in err
+    assert "delete class to make it anew" in err
+    Path("class/log.json").unlink()
     assert [one.name for one in Path("class").iterdir()] == ["kept.txt"]
     Path("odd.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     code, _, err = run("start", "odd.csv", "--yes")
@@ -138,7 +143,120 @@ def test_nothing_is_written_where_the_table_is_wrong(tmp_path, monkeypatch):
     assert guess.options["utility_range"] == [1.0, 5.0]
     with pytest.raises(InputError) as refused:
         guess.write("log")
-    assert "row 21 below the header: utility 6 is probably a typo" in str(refused.value)
+    assert "row 22: utility 6 is probably a typo" in str(refused.value)
     assert "was listed before" in str(refused.value)
     assert not Path("log").exists()
     assert "utility_range = [1.0, 5.0]" in repr(guess)
+
+
+def written(name, header, rows):
+    Path(name).write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    return name
+
+
+def answer(guess, name):
+    return next(one for one in guess.answers if one.name == name)
+
+
+def test_members_joined_by_any_sign(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    teams = ["Ada & Bo", "Cy & Dee and Ada", '"Bo, Cy and Dee"', "Dee & Ada", "Bo & Cy", "Ada"]
+    rows = [
+        f"{e},Team {'xy'[t % 2]},{team},{4 + len(team) % 3}" for e in (1, 2, 3) for t, team in enumerate(teams[e::3])
+    ]
+    code, out, err = run("start", written("t.csv", "Edition,Team name,Who,Jury score", rows), "--yes")
+    assert code == 0, err
+    assert "split so, 4 of 4 names come back in other rows" in out
+    assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))["separators"] == ", & and"
+    log = coterie.read_log("t")
+    assert log.agents == ("Ada", "Bo", "Cy", "Dee")
+    columns = "sample=Edition,coalition=Team name,members=Who,utility=Jury score"
+    told = run("inspect", "t.csv", "--columns", columns, "--separators", ",", "--utility-range", 0, 99)[1]
+    assert 'say what stands between names: --separators ", & and"' in " ".join(told.split())
+    said = answer(coterie.start("t.csv", separators="&"), "separators")
+    assert (said.value, said.why) == ("&", "you said so")
+
+
+def test_names_and_teams_with_signs_are_no_lists(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people = ["Lovelace, Ada", "Bell, Bo", "Curie, Cy"]
+    rows = [f'{w},{t},"{p}",{w % 4 + i}' for w in range(6) for t in ("Food & Health", "Sport & Health")
+            for i, p in enumerate(people)]  # fmt: skip
+    guess = coterie.start(written("t.csv", "Week,Team,Name,Points", rows))
+    assert (guess.shape, guess.options["columns"]) == (
+        "records", {"sample": "Week", "coalition": "Team", "agent": "Name", "utility": "Points"}
+    )  # fmt: skip
+
+
+def test_only_labels_that_come_back_are_named_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},{t},{p},{w % 3}" for w in range(4) for t in ("Sea", "Law") for p in ("Ann", "Bo")] + ["2,Art,Cy,1"]
+    guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
+    assert answer(guess, "pool_coalitions").why == "2 of 3 labels come back, such as 'Law'"
+    assert answer(guess, "pool_coalitions").value is False
+    once = coterie.start(written("u.csv", "Week,Team,Who,Points", [row for row in rows if row.startswith("2")]))
+    assert answer(once, "pool_coalitions").why == "labels have names, such as 'Art', but there is one round only"
+
+
+@pytest.mark.parametrize(("weeks", "only"), [(2, "only 4"), (8, "16")])
+def test_how_many_rows_speak_for_scores_of_teams(tmp_path, monkeypatch, weeks, only):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},{t},{p},{w % 3 + len(t)}" for w in range(weeks) for t in ("Sea", "Laws") for p in ("Ann", "Bo", "Cy")]
+    guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
+    assert answer(guess, "totals").value == "team-scores"
+    assert f"the same for all members in each of {only} teams ({6 * weeks} rows), and" in answer(guess, "totals").why
+
+
+def test_the_sheet_with_the_table_is_found(tmp_path, monkeypatch, run):
+    import xlsxwriter
+
+    monkeypatch.chdir(tmp_path)
+    book = xlsxwriter.Workbook("t.xlsx")
+    book.add_worksheet("Read me").write(0, 0, "Hello")
+    sheet = book.add_worksheet("Ratings")
+    sheet.write_row(0, 0, ["Month", "Area", "From", "About", "Stars"])
+    for month in range(12):
+        sheet.write_row(2 * month + 1, 0, [month, "Sea", "Ann", "Bo", month % 5 + 1])
+        sheet.write_row(2 * month + 2, 0, [month, "Sea", "Bo", "Ann", "n/a" if month % 3 else 5])
+    book.close()
+    code, out, err = run("start", "t.xlsx", "--yes")
+    assert code == 0, err
+    assert out.startswith("t.xlsx, sheet 'Ratings': 24 rows, 5 columns")
+    assert "8 rows of" in err
+    assert coterie.read_log("t").agents == ("Ann", "Bo")
+
+
+def test_a_table_with_some_text_among_numbers_is_read_as_what_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},Sea,{p},{'absent' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Bo")]
+    guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
+    with pytest.raises(InputError, match=r"these are no numbers: 'absent' \(10 times\)"):
+        guess.write("log")
+
+
+def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, run):
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{e},x,{team},{4 + e % 3}" for e in range(6) for team in (("Ada & Bo", "Bo & Cy", "Ada & Cy")[e % 3],)]
+    odd = {"stands between": '"', "which scale": "5 to 1", "number in a row": "sums", "labels": "perhaps"}
+    refused = []
+
+    def prompt(text, *, default, value_proc, err):
+        assert err
+        for word, answer in odd.items():
+            if word in text:
+                with pytest.raises(typer.BadParameter) as told:
+                    value_proc(answer)
+                refused.append(str(told.value))
+        return value_proc(default)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, _, err = run("start", written("t.csv", "Edition,Team,Members,Score", rows))
+    assert code == 0, err
+    assert len(refused) == 4
+    assert "expected some of newline ; | , & + / and" in refused[0]
+    assert "the lower one first" in refused[3]

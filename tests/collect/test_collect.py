@@ -18,6 +18,7 @@ from coterie.collect import (
     predict,
     samples_needed,
 )
+from coterie.collect.aim import aim_in
 from coterie.collect.total_plan import _TotalOutlook
 from coterie.collect.worth import best_joint_action, close_deviations, most_per_sample, worth_of
 from coterie.estimate.design import directions
@@ -498,3 +499,9 @@ def test_plans_for_other_totals_are_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             plan_totals(known, profile, source.game.actions, DELTA, 5, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("samples", [10**20, 10**400])
+def test_more_samples_than_anybody_collects_are_refused(samples):
+    with pytest.raises(InputError, match="collect: expected at most 1,000,000,000,000"):
+        aim_in(None, samples, None, delta=0.1, fresh=False, rng=None)

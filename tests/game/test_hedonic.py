@@ -71,7 +71,7 @@ def test_more_friends_always_win():
     [
         (lambda: additively_separable([[0, 1]]), "one row and one column for each agent"),
         (lambda: additively_separable([[0, 1], [1]]), "one row and one column for each agent"),
-        (lambda: additively_separable([[1, 1], [1, 0]]), "from herself"),
+        (lambda: additively_separable([[1, 1], [1, 0]]), "from themselves"),
         (lambda: fractional(VALUES, divided_by="half"), 'divided_by: expected "size" or "others"'),
         (lambda: friends_and_enemies({"a": "b", "b": []}), "friends of a: expected a list of agents"),
         (lambda: friends_and_enemies({"a": ["c"], "b": []}), "unknown agent in friends of a 'c'"),

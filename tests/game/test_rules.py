@@ -341,15 +341,15 @@ def test_staff_alone(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected a column agent, once, in the first line; it has none"),
-        ("name,site\nAda,Paris\n", "expected a column agent, once, in the first line; it has name, site"),
-        ("agent,Agent\nAda,Bo\n", "expected a column agent, once"),
-        ("agent,site,Site\nAda,Paris,Rome\n", "expected the columns agent,site, once each"),
+        ("", "one that says who, called agent (or who, person, name, ...); found: none"),
+        ("nickname,site\nAda,Paris\n", "called agent (or who, person, name, ...); found: nickname, site"),
+        ("agent,Agent\nAda,Bo\n", "'agent' and 'Agent' could each say who; call the right one agent"),
+        ("agent,site,Site\nAda,Paris,Rome\n", "expected columns that differ, found: agent, site, Site"),
         ("agent,site\n", "expected at least one row below the header"),
-        ("agent,site\nAda,Paris\n,Rome\n", "row 2 below the header: the agent is empty"),
-        ("agent,site\nAda,Paris\nBo,Rome\nAda,Rome\n", "row 3 below the header: Ada was there before"),
-        ("agent,site\nAda\n", "row 1 below the header: expected 2 fields, got 1"),
-        ('agent,site\nAda,"Paris\n', "row 1 below the header: is not CSV"),
+        ("agent,site\nAda,Paris\n,Rome\n", "row 3: the agent is empty"),
+        ("agent,site\nAda,Paris\nBo,Rome\nAda,Rome\n", "row 4: Ada was there before"),
+        ("agent,site\nAda\n", "row 2: expected 2 fields, got 1"),
+        ('agent,site\nAda,"Paris\n', "row 2: is not CSV"),
     ],
 )
 def test_bad_tables_of_staff(tmp_path, text, message):

@@ -110,7 +110,7 @@ MISSING = object()
         ("means", [[[0, 1], [1]]], "means: expected numbers in a rectangular array"),
         ("means", [[[0, "1"], [1, 0]]], "means: expected numbers"),
         ("means", [[[0, None], [1, 0]]], "means: expected numbers"),
-        ("means", [[[0, 10**400], [1, 0]]], "means: expected numbers"),
+        ("means", [[[0, 10**400], [1, 0]]], "a whole number of 401 digits"),
         ("means", [[[0, float("nan")], [1, 0]]], "expected a finite number"),
         ("means", [[[1, 1], [1, 1]]], "from themselves"),
         ("size_scale", MISSING, '"size_scale" is missing'),

@@ -239,3 +239,34 @@ def test_a_result_of_this_log_is_not_fresh(logs):
     for given in (result, result.to_json()):
         with pytest.raises(InputError, match="learnt from this very log"):
             compare(logs / "semi-bandit", BEFORE, given, fresh=True)
+
+
+def test_what_results_were_made_with_is_taken_over_as_far_as_they_agree(logs):
+    log = coterie.read_log(logs / "semi-bandit")
+    rules = Rules(team_size="2:2", apart=["p1,p3"], max_moves=1)
+    one = coterie.certify(log, BEFORE, rules=rules, value="average")
+    assert one.rules.max_moves is None
+    rules = one.rules
+    changed_by = {"rules": rules, "value": "average", "stability": "swap"}
+    for asked, said in (
+        (what_if(log, one, "swap p2, p3"), what_if(log, BEFORE, "swap p2, p3", **changed_by)),
+        (compare(log, one, AFTER), compare(log, BEFORE, AFTER, **changed_by)),
+        (compare(log, AFTER, one.to_json()), compare(log, AFTER, BEFORE, **changed_by)),
+        (compare(log, one, coterie.certify(log, AFTER, **changed_by)), compare(log, BEFORE, AFTER, **changed_by)),
+    ):
+        (line,) = set(asked.warnings) - set(said.warnings)
+        assert line == (
+            "taken over from the result: value average; rules about team size, apart; whatever is said here wins"
+        )
+        assert (asked.change, asked.people, asked.two.violations) == (said.change, said.people, said.two.violations)
+        assert (asked.rules, asked.value, asked.stability) == (rules, "average", "swap")
+    assert what_if(log, one, "swap p2, p3", value="total").value == "total"
+    # Where they do not agree, nothing is guessed.
+    total = coterie.certify(log, AFTER, rules=Rules(team_size="1:3"))
+    with pytest.raises(InputError, match="one result was made with value average, the other with total; say by which"):
+        compare(log, one, total)
+    told = compare(log, one, total, value="total")
+    assert not told.rules
+    assert (
+        "the two results were made with different rules; both are judged by the rules said here alone" in told.warnings
+    )

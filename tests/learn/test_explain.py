@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from coterie import InputError, Result, StableLearner, explain
+import coterie
+from coterie import InputError, Log, Result, StableLearner, explain
 from coterie.learn.explanation import Explanation, Room
+from coterie.learn.summary import shown_value
 from coterie.simulate import Simulation
 
 
@@ -103,3 +106,31 @@ def test_refuses_what_it_cannot_explain(learnt):
     bare = replace(learner.result_, explanations={})
     with pytest.raises(InputError, match="no explanations"):
         explain(bare, learner.strategy_.agents[0])
+
+
+def test_what_is_not_known_is_not_called_nothing(tmp_path):
+    """Of a and c nothing is known; that b and d broke even is."""
+    rows = [("1", "x", "a", "b", 0.5), ("1", "y", "c", "d", 0.5), ("2", "x", "b", "d", 0.5), ("3", "x", "b", "d", -0.5)]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    result = coterie.certify(log, {"a": ["x"], "c": ["x"], "b": ["y"], "d": ["y"]})
+    assert [shown_value(result, agent) for agent in "ac"] == ["not known"] * 2
+    assert str(explain(result, "a")).startswith("What a gets is not known: they were never seen with anybody")
+    result = coterie.certify(log, {"a": ["y"], "c": [], "b": ["x"], "d": ["x"]})
+    assert [shown_value(result, agent) for agent in "abcd"] == ["0.00"] * 4
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_what_is_not_known_from_totals(joint):
+    """Totals of nothing are known, of teams that never met they are not, whatever is in the middle of the range."""
+    rows = [(str(t), who, room) for t in range(15) for who, room in zip("abcd", "xxyy", strict=True)]
+    log = Log.from_frames(
+        memberships=pd.DataFrame(rows, columns=["sample", "agent", "coalition"]),
+        totals=pd.DataFrame([(t, who, 2.0) for t, who, _ in rows], columns=["sample", "agent", "utility"]),
+        utility_range=(1, 5), neutral=2, symmetric=joint, actions="any",
+    )  # fmt: skip
+    met = coterie.certify(log, {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]})
+    assert [shown_value(met, agent) for agent in "abcd"] != ["not known"] * 4
+    assert not any(met.explanations[agent].knows_nothing for agent in "abcd")
+    apart = coterie.certify(log, {"a": ["x", "y"], "c": ["x"], "b": [], "d": ["x"]})
+    assert [shown_value(apart, agent) for agent in "abcd"] == ["not known", "0.00", "not known", "not known"]
+    assert "never seen" in str(explain(apart, "a"))

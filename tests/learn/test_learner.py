@@ -5,24 +5,28 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import coterie
 from coterie import InputError, NotFittedError, StableLearner, Strategy
 from coterie.certificates import paired
 from coterie.certificates.holdout import Sealed
+from coterie.certificates.paper import paper_evidence
 from coterie.learn import auto
 from coterie.learn.auto import recommend
 from coterie.simulate import Simulation
 from coterie.solve import search
 from coterie.solve.control import Control
+from coterie.solve.paper_scheme import paper as paper_scheme
 from coterie.statistics.parts import PARTS
 from coterie.statistics.statistics import Statistics
 
 
 def simulated(folder, samples, seed=0, n=4, k=3, **options):
     feedback = options.pop("feedback", "semi-bandit")
-    source = Simulation.draw(n, k, np.random.default_rng([seed, n]), actions_per_agent=min(4, 2**k - 1), **options)
+    options.setdefault("actions_per_agent", min(4, 2**k - 1))
+    source = Simulation.draw(n, k, np.random.default_rng([seed, n]), **options)
     source.write_log(folder, samples, feedback=feedback)
     return source.game, coterie.read_log(folder)
 
@@ -418,6 +422,47 @@ def test_utilities_without_bounds(tmp_path, strategy, feedback):
     assert again.range_gap == learner.result_.range_gap == float("inf")
     with pytest.raises(InputError, match="the paper's certificate is defined"):
         StableLearner(certificate="paper").fit(log)
+
+
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_the_paper_s_certificate_of_its_own_unbounded_games(tmp_path, feedback):
+    game, log = simulated(
+        tmp_path / "log", 400, n=3, k=5, model="mixed-effects", feedback=feedback, actions_per_agent=None
+    )
+    assert log.sigma == 1.0
+    learner = StableLearner(certificate="paper", strategy="mixed", solver="paper").fit(log)
+    found = learner.certificate_
+    assert (found.method, learner.result_.certificates["paper"]) == ("paper", found.gap)
+    assert any("sub-Gaussian with scale 1" in text for text in found.assumes)
+    assert any("as printed" in text for text in found.assumes)
+    statistics, spaces = learner.statistics_, game.actions
+    again = paper_scheme(paper_evidence(statistics.whole), spaces, 0.01, Control(0), n_samples=400)
+    assert found.gap == pytest.approx(again.certificate)
+    if feedback == "semi-bandit":
+        twice = StableLearner(certificate="paper", strategy="mixed", solver="paper").fit(
+            coterie.read_log(tmp_path / "log", sigma=2.0)
+        )
+        # Twice the scale is twice the bonus; what is recommended hardly changes.
+        assert twice.certificate_.gap > 1.5 * found.gap
+    else:
+        with pytest.raises(InputError, match='say solver="paper", or strategy="pure"'):
+            StableLearner(certificate="paper", strategy="mixed").fit(log)
+
+
+def test_the_paper_s_certificate_allows_for_pairs_that_never_met_also_with_a_small_scale():
+    """With scale 0.05 the printed bonus of an unseen pair would be 0.2, and its mean may be 1."""
+    pairs = pd.DataFrame({"sample": range(20), "coalition": "x", "agent": "a", "partner": "b", "utility": 0.1})
+    alone = pd.DataFrame([(m, a, "y" if a == "c" else "x") for m in range(20) for a in "abc"])
+    log = coterie.Log.from_frames(
+        memberships=alone.set_axis(["sample", "agent", "coalition"], axis=1), pairs=pairs, sigma=0.05,
+        utility_range=(-1, 1), actions="one",
+    )  # fmt: skip
+    today = {"a": ["x"], "b": ["x"], "c": ["y"]}
+    found = coterie.certify(log, today, certificate="paper").certificate
+    # Agent c may be worth 1 to a and to b, who may be worth -1 to each other there or here.
+    means = np.array([[[0, 0.1, 1], [0.1, 0, 1], [1, 1, 0]]] * 2)
+    game = coterie.Game(means, "one", agents=["a", "b", "c"], coalitions=["x", "y"])
+    assert found.gap >= game.gap(today) == 2.0
 
 
 def test_one_agent_is_refused(tmp_path):

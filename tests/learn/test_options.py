@@ -13,7 +13,7 @@ from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import Aware, Pooled, PooledAware, SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.learn.beliefs import Beliefs
-from coterie.learn.options import improvement
+from coterie.learn.options import Expected, chosen, improvement
 
 
 def made(unknowns, n, k, rng):
@@ -51,3 +51,30 @@ def test_memory_grows_with_sizes_only_where_they_matter():
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 8 * k * n * n * (n + 1) / 4
+
+
+def candidate(gap, by_range=10.0):
+    return SimpleNamespace(certificate=SimpleNamespace(gap=gap), says_much=gap < by_range / 2, is_vacuous=False)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "values", "expected"),
+    [
+        ((4.0, 1.0), (42.98, 42.97), 1),  # next to nothing is lost
+        ((4.0, 1.0), (42.98, 42.8), 0),
+        ((4.0, 3.99), (42.98, 42.95), 0),  # more than what the certificate falls by
+        ((9.0, 8.0), (42.98, 42.97), 0),  # neither certificate says much
+        ((9.0, 1.0), (42.98, 42.97), 1),
+        ((4.0, 1.0), (-1.0, -1.001), 1),
+    ],
+)
+def test_a_smaller_certificate_that_costs_next_to_nothing_is_taken(gaps, values, expected):
+    values = np.array(values)
+    found = chosen([candidate(gap) for gap in gaps], Expected(values, values, np.zeros(2)), "value", None)
+    assert found == expected
+
+
+def test_a_certificate_that_says_more_of_a_larger_range_is_no_reason():
+    values = np.array([5.0, 4.995])
+    found = chosen([candidate(1.0, 1.5), candidate(3.0)], Expected(values, values, np.zeros(2)), "value", None)
+    assert found == 0

@@ -259,7 +259,7 @@ def test_it_fits_on_a_screen(log):
     ("deviation", "words"),
     [
         (("finance",), "leaving logistics"),
-        (("finance", "logistics"), "staying out"),
+        (("finance", "logistics"), "staying where they are"),
         (("energy",), "moving to energy"),
         (("energy", "finance", "logistics"), "also moving to energy"),
     ],

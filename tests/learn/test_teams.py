@@ -12,6 +12,7 @@ from coterie.game.admissible import Admissible
 from coterie.learn.options import unbeaten
 from coterie.learn.result import Result
 from coterie.simulate import Simulation
+from coterie.solve.control import Control
 
 PEOPLE = [f"p{i:02d}" for i in range(12)]
 AREAS = ["Finance", "Law", "Tech"]
@@ -167,7 +168,7 @@ def test_solvers_that_cannot_refuse(made, options):
     ("wish", "message"),
     [
         ({"keep_sizes": True}, "needs to know who is where today"),
-        ({"today": {"Zoe": ["Law"]}}, "unknown agent in today's assignment 'Zoe'"),
+        ({"today": {"Zoe": ["Law"]}}, "people whom the log does not know: 'Zoe'; whoever is new is named by staff"),
         ({"today": {"p00": ["Sales"]}}, "Sales"),
         ({"value": "mean"}, "value: expected"),
         ({"stability": "strong"}, "stability: expected"),
@@ -275,6 +276,112 @@ def test_an_assignment_may_lack_those_who_left(made, tmp_path):
             coterie.certify(log, given)
     with pytest.raises(InputError, match="'p01' has no action"):
         coterie.certify(log, {"p02": ["Law"]}, rules=Rules(staff=PEOPLE[1:]))
+
+
+def over(self):
+    """Time is up at once."""
+    self.ended = "time"
+    return True
+
+
+def typed(name):
+    """A name as somebody else types it."""
+    return f" {name.upper()} "
+
+
+def test_names_typed_otherwise_are_the_same_people(made):
+    log, today, _ = made
+    plain = {"staff": [*PEOPLE[1:], "Nina Holm"], "apart": ["p02,p03"], "fix": {"p04": "Law"}, "ban": {"p05": "Tech"}}
+    mine = {
+        "staff": [typed(name) for name in plain["staff"]], "apart": [f"{typed('p02')},{typed('p03')}"],
+        "fix": {typed("p04"): "Law"}, "ban": {typed("p05"): "Tech"},
+    }  # fmt: skip
+    there = today | {typed("Nina Holm"): ["Law"]}
+
+    def learnt(rules, teams):
+        return StableLearner(rules=Rules(team_size="3:5", **rules), value="average", today=teams).fit(log).result_
+
+    expected = learnt(plain, today | {"Nina Holm": ["Law"]})
+    for rules, teams in (
+        (plain, there),
+        (mine | {"staff": plain["staff"]}, {typed(who): to for who, to in there.items()}),
+    ):
+        found = learnt(rules, teams)
+        assert found.strategy == expected.strategy
+        assert any(text.startswith("nothing is known of Nina Holm:") for text in found.warnings)
+        assert "not on the staff: p00" in found.sentence()
+        (line,) = [text for text in found.warnings if "in case or spaces only are taken for the same" in text]
+        assert "is 'Nina Holm'" in line or "is 'p0" in line
+    found = learnt(mine, today)
+    assert "not on the staff: p00" in found.sentence()
+    assert set(found.strategy.agents) == {*PEOPLE, typed("Nina Holm")}
+
+
+def test_given_teams_may_be_typed_otherwise(made):
+    log, today, _ = made
+    expected = coterie.certify(log, today)
+    found = coterie.certify(log, {typed(who): where for who, where in today.items()})
+    assert found.strategy == expected.strategy
+    assert found.certificate.gap == expected.certificate.gap
+    assert any("' P00 ' is 'p00'" in text for text in found.warnings)
+
+
+def test_newcomers_may_be_typed_otherwise_too(made):
+    log, today, _ = made
+    staff = [*PEOPLE, "Nina Holm"]
+    rules = Rules(staff=staff, team_size="3:6", fix={"nina  holm": "Law"})
+    found = StableLearner(rules=rules, value="average", today=today | {"NINA HOLM": ["Law"]}).fit(log).result_
+    assert found.strategy.actions["Nina Holm"] == ["Law"]
+    assert found.to_frame().set_index("person")["value"].isna().tolist() == [False] * 12 + [True]
+    with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in spellings"):
+        StableLearner(rules=Rules(staff=[*staff, "nina holm"])).fit(log)
+
+
+def test_time_that_runs_out_while_variances_settle_is_said(made, monkeypatch):
+    """What was found by then counts, and draws of it are made: the range is no point."""
+    log, today, _ = made
+    monkeypatch.setattr(Control, "is_over", over)
+    found = StableLearner(rules=Rules(team_size="4"), value="average", today=today, time_limit=1e6).fit(log).result_
+    assert found.solver.status == "time"
+    low, high = found.today.range
+    assert found.today.moves == 0 or low < found.today.expected_improvement < high
+
+
+def test_slips_in_todays_table_are_not_leavers(made):
+    log, today, _ = made
+    renamed = {f"{name} \u00c9": where for name, where in list(today.items())[:2]}
+    others = {name: where for name, where in today.items() if name not in {"p00", "p01"}}
+    staff = Rules(staff=[*PEOPLE[2:], "p00 E", "p01-e"])
+    with pytest.raises(InputError, match=r"'p00 \u00c9' .did you mean 'p00 E'.*'p01 \u00c9' .did you mean 'p01-e'"):
+        StableLearner(rules=staff, today=others | renamed).fit(log)
+
+
+def test_who_is_not_in_todays_table_is_told(made):
+    log, today, _ = made
+    some = {name: [where[0].upper()] for name, where in today.items() if name not in {"p03", "p04"}}
+    found = (
+        StableLearner(rules=Rules(staff=PEOPLE, team_size="3:5"), value="average", today=some | {"Zoe": ["Law"]})
+        .fit(log)
+        .result_
+    )
+    told = [text for text in found.warnings if "today's table" in text]
+    assert told == [
+        "people in today's table whom neither the log nor the staff knows are left out: Zoe",
+        "2 of 12 people are not in today's table, and count as in no team today: p03, p04",
+    ]
+    placed = {one.agent: one for one in found.today.changes}
+    assert all(placed[name].why().endswith("in no team today") for name in ("p03", "p04"))
+
+
+def test_one_person_in_two_spellings_is_refused(made):
+    log, today, _ = made
+    twice = today | {"P00 ": ["Law"]}
+    with pytest.raises(InputError, match="'p00' occurs twice, in spellings that differ in case or spaces only"):
+        StableLearner(today=twice).fit(log)
+    with pytest.raises(InputError, match="the assignment: 'p00' occurs twice"):
+        coterie.certify(log, twice)
+    with pytest.raises(InputError, match="fix: 'p00' occurs twice"):
+        StableLearner(rules=Rules(fix={"p00": "Law", "P00": "Tech"})).fit(log)
 
 
 @pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])

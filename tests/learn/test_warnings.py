@@ -37,6 +37,15 @@ def test_one_sign():
     assert not any("neutral" in text for text in found)
 
 
+@pytest.mark.parametrize(
+    ("actions", "wish"), [("any", "join as many coalitions as possible"), ("one", "be with anybody than alone")]
+)
+def test_nobody_is_said_to_join_more_than_they_can(actions, wish):
+    rows = [(s, c, "a", "b", 0.2 + 0.1 * (s % 3)) for s in range(10) for c in "xy"]
+    found = warned(coterie.Log.from_frames(pairs=frames(rows), actions=actions))
+    assert sum(f"everybody would rather {wish}:" in text for text in found) == 1
+
+
 def test_ratings_of_0_and_1_have_one_sign():
     rows = [(s, c, "a", "b", s % 2) for s in range(10) for c in "xy"]
     found = warned(coterie.Log.from_frames(pairs=frames(rows)))

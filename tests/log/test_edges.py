@@ -191,7 +191,7 @@ def test_extra_columns_of_any_name(tmp_path):
 
 
 def test_words_of_a_bad_line_are_not_ours(csv_log):
-    with pytest.raises(InputError, match="line 2: the row has 4 cells, expected 5"):
+    with pytest.raises(InputError, match="row 2 has 4 cells, expected 5"):
         coterie.read_log(csv_log(pairs=PAIRS + "1,unicode utf-8,quote,state machine\n"))
 
 

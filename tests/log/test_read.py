@@ -251,10 +251,8 @@ def test_file_and_call_disagree_about_symmetry(csv_log):
 
 
 def test_temporary_files_vanish(csv_log):
-    from pathlib import Path
-
     log = coterie.read_log(csv_log(pairs=HEADER + "1,x,a,b,0.5\n"))
-    folder = Path(log.engine._folder.name)
+    folder = log.engine._folder
     assert any(folder.iterdir())
     del log
     assert not folder.exists()

@@ -58,7 +58,7 @@ def test_titles_merged_cells_and_margins(workbook):
     rows = [["Ratings of 2024"], [], [*HEADER, ""], ["1", "x", "a", "b", 1, "a note"], ["", "x", "b", "c", 0]]
     log = coterie.read_log(workbook({"R": rows}, merged=[((3, 0, 4, 0), "1")]))
     assert (log.rows, log.n_samples) == (2, 1)
-    with pytest.raises(InputError, match="row 2 below the header: sample is empty"):
+    with pytest.raises(InputError, match="row 5: sample is empty"):
         coterie.read_log(workbook({"R": rows}))
 
 
@@ -111,7 +111,7 @@ def test_blanks_are_skipped_with_a_count(csv_log):
     assert log.rows == 1
     assert any("2 rows of" in note and "were skipped" in note for note in log.notes)
     assert inspect_log(log).unobserved == 2  # they met all the same
-    with pytest.raises(InputError, match=r"row 2 below the header: utility is empty.*1 more such row"):
+    with pytest.raises(InputError, match=r"row 3: utility is empty.*also row 4"):
         coterie.read_log(folder, blanks="refuse")
 
 
@@ -139,6 +139,7 @@ def test_names():
     assert about_swapped(["x", "y"], ["Ada Lovelace", "Alan Turing"])
     assert not about_swapped(["Ada Lovelace", "Alan Turing"], ["Deep Sea", "Outer Space"])
     assert not about_swapped(["Ada", "Bob", "Cy"], ["x", "Ada", "y", "z"])
+    assert not about_swapped(["Ada", "Bob", "Cy", "Dee", "Eve"], ["Byte Club", "The Loops", "Null Pointers"])
 
 
 def test_totals_in_one_table_are_those_of_two(csv_log):
@@ -188,7 +189,7 @@ def test_choices_are_pairs_who_agree_or_not(csv_log):
     assert any("1 row" in note and "no choice" in note for note in log.notes)
     assert any("two who chose alike get 1, others 0" in note for note in log.notes)
     for options, message in [
-        ({"blanks": "refuse"}, "row 4 below the header: choice is empty"),
+        ({"blanks": "refuse"}, "row 5: choice is empty"),
         ({"symmetrize": True}, "nothing to average"),
         ({"sigma": 1}, "choices are worth the ends of a range; declare utility_range"),
     ]:
@@ -203,22 +204,103 @@ def test_choices_are_pairs_who_agree_or_not(csv_log):
 def test_spark_shapes_tables_alike(tmp_path, spark):
     choices = "sample,coalition,agent,choice\n1,x,a,yes\n1,x,b,yes\n1,x,C ,no\n2,x,a,no\n2,x,c,no\n2,x,c2,\n"
     scores = "sample;team;members;score\n1;x;a, b, c;2\n1;y;d|e;-0,5\n2;x;a, e;1\n2;y;b;9\n"
-    for name, text in {"choices.csv": choices, "scores.csv": scores}.items():
+    joined = "sample;team;members;score\n1;x;a & b AND c;2\n1;y;d/e;-0,5\n2;x;a & e;1\n2;y;b+c;9\n2;z;d;n/a\n"
+    for name, text, signs in (
+        ("choices.csv", choices, ""),
+        ("scores.csv", scores, ""),
+        ("joined.csv", joined, "& and /"),
+    ):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        logs = [coterie.read_log(tmp_path / name, clean_names=True, spark=one) for one in (None, spark)]
+        about = {"separators": signs or None, "clean_names": True}
+        logs = [coterie.read_log(tmp_path / name, spark=one, **about) for one in (None, spark)]
         assert logs[0].notes == logs[1].notes
         assert len({Statistics.of(log, noise="pairs").sha256 for log in logs}) == 1
+
+
+def test_marks_for_nothing_are_blanks(csv_log):
+    marks = ["n/a", "N/A", "-", "na", "?", "#N/A", " n.a. ", "\u2013"]
+    text = "sample,coalition,agent,partner,utility\n1,x,a,b,1\n2,x,a,b,\n"
+    folder = csv_log(pairs=text + "".join(f"{3 + place},x,a,b,{mark}\n" for place, mark in enumerate(marks)))
+    log = coterie.read_log(folder)
+    assert (log.rows, log.n_samples) == (1, 10)
+    assert any(
+        "9 rows of" in note and "(8 of them say n/a, - or the like) and were skipped" in note for note in log.notes
+    )
+    with pytest.raises(InputError, match=r"row 3: utility is empty.*'-' \(1 time\).*also rows 4, 5, .* and 11\)"):
+        coterie.read_log(folder, blanks="refuse")
+
+
+def test_text_among_numbers_is_counted_and_all_rows_are_named(csv_log):
+    cells = ["1", "sick", "0.5", "sick", "0", "left", "0"]
+    rows = "".join(f"{place},x,a,b,{cell}\n" for place, cell in enumerate(cells))
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(csv_log(pairs="sample,coalition,agent,partner,utility\n" + rows))
+    told = str(refused.value)
+    assert "pairs.csv, row 3: utility is 'sick', expected a finite number" in told
+    assert "of 7 rows, these are no numbers: 'sick' (2 times) and 'left' (1 time)" in told
+    assert told.endswith("leave the cell empty (also rows 5 and 7)")
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(
+            csv_log(pairs="sample,coalition,agent,partner,utility\n" + "1,x,a,b,bad\n" * 30), blanks="skip"
+        )
+    assert "(also rows 3, 4, 5, 6, 7, 8, 9, 10, 11 and 20 more)" in str(refused.value)
+
+
+@pytest.mark.parametrize("start", ["", "sep=,\n", "\n\n"])
+def test_rows_have_the_numbers_that_a_spreadsheet_shows(csv_log, start):
+    text = f'{start}sample,coalition,agent,partner,utility\n1,x,a,"b\nb",1\n\n\n2,x,a,b,no\n,,,,\n3,x,a,b,9\n'
+    above = start.count("\n") if "sep" not in start else 0
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(csv_log(pairs=text))
+    assert f"row {5 + above}: utility is 'no'" in str(refused.value)
+    assert f"row {7 + above}: utility 9 is outside" in str(refused.value)
+    ragged = text.replace("2,x,a,b,no", "2,x,a,b")
+    with pytest.raises(InputError, match=f"row {5 + above} has 4 cells, expected 5 as in the header"):
+        coterie.read_log(csv_log(pairs=ragged))
+
+
+def test_rows_of_sheets_count_what_is_above_the_header(workbook):
+    rows = [["Ratings"], [], HEADER, [1, "x", "a", "b", 1], [], [2, "x", "a", "b", "no"], [3, "x", "a", "a", 1]]
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(workbook({"R": rows}))
+    assert "table.xlsx, row 6: utility is 'no'" in str(refused.value)
+    assert "table.xlsx, row 7: agent 'a' is paired with themselves" in str(refused.value)
+
+
+JOINED = [["sample", "team", "members", "score"], [1, "x", "Ada & Bo and Cy", 2], [1, "y", "Dee", 1],
+          [2, "x", "Ada & Dee", 1], [2, "y", "Bo & Cy", 0.5], [3, "x", "Ada & Bo & Cy", 2],
+          [3, "y", "R&D Dee", 1]]  # fmt: skip
+
+
+def test_what_stands_between_names_can_be_said(workbook):
+    path = workbook({"Scores": JOINED})
+    log = coterie.read_log(path, separators="& and")
+    assert log.agents == ("Ada", "Bo", "Cy", "D Dee", "Dee", "R")
+    assert not any("taken for one person" in note for note in log.notes)
+    for wrong in ("", "&,and", "'", "\\", 3):
+        with pytest.raises(InputError, match="separators: expected"):
+            coterie.read_log(path, separators=wrong)
+
+
+def test_a_team_of_one_that_may_be_several_is_said(workbook):
+    rows = [*JOINED, [4, "x", "Ada; Bo; Eve + Flo; Cy & Dee", 1], [4, "y", "Cy", 1], [5, "x", "Ada; Bo", 1]]
+    log = coterie.read_log(workbook({"Scores": rows}))
+    assert "Eve + Flo" in log.agents
+    told = next(note for note in log.notes if "taken for one person" in note)
+    # All but Eve and Flo, who are nowhere else, in a team of four; Cy and Dee are people, in a team of four too.
+    assert told.startswith("'Ada & Bo & Cy', 'Ada & Bo and Cy', 'Ada & Dee' and 3 more are taken for one person each; ")
+    assert told.endswith('separators=", ; | newline & and"')
 
 
 def test_one_typo_is_named(csv_log):
     stars = "".join(f"{m},x,a,b,{1 + m % 5}\n" for m in range(40))
     folder = csv_log(pairs="sample,coalition,agent,partner,utility\n" + stars + "40,x,a,b,6\n")
-    with pytest.raises(InputError, match=r"row 41 below the header: utility 6 is probably a typo: the other 40 lie "):
+    with pytest.raises(InputError, match=r"row 42: utility 6 is probably a typo: the other 40 lie "):
         coterie.read_log(folder, utility_range=(1, 5), neutral=3)
     with pytest.raises(InputError) as refused:
         coterie.read_log(folder)
     assert "utility_range=(1, 5), neutral=3" in str(refused.value)
-    assert "row 41 below the header: utility 6 is probably a typo" in str(refused.value)
+    assert "row 42: utility 6 is probably a typo" in str(refused.value)
     assert coterie.read_log(folder, utility_range=(1, 6), neutral=3).rows == 41
 
 

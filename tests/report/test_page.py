@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.learn.warnings import TOO_FEW
 from coterie.report import report_html
 from coterie.report.drawing import Scale, shaded
 from coterie.report.knowledge import Knowledge, box_changes
 from coterie.report.page import label
+from coterie.words import percent, signed
 
 
 class Elements(HTMLParser):
@@ -79,9 +81,22 @@ def test_the_first_screen_has_what_matters(page, hostile):
     shown = re.sub(r"\s+", " ", "".join(page.text))
     assert hostile.result.sentence().split(";")[0] in shown
     assert "expected per person against today" in shown
+    changes = shown[shown.index("What changes against today, and why") :]
+    assert hostile.result.today.changes
+    for one in hostile.result.today.changes:
+        places = "".join(", ".join(map(label, where)) or "nothing" for where in (one.before, one.after))
+        assert f"{label(one.agent)}{places}{signed(one.expected)}" in changes
     assert shown.index("Recommended teams") < shown.index("against today") < shown.rindex("Fine print")
     for text in hostile.result.certificate.assumes:
         assert text in shown
+
+
+def test_with_too_few_data_it_says_what_is_sure_all_the_same(hostile):
+    few = replace(hostile.result, warnings=(TOO_FEW,), unit="stars")
+    shown = re.sub(r"\s+", " ", "".join(Elements(report_html(few)).text))
+    assert few.certificate.gap > 0
+    sure, most = percent(1 - few.certificate.delta), f"{few.certificate.gap:.3g} stars"
+    assert f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving" in shown
 
 
 def test_without_the_log_it_says_how_to_get_the_rest(hostile):

@@ -7,6 +7,7 @@ import pytest
 
 import coterie
 from coterie import InputError
+from coterie.files import read_json
 from coterie.game.truth import read_truth
 from coterie.simulate.effects import Effects
 from coterie.simulate.firm import STARS, FirmPlan, HalfStars, half_stars, mean_half_stars, rated_firm
@@ -106,6 +107,8 @@ def test_a_firm_can_be_written(tmp_path):
     assert coterie.Statistics.of(log).sha256 == coterie.Statistics.of(firm.log()).sha256
     truth = read_truth(tmp_path / "firm" / "truth.json")
     np.testing.assert_allclose(truth.utilities.means.matrix(1), firm.truth.utilities.means.matrix(1))
+    made = read_json(tmp_path / "firm" / "truth.json")["simulation"]
+    assert made == {"version": coterie.__version__, "model": "firm", "seed": 1}
     today = (tmp_path / "firm" / "today.csv").read_text().splitlines()
     assert today[0] == "agent,coalition"
     assert len(today) == 1 + 8

@@ -8,6 +8,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
+import coterie
 from coterie import Game, InputError, Strategy
 from coterie.game.truth import read_truth
 from coterie.simulate import logs
@@ -146,7 +147,8 @@ def test_truth_is_written_with_where_it_comes_from(tmp_path):
     strategy = game.uniform()
     assert np.array_equal(game.room_values(strategy), source.game.room_values(source.game.uniform()))
     note = json.loads((tmp_path / "log" / "truth.json").read_text())["simulation"]
-    assert note == {"model": "size-gaussian", "clip": True, "noise": "pairs", "policy": "random", "samples": 10}
+    drawn = {"model": "size-gaussian", "clip": True, "noise": "pairs", "policy": "random", "samples": 10}
+    assert note == {"version": coterie.__version__, **drawn}
 
 
 def test_mixed_effects_declares_its_scale(tmp_path):
@@ -273,9 +275,9 @@ def test_refusals_when_writing(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             source.write_log(tmp_path / "log", 3, **options)
-    with pytest.raises(InputError, match="number of samples"):
+    with pytest.raises(InputError, match="n_samples: expected"):
         source.write_log(tmp_path / "log", 0)
-    with pytest.raises(InputError, match="number of samples"):
+    with pytest.raises(InputError, match="n_samples: expected"):
         next(source.batches(0))
     with pytest.raises(InputError, match="own three actions"):
         Simulation.draw(4, 5, np.random.default_rng(0), model="mixed-effects", actions_per_agent=4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import norm
+from scipy.stats import kstest, norm, uniform
 
 from coterie.errors import InputError
 from coterie.simulate.logs import Simulation
@@ -49,6 +49,14 @@ def test_bounded_models_stay_in_their_range(model):
         assert np.abs(utility).max() > 1
         effects = simulation.model.effects
         assert low <= effects.min() <= effects.max() <= high  # the range bounds the means
+
+
+def test_uniform_utilities_are_uniform():
+    model, rng = utility_model("uniform", 3, 2, np.random.default_rng(0)), np.random.default_rng(1)
+    place = np.zeros(2000, dtype=np.int64)
+    drawn = model.utilities(model.driving_noise(rng, (2000,)), place, place, place + 1, place + 2)
+    assert kstest(drawn, uniform(-1, 2).cdf).pvalue > 0.001
+    assert -1 <= drawn.min() <= drawn.max() <= 1
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.3, 0.7), (-0.9, 0.1), (1.4, 0.5), (0.0, 3.0), (-0.5, 0.5), (5, 1)])
@@ -130,8 +138,8 @@ def test_clip_makes_mixed_effects_the_clipped_one():
         ("mixed-effects", 3, 4, None, "has 5 coalitions, not 4"),
         ("mixed-effects-clipped", 3, 5, False, "is clipped"),
         ("uniform", 3, 5, False, "bounded by itself"),
-        ("uniform", 1, 5, None, "number of agents: expected at least 2"),
-        ("uniform", 3, 0, None, "number of coalitions: expected at least 1"),
+        ("uniform", 1, 5, None, "n_agents: expected at least 2"),
+        ("uniform", 3, 0, None, "n_coalitions: expected at least 1"),
     ],
 )
 def test_refusals(name, agents, coalitions, clip, message):
@@ -156,3 +164,17 @@ def test_shared_noise_is_shared():
     assert distinct(batch, batch.sample)[0] > distinct(batch, batch.sample)[1]
     batch = draws["pairs"]
     assert len(np.unique(batch.utility)) == len(batch.utility)
+
+
+def test_one_mean_per_pair_is_the_same_in_all_coalitions():
+    pairs = utility_model("gaussian-pairs", 4, 3, np.random.default_rng(1))
+    assert (pairs.means == pairs.means[0]).all()
+    off = ~np.eye(4, dtype=bool)
+    assert len(np.unique(pairs.means[0][off])) == 6
+    each = utility_model("gaussian", 4, 3, np.random.default_rng(1))
+    assert not (each.means == each.means[0]).all()
+    sized = utility_model("size-gaussian-pairs", 4, 3, np.random.default_rng(1))
+    assert isinstance(sized, TimesSize)
+    assert np.array_equal(sized.means, pairs.means)
+    asymmetric = utility_model("gaussian-pairs", 4, 3, np.random.default_rng(1), symmetric=False)
+    assert len(np.unique(asymmetric.means[0][off])) == 12

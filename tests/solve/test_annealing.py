@@ -13,7 +13,7 @@ from coterie.game.rules import Rules, TeamSize
 from coterie.solve import annealing
 from coterie.solve.annealing import annealed
 from coterie.solve.control import Control
-from coterie.solve.teams import Task, _annealed
+from coterie.solve.teams import Task, _annealed, _anneals
 
 
 def value_of(means, factor, area):
@@ -97,6 +97,7 @@ def test_starts_keep_all_rules():
     )
     task = task_of(0, rules + Rules(staff=list("12345678")))
     begin = [task.assignments.first_drawn(np.random.default_rng(1))]
+    assert _anneals(task)
     (found,) = _annealed(task, begin, Control(0))
     assert task.allows(found)
     assert task.score(found) > task.score(begin[0])
@@ -109,4 +110,4 @@ def test_it_is_left_out_where_it_does_not_apply(rules, actions):
     if rules:
         admissible = Admissible.of(Rules(**rules), task.game.agents, task.game.coalitions, today=begin[0])
         task = Task(task.game, admissible, task.largest)
-    assert _annealed(task, begin, Control(0)) == []
+    assert not _anneals(task)

@@ -9,7 +9,7 @@ from coterie import ActionSpaces, InputError, Rules
 from coterie.game.admissible import Admissible
 from coterie.game.rules import TeamSize
 from coterie.solve.control import Control
-from coterie.solve.feasible import Assignments
+from coterie.solve.feasible import Assignments, Sizes
 from random_games import random_space
 from random_rules import random_rules
 
@@ -111,7 +111,13 @@ def refusal(rules, actions="one", today=None, **options):
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"team_size": ":2"}, "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition"),
+        (
+            {"team_size": ":2"},
+            (
+                "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition. "
+                "5 people do not fit into 2 teams: more or larger ones would help"
+            ),
+        ),
         ({"fix": ["Ada=Finance"], "ban": ["Ada=Finance", "Bo=Energy"]}, "Ada is in Finance; Ada is not in Finance"),
         (
             {"together": ["Ada,Bo"], "fix": ["Ada=Finance", "Bo=Energy"]},
@@ -122,13 +128,31 @@ def refusal(rules, actions="one", today=None, **options):
             {"staff": ["Ada", "Bo"], "team_size": {"Finance": 2, "Energy": 1}},
             (
                 "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
-                "actions of everybody: exactly one coalition"
+                "actions of everybody: exactly one coalition. 2 people cannot fill 2 teams: fewer or smaller ones "
+                'would help, or some may be empty, team_size="0,2:2"'
             ),
         ),
     ],
 )
 def test_contradictions_are_named(rules, message):
     assert refusal(Rules(**rules)) == message
+
+
+def test_sizes_that_do_not_add_up_are_counted():
+    """Forty people at tables of three: a program that tries every seating does not end."""
+    agents, rooms = [f"p{i}" for i in range(40)], [f"t{l}" for l in range(14)]
+    admissible = Admissible.of(Rules(team_size="0,3"), agents, rooms)
+    found = Assignments(ActionSpaces.parse("one", agents, rooms), admissible, agents, rooms).conflict()
+    assert found.is_irreducible
+    assert found.summary == ("team size of every coalition: 0 or 3", "actions of everybody: exactly one coalition")
+
+
+@given(st.tuples(*[st.integers(0, 9)] * 4), st.booleans(), st.booleans(), st.sets(st.integers(0, 12)))
+def test_sizes_are_sets_of_numbers(ends, first_empty, second_empty, sums):
+    one, two = Sizes(*ends[:2], first_empty), Sizes(*ends[2:], second_empty)
+    listed = [{*range(each.least, each.most + 1), *([0] if each.or_empty else [])} for each in (one, two)]
+    for sizes, numbers in ((one, listed[0]), (one & two, listed[0] & listed[1])):
+        assert sizes.added_to(sum(1 << s for s in sums)) == sum(1 << s for s in {a + b for a in sums for b in numbers})
 
 
 def test_other_things_that_contradict_rules():
@@ -174,3 +198,18 @@ def test_early_ends():
     assert assignments.drawn(stopped) is None
     assert assignments.conflict(stopped) is None
     assert stopped.ended == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("size", "advice"),
+    [
+        ("6:7", r"14 people cannot fill 3 teams: .* team_size=.0,6:7"),
+        (4, "14 people do not fit into 3 teams: more or larger ones would help"),
+    ],
+)
+def test_sizes_that_cannot_add_up_come_with_advice(size, advice):
+    agents, coalitions = tuple(f"p{i}" for i in range(14)), ("x", "y", "z")
+    admissible = Admissible.of(Rules(team_size=size), agents, coalitions)
+    found = Assignments(ActionSpaces.parse("one", agents, coalitions), admissible, agents, coalitions)
+    with pytest.raises(InputError, match=advice):
+        found.first_drawn(np.random.default_rng(0))

@@ -177,7 +177,7 @@ def test_refusals():
     with pytest.raises(InputError, match="by size"):
         smooth_objective(whole, game.actions, 0.1)
     game, whole, *_ = from_setting("bandit")
-    with pytest.raises(InputError, match="paper certificate"):
+    with pytest.raises(InputError, match="the paper's certificate of totals"):
         smooth_objective(whole, game.actions, 0.1, certificate="paper")
 
 

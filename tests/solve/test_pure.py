@@ -81,7 +81,7 @@ def test_large_spaces():
     evidence = random_evidence(rng, 5, 12, 5000)
     spaces = ActionSpaces.shared(any_subset(12), 5)
     for objective in (PairedObjective(evidence, spaces, 0.1, form="box"), estimated_gap(evidence, spaces)):
-        found = pure(objective, Control(3), starts=16, kicks=1)
+        found = pure(objective, Control(3), starts=6, kicks=1)
         assert spaces.contains(found.strategy.sets).all()
         assert found.value <= objective.margins(spaces.sample(rng, 20)).max(axis=1).min()
 

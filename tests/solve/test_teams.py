@@ -8,7 +8,7 @@ from coterie.game.admissible import Admissible
 from coterie.solve import feasible
 from coterie.solve.columns import largest_value
 from coterie.solve.control import Control
-from coterie.solve.teams import Task, _taken_from, best_teams
+from coterie.solve.teams import FIRST_SWEEPS, Task, _taken_from, best_teams
 
 
 def task_of(rules, seed, n=9, k=3):
@@ -74,3 +74,17 @@ def test_an_interruption_goes_to_whoever_needs_a_first_profile(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         task.assignments.first_drawn(np.random.default_rng(0))
     assert task.assignments.drawn(Control(0)) is None  # a search that can do without ends quietly
+
+
+@pytest.mark.parametrize("checks", [0, 1])
+def test_what_was_gained_before_a_search_was_stopped_is_kept(monkeypatch, checks):
+    """A search that may look round so often takes that many steps from today's teams, and a few in any case."""
+    monkeypatch.setattr("coterie.solve.teams.ENUMERATED", 0)
+    task = task_of({"team_size": 4}, 0, n=20, k=5)
+    today = np.eye(5, dtype=bool)[np.arange(20) % 5]
+    asked = iter(range(checks))
+    found = best_teams(task, Control(0, stop=lambda: next(asked, None) is None), begin=[today])
+    assert found.sweeps == FIRST_SWEEPS + checks
+    gains = task.changes(today, task.steps(today))
+    assert found.scores[0] >= task.score(today) + gains.max() - 1e-9
+    assert all(task.allows(profile) for profile in found.profiles)

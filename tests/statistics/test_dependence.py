@@ -80,9 +80,10 @@ def test_the_samples_that_certify_do_not_decide():
         assert 'use noise="samples"' in found.text if expected == "pairs" else "certificates are those of" in found.text
 
 
+@pytest.mark.slow
 def test_noise_that_cancels_between_rooms():
     """Taken for independent, pairs make certificates false far more often than delta; auto sees it, and they hold."""
-    n, delta, logs = 12, 0.01, 30
+    n, delta, logs = 12, 0.01, 16
     agents, coalitions = tuple(f"p{i}" for i in range(n)), ("c0", "c1")
     strategy = Strategy.pure([[i < n // 2, i >= n // 2] for i in range(n)], agents, coalitions)
     gap = (n // 2) * MEANS[1] - (n // 2 - 1) * MEANS[0]  # of those in c0, who alone may move

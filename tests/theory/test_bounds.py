@@ -1,6 +1,7 @@
 """Bounds: the printed formulas, both directions, and whether those that claim to hold do."""
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import product
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from coterie import ActionSpaces, Game, Strategy, UpTo, any_subset
+from coterie.cli.log_options import command_line
 from coterie.coverage import coverage
 from coterie.errors import InputError
 from coterie.theory import pair_coverage as pair_coverage_instance
@@ -34,6 +36,7 @@ from coterie.theory.bounds import (
     theorem_3,
     theorem_5,
 )
+from coterie.words import spelled
 from random_games import random_means
 
 problems = st.builds(
@@ -330,6 +333,7 @@ def test_pair_coverage_holds_for_a_mixed_reference():
         assert value <= pair_coverage_mixed(problem).gap(m)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 10**6))
 def test_no_gap_is_larger_than_the_largest(n, k, most, seed):
     rng = np.random.default_rng(seed)
@@ -513,7 +517,7 @@ def test_default_action_coverage_pays_for_the_policy():
         ({"n_coalitions": 0}, "coalitions: expected at least 1"),
         ({"delta": 0}, "delta: expected a number between 0 and 1"),
         ({"delta": 1.0}, "delta: expected a number between 0 and 1"),
-        ({"most_joined": 4}, "most joined: expected at most 3"),
+        ({"most_joined": 4}, "most_joined: expected at most 3"),
         ({"c_size": 0}, "expected positive numbers"),
         ({"c_pair": math.nan}, "expected positive numbers"),
         ({"c_act": 1.5}, "c_act: expected a number from 0 to 1"),
@@ -535,3 +539,19 @@ def test_bad_questions_are_refused():
         all_bounds(Problem(5, 3), "full")
     with pytest.raises(InputError, match="unknown constants 'best'"):
         all_bounds(Problem(5, 3), constants="best")
+
+
+@pytest.mark.parametrize(
+    ("changed", "argument", "option"),
+    [
+        ({"n_agents": 1}, "n_agents", "--agents"),
+        ({"n_coalitions": 0}, "n_coalitions", "--coalitions"),
+        ({"most_joined": 0}, "most_joined", "--most-joined"),
+        ({"slack": -1}, "slack", "--slack"),
+    ],
+)
+def test_refusals_speak_the_caller_s_language(changed, argument, option):
+    """Of arguments in Python, of options on the command line."""
+    for spelling, name in ((None, argument), (command_line, option)):
+        with pytest.raises(InputError, match=f"^{name}: expected"), spelled(spelling) if spelling else nullcontext():
+            Problem(**{"n_agents": 3, "n_coalitions": 2, **changed})

@@ -144,5 +144,5 @@ def test_policy_of_theorem_4_is_the_printed_one():
 
 
 def test_an_instance_needs_two_agents():
-    with pytest.raises(InputError, match="number of agents: expected at least 2, got 0"):
+    with pytest.raises(InputError, match="n_agents: expected at least 2, got 0"):
         mixed_effects(0)

@@ -52,7 +52,7 @@ def test_small_sets():
     assert len(np.unique(sets, axis=0)) == 10
     assert set(sets.sum(axis=1)) <= {1, 2}
     assert len(small_sets(rng, 3, 100, 1)) == 3
-    with pytest.raises(InputError, match="actions per agent"):
+    with pytest.raises(InputError, match="actions_per_agent: expected at least 1"):
         small_sets(rng, 3, 0, 1)
 
 

@@ -1,12 +1,15 @@
 """What is seen in each figure, and what is degenerate in it."""
 
-from coterie.reproduce.experiments import ABLATION, Figure
+from coterie.reproduce.draw import LABELS, ZERO_MEANS, style
+from coterie.reproduce.experiments import ABLATION, FIGURES, Figure
 
 READING = (
-    "Certificates of the paper (dashed, squares) and ours (solid, circles) at delta = 0.01; shaded: standard "
-    "deviations. Crosses and open circles are the true gaps of what is recommended, known here because the game "
-    "was drawn. The axis is linear below 0.05, so that 0 has a place: a certificate of 0 says that the profile "
-    "is exactly stable."
+    "Above: certificates at delta = 0.01. Below, where means "
+    "are not all 0: the true gaps of what was recommended, in the same lines, known here because the game was drawn. "
+    "Shaded: sample standard deviations over games. Axes are linear below 0.05, so that 0 has a place: a certificate "
+    "of 0 says that the profile is exactly stable. Tables also hold simpler ways: best responses to the estimates, "
+    "pessimism alone, the largest estimated welfare, and a random profile, each with the certificate that holds for "
+    "all strategies at once."
 )
 """How to read all figures but the ablation."""
 
@@ -28,9 +31,10 @@ MIXED = (
 
 CAPTIONS = {
     "1": (
-        "Left: different numbers of agents, 5 coalitions. Right: different numbers of coalitions. Rows 1 and 2: "
-        "uniformly random policy. Rows 3 and 4: 1Rand, where only the first agent explores; the paper's text and "
-        f"caption name different uniform models for it, so both are shown. {SIZES} {DEGENERATE}"
+        "Left: different numbers of agents, 5 coalitions. Right: different numbers of coalitions. Rows 1 and "
+        "2: size-dependent uniform and Gaussian models, uniformly random policy. Rows 3 and 4: 1Rand, where only the "
+        "first agent explores, with the uniform model, of which the paper's text speaks there, and its size-dependent "
+        f"twin, since its caption names no model. {SIZES} {DEGENERATE}"
     ),
     "S1": f"All four models under the uniformly random policy. {SIZES} {DEGENERATE}",
     "S2": (
@@ -49,18 +53,19 @@ CAPTIONS = {
         "right."
     ),
     "redrawn": (
-        "Left: the Gaussian model with one mean per pair, coalition and game. Right: the mean is drawn anew for "
-        "every observation, as in the released programs. Then every mean is 0, every strategy is stable, and the "
-        "curve shows the width of a certificate alone."
+        "The Gaussian model with one mean per pair, coalition and game; with one mean per pair and game, the same in "
+        "all coalitions, as the paper's text has it; and with a mean drawn anew for every observation, as in the "
+        "released programs. Then every mean is 0, every strategy is stable, and the curve shows the width of a "
+        "certificate alone. All three have the same action sets."
     ),
     "actions": (
         "Three shared actions (left), as in the released programs, and eight (right); the paper says at least "
         f"three. {DEGENERATE}"
     ),
     "mixed": (
-        "Ours over pure profiles (solid) and over mixed strategies (dotted, plus signs). Where everything was seen, a "
-        "pure profile is certified as well as a mixed strategy; where pairs were never seen, mixing spreads the "
-        "risk and can certify a smaller gap."
+        "Ours over pure profiles and over mixed strategies. Where everything was seen often, a pure profile is "
+        "certified as well as a mixed strategy; where pairs were seen seldom or never, mixing spreads the risk and "
+        "can certify a smaller gap."
     ),
     "ablation": (
         "From the number that the paper plots (top) to ours (bottom), one change at a time on the same logs; "
@@ -71,13 +76,29 @@ CAPTIONS = {
 }
 
 
-def caption(figure: Figure) -> str:
-    """Return what is seen in a figure, without how to read its lines."""
-    games = f"Means over {figure.seeds} games." if figure.seeds > 1 else "One game for each point."
-    return f"{games} {CAPTIONS[figure.name]}"
+def lines(figure: Figure) -> str:
+    """Return which line is which, as the picture is drawn; nothing for the ablation, whose axis has names."""
+    if figure.methods == ABLATION:
+        return ""
+    told = (f"{LABELS.get(one, one)} ({', '.join(style(one, figure.methods))})" for one in figure.methods)
+    return f" Lines: {'; '.join(told)}."
 
 
-def text_beside(figure: Figure) -> str:
+def caption(figure: Figure, games: int) -> str:
+    """Return what is seen in a figure whose points are means over so many games, without how to read its axes."""
+    counted = f"Means over {games} games." if games > 1 else "One game for each point."
+    return f"{counted} {_about(figure)}{lines(figure)}"
+
+
+def _about(figure: Figure) -> str:
+    """Return what is told of a figure; of one that draws other methods than planned, only what holds for any."""
+    if figure.methods == FIGURES[figure.name].methods:
+        return CAPTIONS[figure.name]
+    others = "Other methods are drawn than those of the published figure."
+    return f"{others} {DEGENERATE}" if any(panel.model in ZERO_MEANS for panel in figure.panels) else others
+
+
+def text_beside(figure: Figure, games: int) -> str:
     """Return what lies as a text beside a picture: title, caption, and how to read it."""
     reading = "" if figure.methods == ABLATION else f" {READING}"
-    return f"{figure.title}. {caption(figure)}{reading}\n"
+    return f"{figure.title}. {caption(figure, games)}{reading}\n"

@@ -50,7 +50,7 @@ def fixed(
     is refused.
     """
     checks.one_of(form, Form, said("form"))
-    checks.probability(delta, said("delta"))
+    checks.probability(delta, said("delta"), checks.LEAST_PART)
     if evidence in _OPENED:
         raise InputError(USED_ALREADY)
     return _fixed(evidence, evidence.strategy(strategy), spaces, delta, form, learning, None)

@@ -62,7 +62,7 @@ def paired(
         The action spaces that the union form pays for, where `spaces` were widened to hold the strategy.
     """
     checks.one_of(form, PairedForm, said("form"))
-    checks.probability(delta, said("delta"))
+    checks.probability(delta, said("delta"), checks.LEAST_PART)
     strategy = evidence.strategy(strategy)
     design = evidence.design(strategy)
     union = union_terms(strategy, declared or spaces, delta, form)

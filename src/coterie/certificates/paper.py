@@ -21,13 +21,15 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import GainBound, Worst, is_enumerated, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
+from coterie.errors import InputError
 from coterie.estimate.design import Design, directions
 from coterie.estimate.pair_means import PairEstimate
-from coterie.estimate.ridge import AgentRidge, Factor, paper_ridge
+from coterie.estimate.ridge import AgentRidge, Factor, PrintedRidge, paper_ridge, printed_ridge
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.strategy import Strategy
+from coterie.log.log import Log
 from coterie.statistics.pair_statistics import PairStatistics
-from coterie.statistics.statistics import PartStatistics
+from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.words import said
 
 MOST_FORMS = 10_000_000
@@ -67,11 +69,16 @@ def paper(evidence: PairEvidence, strategy: Strategy, spaces: ActionSpaces, delt
 
 
 def paper_rooms(estimate: PairEstimate, design: Design, delta: float) -> tuple[FloatArray, FloatArray]:
-    """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed."""
-    moments = estimate.moments
+    """Return room values with every mean at its lower and upper end under eq. (8) and (9), as printed.
+
+    An unseen mean is anywhere in its range: the printed bonus says so where 0 is in the range of utilities, and would
+    not with a declared scale that is small beside the range.
+    """
+    moments, bounds = estimate.moments, estimate.bounds
     bonus = paper_bonus(moments.count, estimate.n_agents, estimate.n_coalitions, delta)
     # The paper's range is [-1, 1], so its bonus scales with r; and nobody is her own partner.
-    bonus *= estimate.bounds.half_range * (moments.seen + moments.unseen)
+    bonus *= bounds.half_range * (moments.seen + moments.unseen)
+    bonus[moments.unseen > 0] = np.maximum(bonus[moments.unseen > 0], max(abs(bounds.low), abs(bounds.high)))
     return design.linear(moments.mean - bonus), design.linear(moments.mean + bonus)
 
 
@@ -97,12 +104,15 @@ def paper_totals(
     """Return g = max over i of [max over a' of (a' . W + rho E |z(a')|) - E over a of (a . W - rho E |z(a)|)].
 
     Eq. (11) as printed, one block of V per agent, over the paper's ridge (no weights, penalty 1): W are estimated room
-    values, rho = B sqrt(beta) for utilities in [-B, B]. Not exact where E |z|_(V^-1) is bounded only.
+    values, rho = B sqrt(beta) for utilities in [-B, B]. Not exact where E |z|_(V^-1) is bounded only. The regressors
+    j = i, which are 1 for every coalition that i joins, are left out, unless the estimate is a `PrintedRidge`.
     """
     ridge = evidence.estimate
     assert isinstance(ridge, AgentRidge)
     design, (n, k) = evidence.design(strategy), strategy.marginals.shape
     rooms, rho = evidence.rooms(design), ridge.bounds.half_width * paper_radius(n, k, n_samples, delta)
+    if isinstance(ridge, PrintedRidge):
+        rooms = rooms + np.stack([ridge.own(i) for i in range(n)])
     value, action, is_exact = np.empty(n), np.empty((n, k), dtype=bool), True
     for i, space in enumerate(spaces.spaces):
         norms, own = ExpectedNorms(ridge, strategy, i, directions(design, i)), strategy.owner == i
@@ -128,10 +138,12 @@ class ExpectedNorms:
         k, others = strategy.n_coalitions, [np.flatnonzero(strategy.owner == j) for j in range(strategy.n_agents)]
         del others[agent]
         self.is_exact = math.prod(len(rows) for rows in others) * k**2 <= MOST_FORMS
+        own = np.eye(k) if isinstance(ridge, PrintedRidge) else np.empty((k, 0))
         if self.is_exact:
-            self.shares, self.forms = _every_form(ridge.factor(agent), strategy, others)
+            self.shares, self.forms = _every_form(ridge.factor(agent), strategy, others, own)
         else:
-            self.shares, self.forms = np.ones(1), _mean_form(ridge.factor(agent), strategy, agent, directions)[None]
+            mean = _mean_form(ridge.factor(agent), strategy, agent, np.hstack([directions, own]))
+            self.shares, self.forms = np.ones(1), mean[None]
 
     def of(self, sets: BoolArray) -> FloatArray:
         """Return the expected norm of each action, a row of `sets`."""
@@ -143,16 +155,19 @@ class ExpectedNorms:
 def _mean_form(factor: Factor, strategy: Strategy, agent: int, directions: FloatArray) -> FloatArray:
     """Return E[z_l' V^-1 z_m]: E[z z'] = E[z] E[z]' plus, for each partner, the covariance of her own memberships."""
     k, others = strategy.n_coalitions, strategy.n_agents - 1
-    cells = factor.solve(np.eye(directions.shape[1])).reshape(k, others, k, others)
+    unknowns = k * others
+    cells = factor.solve(np.eye(directions.shape[1]))[:unknowns, :unknowns].reshape(k, others, k, others)
     p = np.delete(strategy.marginals, agent, axis=0)
     covariance = np.delete(strategy.joint_marginals, agent, axis=0) - p[:, :, None] * p[:, None, :]
     return np.asarray(directions @ factor.solve(directions.T) + np.einsum("ljmj,jlm->lm", cells, covariance))
 
 
-def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) -> tuple[FloatArray, FloatArray]:
+def _every_form(
+    factor: Factor, strategy: Strategy, others: Sequence[IntArray], own: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Return every joint action of the others: its probability, and z_l' V^-1 z_m for all pairs of coalitions.
 
-    z_l is 1 for partner j in coalition l if j is there.
+    z_l is 1 for partner j in coalition l if j is there; `own` is what it has besides, whatever the others do.
     """
     k, joint = strategy.n_coalitions, math.prod(len(rows) for rows in others)
     digits = mixed_radix(np.arange(joint), [len(rows) for rows in others])
@@ -164,7 +179,7 @@ def _every_form(factor: Factor, strategy: Strategy, others: Sequence[IntArray]) 
         present = strategy.sets[rows[some]].transpose(0, 2, 1)  # (joint, k, n - 1)
         blocks = np.zeros((len(present), k, k, len(others)))
         blocks[:, np.arange(k), np.arange(k)] = present
-        flat = blocks.reshape(len(present) * k, -1)
+        flat = np.hstack([blocks.reshape(len(present) * k, -1), np.tile(own, (len(present), 1))])
         solved = factor.solve(flat.T).T.reshape(len(present), k, -1)
         forms[some] = flat.reshape(len(present), k, -1) @ solved.transpose(0, 2, 1)
     return strategy.probability[rows].prod(axis=1), forms
@@ -184,22 +199,21 @@ def _assumes(evidence: Evidence) -> tuple[str, ...]:
 def no_paper() -> str:
     """Word where there is no certificate of the paper's."""
     return (
-        f"the paper's certificate is defined for bounded utilities (no {said('sigma')}) and independent pairs (not "
-        f"{said(noise='samples')}), actions that did not depend on earlier utilities (not "
+        f"the paper's certificate is defined for means within a range ({said('utility_range')}), independent pairs "
+        f"(not {said(noise='samples')}), actions that did not depend on earlier utilities (not "
         f"{said(adaptive=True)}), without meetings at their worst, and for bandit logs with sizes ignored and "
         "coalitions told apart, whose statistics hold sums without weights"
     )
 
 
-def paper_evidence(part: PartStatistics, *, as_printed: bool = False) -> Evidence | None:
+def paper_evidence(part: PartStatistics) -> Evidence | None:
     """Return what the paper's estimator makes of a part of a log; None where it is not defined or sums are missing.
 
-    `as_printed` takes it also where utilities are unbounded or pairs depend on each other, so that eq. (9) and (11)
-    prove nothing: the paper has figures of such games.
+    Utilities may be unbounded, as in the paper's mixed-effects games: a declared scale then stands where the paper has
+    the range. Hoeffding's inequality for values in [-1, 1] is the one for scale 1, so that eq. (9) loses nothing.
     """
     setting = part.setting
-    beyond = setting.sigma is not None or setting.noise != "pairs" or setting.missing == "worst" or setting.adaptive
-    if beyond and not as_printed:
+    if setting.utility_range is None or setting.noise != "pairs" or setting.missing == "worst" or setting.adaptive:
         return None
     if isinstance(part, PairStatistics):
         return evidence_from(part)
@@ -216,3 +230,16 @@ def paper_from(part: PartStatistics, strategy: Strategy, spaces: ActionSpaces, d
     if not isinstance(evidence, TotalEvidence):
         return None
     return paper_totals(evidence, strategy, spaces, delta, part.n_samples)
+
+
+def printed_from(log: Log, strategy: Strategy, spaces: ActionSpaces, delta: float) -> Certificate:
+    """Return the paper's certificate of a bandit log with eq. (11) as printed: with the regressors j = i.
+
+    It is larger than `paper_from`, which leaves out these, in small games by up to a quarter, and proves nothing more.
+    """
+    part = Statistics.of(log, unweighted=True, clues=False).whole
+    evidence = paper_evidence(part)
+    if not isinstance(evidence, TotalEvidence):
+        raise InputError(f"eq. (11) is about totals of agents; {no_paper()}")
+    printed = TotalEvidence(printed_ridge(log), names=(part.setting.agents, part.setting.coalitions))
+    return paper_totals(printed, strategy, spaces, delta, part.n_samples)

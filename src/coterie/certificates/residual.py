@@ -97,7 +97,10 @@ def residual_width(tilt: FloatArray, squares: FloatArray, steps: Steps, log_term
     4 theta. By (1) z < 1/3, so B(b) <= B(1) + A z + z^2 / 2, which is at most z^2 / (4 theta q) since theta <= 3/4 and
     q <= 1/32; as v <= q, E h <= 1 + theta m^2 <= exp(theta m^2).
     """
-    return np.asarray(log_term / tilt + steps.costs(tilt) * tilt * squares)
+    costs = steps.costs(tilt)
+    proven = np.isfinite(costs)
+    # Without a proof there is no width, also where all residuals are 0.
+    return np.where(proven, log_term / tilt + np.where(proven, costs, 0.0) * tilt * squares, np.inf)
 
 
 @dataclass(frozen=True, eq=False)

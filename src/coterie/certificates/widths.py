@@ -14,7 +14,6 @@ is taken. `known.parts(design)` is the linear part, with what was never observed
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,11 +22,12 @@ from numpy.typing import ArrayLike
 from coterie.arrays import FloatArray, IntArray
 from coterie.certificates.gains import LinearBound, LogTerm, RootBound
 from coterie.estimate.design import Design, own_unknowns
+from coterie.estimate.ridge import Projection
 
 if TYPE_CHECKING:
     from coterie.certificates.pair_evidence import PairEvidence
     from coterie.certificates.total_evidence import TotalEvidence
-    from coterie.estimate.ridge import LinearEstimate, Projection
+    from coterie.estimate.ridge import LinearEstimate
 
 
 def box(known: "PairEvidence", design: Design, delta: float) -> LinearBound:
@@ -139,32 +139,28 @@ def totals(known: "TotalEvidence", design: Design, log_term: LogTerm) -> RootBou
     """
     estimate = known.estimate
     found = projections(estimate, design)
-    proxy, bias = (np.stack([form(one, estimate) for one in found]) for form in (noise_form, bias_form))
+    proxy, bias = noise_form(found, estimate), bias_form(found, estimate)
     return totals_bound(design, known.rooms(design), proxy, bias, log_term)
 
 
-def projections(estimate: "LinearEstimate", design: Design) -> list["Projection"]:
+def projections(estimate: "LinearEstimate", design: Design) -> Projection:
     """Return how well an estimate knows the rooms of every row; the rows of one agent are solved for together."""
-    found: list[Projection | None] = [None] * len(design.owners)
-    for agent, rows in design.rows_by_owner():
-        every = design.rows_directions(rows)
-        together = estimate.project(agent, every.reshape(-1, every.shape[2]))
-        end = 0
-        for row in rows.tolist():
-            part = slice(end, end := end + every.shape[1])
-            found[row] = replace(together, ellipsoid=together.ellipsoid[part, part], solved=together.solved[:, part])
-    return [one for one in found if one is not None]
+    by_owner = [(rows, estimate.project(agent, design.rows_directions(rows))) for agent, rows in design.rows_by_owner()]
+    order = np.argsort(np.concatenate([rows for rows, _ in by_owner]))
+    return Projection(
+        *(np.concatenate([getattr(one, part) for _, one in by_owner])[order] for part in ("ellipsoid", "solved"))
+    )
 
 
-def noise_form(projection: "Projection", estimate: "LinearEstimate") -> FloatArray:
-    """Return r^2 (c' G^-1 c - lambda |G^-1 c|^2) for the rows c of a projection (and their products), shape (k, k)."""
-    squares = projection.solved.T @ projection.solved
+def noise_form(projection: Projection, estimate: "LinearEstimate") -> FloatArray:
+    """Return r^2 (c' G^-1 c - lambda |G^-1 c|^2) of a projection's k combinations c and their products, (..., k, k)."""
+    squares = np.swapaxes(projection.solved, -1, -2) @ projection.solved
     return np.asarray(estimate.bounds.half_range**2 * (projection.ellipsoid - estimate.penalty * squares))
 
 
-def bias_form(projection: "Projection", estimate: "LinearEstimate") -> FloatArray:
-    """Return lambda h G^-1 c for the rows c of a projection, shape (k, d): their 1-norm bounds the bias."""
-    return np.asarray(estimate.penalty * estimate.bounds.half_width * projection.solved.T)
+def bias_form(projection: Projection, estimate: "LinearEstimate") -> FloatArray:
+    """Return lambda h G^-1 c for a projection's k combinations c, shape (..., k, d): their 1-norm bounds the bias."""
+    return np.asarray(estimate.penalty * estimate.bounds.half_width * np.swapaxes(projection.solved, -1, -2))
 
 
 def totals_bound(
@@ -182,7 +178,7 @@ def ellipsoid(known: "TotalEvidence", design: Design, delta: float) -> RootBound
     By the Cauchy-Schwarz inequality, |c' (theta^ - theta)| <= |theta^ - theta|_G |c|_(G^-1).
     """
     estimate = known.estimate
-    forms = [one.ellipsoid for one in projections(estimate, design)]
+    forms = projections(estimate, design).ellipsoid
     every = [ellipsoid_radius(estimate, i, delta) for i in range(estimate.n_agents)]
     radii = np.array(every)[design.owners]
     return ellipsoid_bound(design.marginals, known.rooms(design), forms, radii)

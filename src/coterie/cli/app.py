@@ -6,33 +6,72 @@ Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was no
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from coterie import __version__
 from coterie.cli.enums import with_choices
-from coterie.cli.log_options import command_line
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
-COMMANDS: tuple[str, ...] = (
-    "demo", "start", "simulate", "inspect", "learn", "certify", "compare", "what-if", "report", "coverage", "evaluate",
-    "bounds", "reproduce",
-)  # fmt: skip
-"""One module of this package per command, `what_if` for `what-if`; each has a function `command`."""
+COMMANDS: dict[str, str] = {
+    "demo": "Learn stable teams from the records of a simulated consulting firm, and write a report.",
+    "start": "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.",
+    "simulate": "Write a simulated log and the truth behind it.",
+    "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
+    "learn": "Recommend who joins which coalitions, and certify how far anybody could gain by moving.",
+    "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
+    "compare": (
+        "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
+    ),
+    "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
+    "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
+    "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
+    "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
+    "bounds": (
+        "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach."
+    ),
+    "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
+}
+"""One module of this package per command, `what_if` for `what-if`; each has a function `command`, which begins so."""
+
+
+class _Commands(TyperGroup):
+    """Commands whose modules are imported when they are called: a list of them needs no more than their first lines."""
+
+    def __init__(self, **given: Any) -> None:
+        outlines = {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        super().__init__(**{**given, "commands": outlines})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, None if found is None else whole(str(name)), rest
+
+
+def whole(name: str) -> Any:
+    """Return a command with all its options."""
+    command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
+    alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
+    alone.command(name)(with_choices(command))
+    return typer.main.get_command(alone)
+
+
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     name="coterie",
+    cls=_Commands,
     help="Teams that nobody wants to leave, learnt from the past.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
 )
 
 
@@ -51,10 +90,6 @@ def _options(
     """Recommend coalitions from a log of past outcomes, and certify how far anybody could gain by moving."""
 
 
-for _name in COMMANDS:
-    app.command(_name)(with_choices(import_module(f"coterie.cli.{_name.replace('-', '_')}").command))
-
-
 _UsageError: Any = typer.BadParameter.__base__
 """Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
 
@@ -62,11 +97,18 @@ _UsageError: Any = typer.BadParameter.__base__
 def main() -> None:
     """Run the command line and exit with its code."""
     print_anything()
-    with _termination_as_exception(), spelled(command_line):
-        sys.exit(_run())
+    with _signals() as caught, spelled(_command_line):
+        sys.exit(_run(caught))
 
 
-def _run() -> int:
+def _command_line(said: Mapping[str, Any]) -> str:
+    from coterie.cli.log_options import command_line  # here, since it brings the tables of a log with it
+
+    return command_line(said)
+
+
+def _run(caught: Sequence[int]) -> int:
+    """Run the command; return its exit code. Signals that came in the meantime are in `caught`."""
     try:
         code = app(prog_name=app.info.name, standalone_mode=False)
         sys.stdout.flush()
@@ -81,8 +123,8 @@ def _run() -> int:
     except MemoryError as problem:
         complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
         return 1
-    except (KeyboardInterrupt, typer.Abort):
-        code = 130
+    except (KeyboardInterrupt, _Terminated, typer.Abort):
+        code = 128 + signal.SIGINT
     except BrokenPipeError:
         stop_printing()
         return 0
@@ -91,11 +133,17 @@ def _run() -> int:
             stop_printing()
             return 0
         raise
+    except RuntimeError:  # what libraries in C++ make of an exception that a signal raised within them
+        if not caught:
+            raise
+        code = 128 + caught[-1]
     except OSError as problem:  # no permission, no space left
         complain(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
         return 1
-    if code == 130:
-        complain("interrupted")
+    if code == 128 + signal.SIGINT and caught:  # typer and DuckDB make an interrupt of any signal
+        code = 128 + caught[-1]
+    if code in {128 + signal.SIGINT, 128 + signal.SIGTERM}:
+        complain("interrupted" if code == 128 + signal.SIGINT else "terminated")
     return code if isinstance(code, int) else 0
 
 
@@ -110,15 +158,22 @@ def _bad_usage(problem: Any) -> int:
 
 
 @contextmanager
-def _termination_as_exception() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that half-written output is removed."""
+def _signals() -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM unwind the stack, so that half-written output is removed; give those that came."""
+    caught: list[int] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
-        complain("terminated")
-        sys.exit(128 + signum)
+        caught.append(signum)
+        raise KeyboardInterrupt if signum == signal.SIGINT else _Terminated
 
-    before = signal.signal(signal.SIGTERM, stop)
+    both = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
+    before = {signum: signal.signal(signum, stop) for signum in both}
     try:
-        yield
+        yield caught
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+
+class _Terminated(BaseException):
+    """SIGTERM: unlike an interrupt, it does not leave time to write the best so far."""

@@ -23,7 +23,9 @@ def command(
     log: Log,
     strategy_file: Annotated[
         Path,
-        typer.Argument(metavar="STRATEGY", help="A result file, its strategy part, or a CSV table agent,coalition."),
+        typer.Argument(
+            metavar="STRATEGY", help="A result file, its strategy part, or a table (CSV, .xlsx) of who is where."
+        ),
     ],
     *,
     wishes: dict[str, Any],

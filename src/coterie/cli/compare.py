@@ -11,7 +11,7 @@ from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 
-ASSIGNMENT = "A result file, its strategy part, or a CSV table agent,coalition."
+ASSIGNMENT = "A result file, its strategy part, or a table (CSV, .xlsx) of who is where."
 
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="What is compared was fixed without looking at the utilities of this log.")

@@ -49,7 +49,9 @@ def command(
     ] = None,
     strategy: Annotated[
         Path | None,
-        typer.Option(help="A result file, its strategy part, or a CSV table agent,coalition; else all profiles."),
+        typer.Option(
+            help="A result file, its strategy part, or a table (CSV, .xlsx) of who is where; else all profiles."
+        ),
     ] = None,
     collect: Annotated[
         int | None, typer.Option(min=1, metavar="M", help="Plan M more samples that help most; needs --strategy.")
@@ -140,7 +142,7 @@ def _never(pair: "PairWitness") -> str:
 
 
 def _hidden(direction: "Direction") -> str:
-    terms = [f"{term.weight:+.2g} x {short(term.partner)} in {term.coalition}" for term in direction.terms]
+    terms = [f"{term.weight:+.2g} x {short(term.partner)} in {short(term.coalition)}" for term in direction.terms]
     return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to their move"
 
 
@@ -188,7 +190,7 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
     if found.worst_direction is not None and not found.worst_direction.is_hidden:
         direction = found.worst_direction
         yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
-        rows = [(f"{term.weight:+.2f}", short(term.partner), "in", term.coalition) for term in direction.terms]
+        rows = [(f"{term.weight:+.2f}", short(term.partner), "in", short(term.coalition)) for term in direction.terms]
         yield from aligned(rows, left=(1, 2, 3))
     if rarest is not None and len(agents) <= MAP_AGENTS:
         yield from ("", "How often two agents met, in the rarest coalition where a move can bring them together")
@@ -209,7 +211,9 @@ def _move(agent: str, deviation: tuple[str, ...]) -> str:
 def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
     yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'agent')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
-    pair, size = found.tightest_pair, found.tightest_size
+    # What never occurred is scarcer than anything that did.
+    pair = found.uncovered_pairs[0] if found.uncovered_pairs else found.tightest_pair
+    size = found.uncovered_sizes[0] if found.uncovered_sizes else found.tightest_size
     rows.append(
         ("pairs that a move can bring together", _yes(found.covers_pairs), _number(found.c_pair),
          _interval(found.c_pair_interval),

@@ -1,60 +1,95 @@
-"""`coterie demo`: a simulated consulting firm, from its records to everybody's teams."""
+"""`coterie demo`: a simulated consulting firm, from its records to everybody's teams and a report."""
 
 import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coterie.cli.output import messages, results, wrapped
+from coterie.cli.learn import search_progress
+from coterie.cli.output import at_work, messages, results, wrapped
 from coterie.words import signed
+
+if TYPE_CHECKING:
+    from coterie.learn.result import Result
+    from coterie.simulate.records import Records
 
 
 def command(
     out: Annotated[
-        Path | None, typer.Option(help="Write the firm's records here, with the truth behind them; a new folder.")
+        Path | None,
+        typer.Option(
+            help="Write records, result and report here, a new folder; by default a folder for temporary files."
+        ),
     ] = None,
-) -> None:
-    """Learn stable teams from the records of a simulated consulting firm."""
-    from coterie.cli.evaluate import holds
-    from coterie.cli.result_text import deliver
+) -> int:
+    """Learn stable teams from the records of a simulated consulting firm, and write a report."""
+    from coterie.cli.result_text import brief
+    from coterie.cli.targets import say_written, write_all
     from coterie.game.rules import Rules
     from coterie.learn.learner import StableLearner
-    from coterie.simulate.demo import DAYS, MOST_TEAMS, TEAM_SIZE, consulting_firm, todays_teams
+    from coterie.simulate import demo
 
-    firm = consulting_firm()
-    game = firm.game
-    for line in wrapped(
-        f"A consulting firm: {game.n_agents} consultants, {game.n_coalitions} domains, up to {MOST_TEAMS} of them a "
-        f"day each. For {DAYS:,} working days, any two who shared a domain rated the day from -1 to 1. Teams of "
-        f"{TEAM_SIZE.replace(':', ' to ')} people are wanted.", "", "",
-    ):  # fmt: skip
+    _say(
+        f"A consulting firm, made up: {len(demo.CONSULTANTS)} consultants, {len(demo.DOMAINS)} areas, up to "
+        f"{demo.MOST_TEAMS} of them a day each. For {demo.DAYS:,} days any two who shared an area rated the day there "
+        f"together, from 1 to 5 stars. {demo.LEAVER} has left. {' and '.join(demo.COUPLE)} work well together in "
+        f"{demo.LIKED[0]} and badly in {demo.HATED[0]}. Teams of {demo.SMALLEST} to {demo.LARGEST} people are wanted."
+    )
+    results.print()
+    folder = Path(tempfile.mkdtemp(prefix="demo-of-coterie-")) / "firm" if out is None else out
+    with at_work("Making up records"):
+        records = demo.firm_records()
+        records.write_log(folder)
+    with search_progress(quiet=False) as told:
+        learner = StableLearner(
+            rules=Rules(team_size=f"{demo.SMALLEST}:{demo.LARGEST}", staff=records.staff), today=records.today,
+            progress=told,
+        ).fit(folder)  # fmt: skip
+    result = replace(learner.result_, unit="stars")
+    with at_work("Writing the report"):
+        targets = [folder / "result.json", folder / "teams.xlsx", folder / "report.html"]
+        written = write_all(targets, result, learner.statistics_)
+    for line in brief(result):
         results.print(line)
     results.print()
-    with tempfile.TemporaryDirectory() as kept:
-        folder = Path(kept) / "firm" if out is None else out
-        firm.simulation.write_log(folder, DAYS)
-        today = todays_teams()
-        rows = [f"{agent},{domain}\n" for agent, domains in today.actions.items() for domain in domains or [""]]
-        (folder / "today.csv").write_text("agent,coalition\n" + "".join(rows), encoding="utf-8")
-        learner = StableLearner(rules=Rules(team_size=TEAM_SIZE), today=today).fit(folder)
-    deliver(learner.result_, target_gap=None, as_json=False, quiet=False, timed=False)
-    result = learner.result_
-    gap = game.gap(learner.strategy_, result.stability, result.rules)
-    better = float((game.values(learner.strategy_) - game.values(today)).mean())
-    held = "held" if holds(gap, learner.certificate_.gap) else "did NOT hold"
-    results.print()
-    for line in wrapped(
-        "The firm is simulated, so the truth is known: the most that anybody really gains by moving or changing places "
-        f"is {gap:.2g}. The certificate {held}. The teams are really worth {signed(better)} per person against today.",
-        "", "",
-    ):  # fmt: skip
+    for text in _truth(records, result):
+        _say(text)
+    messages.print()
+    say_written(written, quiet=False)
+    messages.print(
+        f"Open {folder / 'report.html'} in a browser: it has everybody's card, and answers what-if questions.\n"
+        "What to try next\n"
+        f"  coterie inspect {folder}\n"
+        f"  coterie report {folder / 'result.json'} --explain {demo.COUPLE[0]}\n"
+        f'  coterie what-if {folder} {folder / "today.csv"} "Sanjay: energy + retail" --staff {folder / "staff.csv"}\n'
+        f"  coterie learn {folder} --team-size {demo.SMALLEST}:{demo.LARGEST} --staff {folder / 'staff.csv'} "
+        f"--today {folder / 'today.csv'} --max-moves 6\n"
+        "  coterie start YOUR-TABLE.xlsx"
+    )
+    return 0 if len(written) == len(targets) else 1
+
+
+def _say(text: str) -> None:
+    for line in wrapped(text, "", ""):
         results.print(line)
-    if out is not None:
-        messages.print(
-            f"\nWrote the records to {out}: memberships.csv, pairs.csv, log.json, today.csv and truth.json.\n"
-            "Go on with\n"
-            f"  coterie inspect {out}\n"
-            f"  coterie learn {out} --team-size {TEAM_SIZE} --today {out / 'today.csv'} --out result.json\n"
-            f"  coterie evaluate result.json --truth {out / 'truth.json'}"
-        )
+
+
+def _truth(records: "Records", result: "Result") -> Iterator[str]:
+    """Yield what became of the couple, and what is known because the firm is made up."""
+    from coterie.cli.evaluate import holds
+    from coterie.simulate.demo import COUPLE, HATED, LIKED
+
+    one, two = (set(result.strategy.actions[name]) for name in COUPLE)
+    met = [f"together in {area}" if area in one & two else f"not together in {area}" for area, _ in (LIKED, HATED)]
+    yield f"{' and '.join(COUPLE)} are {' and '.join(met)}."
+    game = records.truth
+    gap = game.gap(result.strategy, result.stability, result.rules)
+    better = float((game.values(result.strategy) - game.values(records.today)).sum()) / len(records.staff)
+    held = "held" if holds(gap, result.certificate.gap, game.rounding) else "did NOT hold"
+    yield (
+        "The firm is made up, so the truth is known: the most that anybody really gains by moving or changing places "
+        f"is {gap:.2g}. The promise {held}. The teams are really worth {signed(better)} stars per person against today."
+    )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli.output import results, show_json, warn
+from coterie.cli.output import results, short, show_json, warn
 
 
 def command(
@@ -19,7 +19,7 @@ def command(
     """Print the true gap of a strategy, and whether its certificate held."""
     from coterie import checks
     from coterie.files import naming, typed
-    from coterie.game.game import STABLE_WITHIN, Value
+    from coterie.game.game import Value
     from coterie.game.rules import as_rules
     from coterie.game.steps import Stability
     from coterie.game.strategy import Strategy, read_strategy_content
@@ -38,11 +38,11 @@ def command(
         worst = game.worst(strategy, stability, rules)
         counted = game.leaving_out(left_out).gap(strategy, stability, rules)
     if outside := game.actions.outside(strategy.owner, strategy.sets):
-        warn(f"a set that is not among their actions: {', '.join(game.agents[i] for i in outside)}")
+        warn(f"a set that is not among their actions: {', '.join(short(game.agents[i]) for i in outside)}")
     gap = 0.0 if worst is None else max(worst.gain, 0.0)
-    stable = gap <= STABLE_WITHIN
+    stable = gap <= game.rounding
     total = float(game.values(strategy).sum())
-    held = None if certificate is None else holds(counted, certificate)
+    held = None if certificate is None else holds(counted, certificate, game.rounding)
     if as_json:
         found = {
             "gap": gap, "worst": None if worst is None else worst.to_json(), "stable": stable,
@@ -56,11 +56,11 @@ def command(
     if stable or worst is None:
         results.print(f"The strategy is {notion} stable: nobody gains by moving.")
     else:
-        together = " and ".join(worst.movers) if worst.movers else worst.agent
+        together = " and ".join(map(short, worst.movers or [worst.agent]))
         gains = f"gain at least {worst.gain:.4g} each" if worst.movers else f"gains {worst.gain:.4g}"
         results.print(f"The strategy is not {notion} stable: {together} {gains} by moving.")
         for agent, action in (worst.movers or {worst.agent: worst.action}).items():
-            lines += [("agent", agent), ("best move", ", ".join(action) or "nothing")]
+            lines += [("agent", short(agent)), ("best move", ", ".join(map(short, action)) or "nothing")]
     if left_out:
         lines.append(("gap of counted", f"{counted:.6g}"))
     if certificate is not None:
@@ -69,11 +69,9 @@ def command(
         results.print(f"  {label:<20}{value}")
 
 
-def holds(gap: float, certificate: float) -> bool:
+def holds(gap: float, certificate: float, rounding: float) -> bool:
     """Return whether the true gap is within the certificate, up to rounding."""
-    from coterie.game.game import STABLE_WITHIN
-
-    return gap <= certificate + STABLE_WITHIN
+    return gap <= certificate + rounding
 
 
 def certified_gap(content: Any) -> float | None:

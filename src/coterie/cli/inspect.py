@@ -65,18 +65,35 @@ def _lines(seen: Inspection) -> Iterator[str]:
 
 def _summary(seen: Inspection) -> Iterator[str]:
     log = seen.log
-    kind = "symmetric" if log.symmetric else "asymmetric"
     coalitions = counted(len(log.coalitions), "coalition") + (" (interchangeable)" if log.pool_coalitions else "")
     yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'agent')}, {coalitions}"
-    yield f"{log.feedback} log, {kind}, {counted(log.rows, 'row')} in {log.tables[-1]}"
+    yield f"{_kind(log)}; {counted(log.rows, 'row')} in {log.tables[-1]}"
     yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of agents met{_how_often(seen)}{_rated(seen)}"
+    as_sums = ", each taken as a sum over pairs," if _is_average(log) else ""
     declared = "no range declared" if log.utility_range is None else f"declared range {interval(*log.utility_range)}"
     yield (
-        f"{_utility_noun(seen)} from {number(seen.extent[0])} to {number(seen.extent[1])}, {seen.mean:.4g} on average; "
-        f"{declared}, {number(log.neutral)} is neutral" + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
+        f"{_utility_noun(seen)}{as_sums} from {number(seen.extent[0])} to {number(seen.extent[1])}, "
+        f"{seen.mean:.4g} on average; {declared}, {number(log.neutral)} is neutral"
+        + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
     )
     count = len(seen.findings)
     yield f"{counted(count, 'thing')} to look at, listed at the end" if count else "nothing is missing or suspicious"
+
+
+def _is_average(log: Log) -> bool:
+    """Return whether totals are written as averages, which are not the numbers that are shown."""
+    return log.feedback == "bandit" and "average" in log.options["totals"]
+
+
+def _kind(log: Log) -> str:
+    """Return what was seen, in words, and what researchers call it."""
+    if log.of_teams:
+        return f"the score of each team is known, not what each pair got ({log.feedback} log)"
+    if log.feedback == "bandit":
+        same = "both of a pair get the same: symmetric" if log.symmetric else "each has their own: asymmetric"
+        return f"what each person got in all is known, not what each pair got ({log.feedback} log); {same}"
+    same = "one number for both: symmetric" if log.symmetric else "each of the two has their own: asymmetric"
+    return f"what each pair got is known ({log.feedback} log), {same}"
 
 
 def _how_often(seen: Inspection) -> str:

@@ -64,7 +64,7 @@ def command(
 
     targets = targets_of(out, report)
     refuse_unknown(explain, log.agents, wishes)
-    with _progress(quiet=quiet) as told:
+    with search_progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
             certificate=certificate,
@@ -86,7 +86,7 @@ def command(
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
+def search_progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
     """Give a callback that shows how far the search is; only a terminal sees it."""
     if quiet or not messages.is_terminal:
         yield None
@@ -104,10 +104,19 @@ def _progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | None]:
         yield report
 
 
+STAGES = {
+    "beliefs": "Working out what people are worth to each other",
+    "search": "Looking for teams",
+    "second pass": "Reading the samples that certify again",
+    "checks": "Testing what the promise takes for granted",
+}
+"""Stages that no number tells anything about, in words."""
+
+
 def stage(state: "Progress") -> str:
     """Return in words how far a search is."""
-    if state.method == "second pass":
-        return "Reading the samples that certify again"
+    if state.method in STAGES:
+        return STAGES[state.method]
     if state.method == "teams":  # what is minimised is the expected value, turned round
         return f"Looking for teams, expected so far {-state.value:.3g} per person"
     return f"Looking for teams that nobody wants to leave, largest gain so far {max(state.value, 0.0):.3g}"

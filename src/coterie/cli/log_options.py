@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -13,8 +14,16 @@ from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
 
-OTHER_NAMES = {"random_state": "--seed", "any_size": "--team-size any"}
+OTHER_NAMES = {
+    "random_state": "--seed",
+    "any_size": "--team-size any",
+    "n_agents": "--agents",
+    "n_coalitions": "--coalitions",
+    "n_samples": "--samples",
+}
 """Options of Python that have another name here."""
+
+PANEL = "The log"
 
 LOG = Annotated[str, typer.Argument(metavar="LOG", help="A folder with tables, or one file of pairs.")]
 
@@ -24,6 +33,8 @@ def command_line(said: Mapping[str, Any]) -> str:
 
     >>> command_line({"utility_range": (1.0, 5.0), "neutral": 3, "symmetric": False, "random_state": ...})
     '--utility-range 1 5 --neutral 3 --asymmetric --seed'
+    >>> command_line({"separators": "& and"})
+    '--separators "& and"'
     """
     return " ".join(_spelled(name, value) for name, value in said.items())
 
@@ -45,13 +56,15 @@ def _written(value: Any) -> str:
         return ",".join(f"{key}={item}" for key, item in value.items())
     if isinstance(value, (tuple, list)):
         return " ".join(map(_written, value))
-    return number(value) if isinstance(value, (int, float)) else str(value)
+    if isinstance(value, (int, float)):
+        return number(value)
+    return f'"{value}"' if re.search(r"[\s&|;]", str(value)) else str(value)  # what a shell would take for its own
 
 
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
     kind: Any = word.type
-    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help)
+    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help, rich_help_panel=PANEL)
     default = None if option.in_file else option.default
     if word.flag:
         kind, default = bool, False
@@ -93,13 +106,15 @@ def describes_log(command: Callable[..., int | None]) -> Callable[..., int | Non
     return with_parameters(run, [*theirs, *_parameters()])
 
 
-WORDS = {name: option.word for name, option in options.TABLE.items() if option.word is not None}
+def _words() -> dict[str, Word]:
+    """Return the options of a log that the command line offers."""
+    return {name: option.word for name, option in options.TABLE.items() if option.word is not None}
 
 
 def _parameters() -> list[inspect.Parameter]:
-    return [_parameter(name, options.TABLE[name], word) for name, word in WORDS.items()]
+    return [_parameter(name, options.TABLE[name], word) for name, word in _words().items()]
 
 
 def _said(given: dict[str, Any]) -> dict[str, Any]:
     """Take the options of a log out of what typer read."""
-    return {name: _declared(word, given.pop(name)) for name, word in WORDS.items()}
+    return {name: _declared(word, given.pop(name)) for name, word in _words().items()}

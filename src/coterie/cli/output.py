@@ -5,9 +5,12 @@ are given as `rich.text.Text`.
 """
 
 import codecs
+import json
 import os
+import re
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,10 +19,27 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from coterie.files import to_json
+from coterie.errors import clipped
 
-results = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+class _Safe(Console):
+    """A console on which nothing that came from outside can steer the terminal: what is printed, is printed here."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, with control characters as escapes; lines may end."""
+        super().print(*(_safe(one) for one in objects), **options)
+
+
+def _safe(shown: Any) -> Any:
+    if isinstance(shown, Text):  # of the same length, so that styles stay where they are
+        shown = shown.copy()
+        shown.plain = "".join(c if _is_harmless(c) or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in shown.plain)
+        return shown
+    return "\n".join(printable(line) for line in shown.split("\n")) if isinstance(shown, str) else shown
+
+
+results = _Safe(highlight=False, soft_wrap=True, markup=False, emoji=False)
+messages = _Safe(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 NAME_CELLS = 24
@@ -30,12 +50,17 @@ WIDTH = 100
 
 def complain(text: str) -> None:
     """Print one error message."""
-    messages.print(Text.assemble(("error:", "bold red"), f" {text}"))
+    messages.print(Text.assemble(("error:", "bold red"), f" {clipped(_safe(_whole(text)))}"))
+
+
+def _whole(text: str) -> str:
+    """Return a message in which a line break is one of a list of problems, or else an escape: names have them too."""
+    return re.sub(r"\n(?!- )", r"\\n", text)
 
 
 def warn(text: str) -> None:
     """Print one warning."""
-    messages.print(Text.assemble(("warning:", "yellow"), f" {text}"))
+    messages.print(Text.assemble(("warning:", "yellow"), f" {clipped(_safe(_whole(text)))}"))
 
 
 @contextmanager
@@ -56,8 +81,14 @@ def at_work(doing: str, *, quiet: bool = False) -> Iterator[None]:
 
 def show_json(value: Any) -> None:
     """Print a result as JSON, as a file would hold it; in ASCII where the output is not UTF-8."""
+    from coterie.files import to_json
+
     encoding = codecs.lookup(results.encoding).name
-    results.file.write(to_json(value, ascii_only=encoding != "utf-8"))
+    text = to_json(value, ascii_only=encoding != "utf-8")
+    # Only texts hold what cannot be printed, and there an escape means the same.
+    results.file.write(
+        re.sub(r"[^\n\x20-\x7e]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
+    )
 
 
 def print_anything() -> None:
@@ -73,8 +104,15 @@ def stop_printing() -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text in which control characters are escapes, so that a name cannot steer the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    """Return a text in which control characters are escapes, so that a name cannot steer the terminal.
+
+    Spaces of any width and what joins letters of some scripts, or keeps them apart, are part of names.
+    """
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _is_harmless(c: str) -> bool:
+    return c.isprintable() or c in "\u200c\u200d" or unicodedata.category(c) == "Zs"
 
 
 def short(name: str, cells: int = NAME_CELLS) -> str:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
 from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
+    NOTHING_SURE,
     against_today,
+    by_averages,
     glossary,
     kind_of_proof,
     likely,
     recommendation,
+    shown_value,
     vacuous,
     what_would_help,
     who_stays,
@@ -87,6 +90,13 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         yield from wrapped(room.strip(), "  ", "    ")
 
 
+def brief(result: "Result") -> Iterator[str]:
+    """Yield the verdict on a pure strategy, and who is in which coalition."""
+    yield from map(printable, _verdict(result, None, timed=False))
+    yield ""
+    yield from map(printable, _teams(result))
+
+
 def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     lines = list(_told(result, target_gap, timed=timed))
     yield from lines
@@ -101,6 +111,7 @@ def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterat
 def _told(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _verdict(result, target_gap, timed=timed)
     yield from _options(result)
+    yield from _changes(result)
     yield ""
     yield from _people(result)
     if result.strategy.is_pure:
@@ -130,12 +141,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         yield from wrapped(text, "", "")
     yield from wrapped(vacuous(result), "", "")
     if result.says_nothing:
-        yield "There are too few data to certify anything."
-        gap, sure = result.estimate.gap, result.sentence()
-        yield from wrapped(
-            f"If the averages in the log were the truth, nobody could gain more than {gap:.3g} by moving. "
-            f"What is sure: {sure[0].lower()}{sure[1:]}", "", "",
-        )  # fmt: skip
+        yield from wrapped(f"{NOTHING_SURE} {by_averages(result)}", "", "")
     else:
         yield from wrapped(result.sentence(), "", "")
     if known := result.among_known():
@@ -148,7 +154,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         ended = "stopped by the time limit" if how.status == "time" else how.status
         about += f", {how.method} search {ended}" + (f", {_seconds(how.seconds)}" if timed else "")
     yield f"({about})"
-    yield from wrapped(kind_of_proof(result), "", "")
+    yield from wrapped("" if result.says_nothing else kind_of_proof(result), "", "")
     if how.guess != "raw":
         yield from wrapped(f"(looked for as if {_believed(how.guess)})", "", "")
     if target_gap is not None:
@@ -171,6 +177,19 @@ def _options(result: "Result") -> Iterator[str]:
     yield ""
     yield "Options, none of them better than another in everything"
     yield from aligned(option_rows(result), left=(0,))
+
+
+def _changes(result: "Result") -> Iterator[str]:
+    """Yield who is to be elsewhere than today, and why."""
+    if result.today is None or not result.today.changes:
+        return
+    yield ""
+    yield f"What changes against today{f', in {result.unit}' if result.unit else ''}"
+    rows = [
+        [short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()]
+        for one in result.today.changes
+    ]
+    yield from aligned([["agent", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
 
 
 def _seconds(seconds: float) -> str:
@@ -207,7 +226,7 @@ def _people(result: "Result") -> Iterator[str]:
             least = signed(intervals[agent][0]) if agent in intervals else ""
             last = [_step(other), signed(other.estimated_gain), least, signed(other.bound)]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
-        rows.append([name, goes, signed(result.estimate.utility[agent]), *last])
+        rows.append([name, goes, shown_value(result, agent), *last])
     yield "Who goes where"
     yield from aligned(rows, left=(0, 1, 3))
 

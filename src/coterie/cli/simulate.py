@@ -65,7 +65,7 @@ def command(
     """Write a simulated log and the truth behind it."""
     import numpy as np
 
-    from coterie import __version__, checks
+    from coterie import checks
     from coterie.errors import InputError
     from coterie.files import naming
     from coterie.game.dynamics import best_pure_profile
@@ -99,7 +99,7 @@ def command(
                 explores = exploration_policy(policy, game.actions, around)
         provenance = {**simulation.provenance, "policy": policy, "profile": around.to_json()}
         simulation = replace(simulation, policy=explores, provenance=provenance)
-    simulation = replace(simulation, provenance={**simulation.provenance, "seed": seed, "version": __version__})
+    simulation = replace(simulation, provenance={**simulation.provenance, "seed": seed})
     with _progress(samples, quiet=quiet) as advance:
         written: Any = simulation.write_log
         rows = written(out, samples, feedback=feedback, table_format=table_format, progress=advance)

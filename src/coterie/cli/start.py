@@ -7,9 +7,9 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from coterie.cli.output import aligned, messages, results, short, wrapped
+from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
-from coterie.log.options import Totals
+from coterie.log.options import Totals, call_options
 from coterie.log.start import SHAPES, Answer, Guess, start
 from coterie.words import counted, number
 
@@ -32,7 +32,7 @@ def command(
         raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
     folder = Path(table.stem) if out is None else out
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: already exists and is not an empty folder; say another with --out DIR")
+        raise InputError(_taken(folder, table))
     guess = start(table, sheet=sheet, columns=columns)
     for line in _columns(guess):
         results.print(line)
@@ -52,8 +52,21 @@ def command(
     )
 
 
+def _taken(folder: Path, table: Path) -> str:
+    """Return what helps where there is something already."""
+    other = next(name for i in range(2, 1000) if not (name := folder.with_name(f"{folder.name}-{i}")).exists())
+    anew = f"coterie start {table} --out {other} writes another folder"
+    if not folder.is_dir() or not (folder / "log.json").exists():
+        return f"{folder}: already exists and is not an empty folder; {anew}"
+    return (
+        f"{folder}: already holds a log, perhaps from an earlier start; coterie inspect {folder} goes on with it, "
+        f"{anew}, or delete {folder} to make it anew"
+    )
+
+
 def _columns(guess: Guess) -> Iterator[str]:
-    yield f"{guess.path}: {counted(guess.rows, 'row')}, {counted(len(guess.columns), 'column')}"
+    place = f"{guess.path}, sheet {guess.sheet!r}" if guess.sheet else str(guess.path)
+    yield f"{place}: {counted(guess.rows, 'row')}, {counted(len(guess.columns), 'column')}"
     rows = [("column", "filled", "different", "such as")]
     for column in guess.columns[:LISTED]:
         examples = ", ".join(short(value, 16) for value in column.examples)
@@ -93,13 +106,15 @@ def _asked(guess: Guess) -> Guess:
 
 
 def _prompt(one: Answer, read: Any) -> Any:
-    return typer.prompt(f"\n{one.question}\n  ({one.why})", default=_worded(one.value), value_proc=read, err=True)
+    asked = f"\n{one.question}\n  ({printable(one.why)})"
+    return typer.prompt(asked, default=_worded(one.value), value_proc=read, err=True)
 
 
 def _one_of(names: dict[str, str]) -> Any:
     def read(given: str) -> str:
         if given.strip().casefold() not in names:
-            raise typer.BadParameter(f"there is no column {given!r}; there are: {', '.join(names.values())}")
+            there = ", ".join(map(printable, names.values()))
+            raise typer.BadParameter(f"there is no column {given!r}; there are: {there}")
         return names[given.strip().casefold()]
 
     return read
@@ -111,6 +126,8 @@ def _reader(one: Answer) -> Any:
         return _yes_or_no
     if one.name == "totals":
         return _totals
+    if one.name == "separators":
+        return _separators
     return _range if one.name == "utility_range" else _number
 
 
@@ -128,10 +145,17 @@ def _totals(given: str) -> str:
     return given.strip().casefold()
 
 
+def _separators(given: str) -> str:
+    try:
+        return str(call_options({"separators": given})["separators"])
+    except InputError as problem:
+        raise typer.BadParameter(str(problem)) from None
+
+
 def _range(given: str) -> list[float]:
     ends = given.replace(" to ", " ").split()
-    if len(ends) != 2:
-        raise typer.BadParameter("say two numbers, such as 1 to 5")
+    if len(ends) != 2 or not _number(ends[0]) < _number(ends[1]):
+        raise typer.BadParameter("say two numbers, the lower one first, such as 1 to 5")
     return [_number(end) for end in ends]
 
 

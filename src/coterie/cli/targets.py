@@ -76,8 +76,10 @@ def _refuse_unwritable(path: Path, option: str, known: Sequence[str]) -> None:
         raise InputError(f"{given}: what is written goes by the extension, expected {kinds}")
     if not folder.is_dir():
         raise InputError(f"{given}: there is no such folder")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{given}: is not a regular file")
+    if path.is_block_device() or path.is_socket():
+        raise InputError(f"{given}: is a disk or a socket")
+    if path.exists() and not path.is_file():  # a pipe is written to when everything is done, and not replaced
+        return
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{given}: the folder {folder} cannot be written to")
 

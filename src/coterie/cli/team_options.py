@@ -28,7 +28,9 @@ def _option(kind: Any, *names: str, metavar: str | None = None, help: str) -> An
 
 
 RULES: dict[str, Any] = {
-    "rules": _option(Path | None, metavar="FILE", help="A rules.json; the options below add to it."),
+    "rules": _option(
+        Path | None, metavar="FILE", help="A rules.json, or a table rule, value; the options below add to it."
+    ),
     "team_size": _option(
         Several, metavar="6:8", help="Members of a team: 6:8, Finance=5:9, 0,6:8 (or nobody), any; repeat for more."
     ),
@@ -38,7 +40,7 @@ RULES: dict[str, Any] = {
     "fix": _option(Several, metavar="A=Finance", help="Somebody is in a team."),
     "ban": _option(Several, metavar="A=Finance", help="Somebody is not in a team."),
     "staff": _option(
-        Path | None, metavar="FILE", help="A table of who is to be assigned: agent, and labels for quotas."
+        Path | None, metavar="FILE", help="A table (CSV, .xlsx) of who is to be assigned, with labels for quotas."
     ),
     "quota": _option(Several, metavar="site=Paris>=1", help="Members with a label, in each team or @Finance."),
     "left_behind": _option(
@@ -48,7 +50,7 @@ RULES: dict[str, Any] = {
 }
 
 TODAY: dict[str, Any] = {
-    "today": _option(Path | None, metavar="FILE", help="Who is where today: a table agent,coalition or a result."),
+    "today": _option(Path | None, metavar="FILE", help="Who is where today: a table (CSV, .xlsx) or a result."),
     "keep_sizes": _option(bool, "--keep-sizes", help="Every team keeps the size that it has today."),
     "max_moves": _option(int | None, metavar="N", help="At most so many people change something against today."),
 }

@@ -41,6 +41,9 @@ LONGER = 10
 FEW = 100
 """unless it has no more samples than this."""
 
+MOST_COLLECTED = 10**12
+"""How many samples may be planned."""
+
 LARGER_DELTA = 0.1
 """What a certificate would be with this delta is told where nothing else helps."""
 
@@ -106,15 +109,10 @@ class Situation:
         )  # fmt: skip
         declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
         if strategy is None:
-            return cls(statistics, wishes, None, declared, declared, tuple(notes))
-        found, more = _assignment(statistics, wishes, strategy)
+            return cls(statistics, wishes, None, declared, declared, (*notes, *wishes.notes))
+        found, more = Given.read(strategy).strategy(statistics, wishes.rules, "the assignment")
         spaces, added = widened(wishes.admissible.spaces(declared), found)
-        return cls(statistics, wishes, found, declared, spaces, (*notes, *more, *added))
-
-
-def _assignment(statistics: Statistics, wishes: Wishes, strategy: Any) -> tuple[Strategy, list[str]]:
-    """Return the assignment in the names of the log, and what to say of it."""
-    return Given.read(strategy).strategy(statistics, wishes.rules, "the assignment")
+        return cls(statistics, wishes, found, declared, spaces, (*notes, *wishes.notes, *more, *added))
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +284,7 @@ def aim_in(
     checks.probability(delta, said("delta"))
     checks.boolean(fresh, said("fresh"))
     if samples is not None:
-        checks.whole(samples, said("collect"), 1)
+        checks.whole(samples, said("collect"), 1, MOST_COLLECTED)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     return _Planner(situation, delta, fresh, rng).aim(samples, target_gap)

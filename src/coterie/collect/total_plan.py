@@ -299,7 +299,7 @@ class _TotalOutlook:
         deciding, widths = deciding[kept], widths[kept]
         for i in np.unique(design.owners[deciding]).tolist():
             own = design.owners[deciding] == i
-            gained, lost = np.stack([design.row_directions(row) for row in deciding[own].tolist()], axis=1)
+            gained, lost = np.swapaxes(design.rows_directions(deciding[own]), 0, 1)
             c = gained - lost
             solved = estimate.factor(i).solve(c.T).T
             form = np.maximum((c * solved).sum(axis=1), 1e-300)

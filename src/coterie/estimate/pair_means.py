@@ -100,7 +100,7 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     setting, bounds = part.setting, Bounds.of(part.setting)
     aware, pooled = setting.sizes == "aware", setting.pool_coalitions
     if unknowns is not None and not aware:
-        raise InputError('this estimate needs statistics by size: sizes="aware"')
+        raise InputError(f"this estimate needs statistics by size: {said(sizes='aware')}")
     n, k = setting.n_agents, setting.n_coalitions
     count = _table(part, part.count.astype(np.float64))
     noise = _noise(part)

@@ -45,17 +45,22 @@ DOUBT = 4
 """How many degrees of freedom the first idea of the variance of values is worth."""
 
 
+def never() -> bool:
+    """Return that it is not enough: variances settle until they do."""
+    return False
+
+
 def means_left_possible(
-    moments: Moments, half_range: float, *, symmetric: bool, check: Callable[[], None] | None = None
+    moments: Moments, half_range: float, *, symmetric: bool, enough: Callable[[], bool] = never
 ) -> "PossibleMeans":
-    """Return the posterior of all means, given what was observed; `check` is called now and then, and may raise.
+    """Return the posterior of all means, given what was observed; variances settle until `enough` says so.
 
     Half the range is the declared scale of utilities where they have one.
     """
     variance, worth = variance_of_values(moments, half_range), moments.effective
     error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
     noise = noise_by_size(moments.count, variance) if worth.ndim == 4 else None
-    return possible_means(moments.mean, error, half_range, symmetric=symmetric, noise=noise, check=check)
+    return possible_means(moments.mean, error, half_range, symmetric=symmetric, noise=noise, enough=enough)
 
 
 def noise_by_size(count: FloatArray, variance: FloatArray) -> FloatArray:
@@ -159,12 +164,12 @@ class PossibleMeans:
     def _prices(self) -> list[float]:
         return [0.0 if name in {"rest", "shared"} else self.thrift for name in self.parts]
 
-    def settled(self, least: float, check: Callable[[], None] | None = None) -> "PossibleMeans":
+    def settled(self, least: float, enough: Callable[[], bool] = never) -> "PossibleMeans":
         """Return the same with the variances that are most likely, each at least `least`."""
         now = self
         for _ in range(int(np.clip(WORK / self._cost, 1, ROUNDS))):
-            if check is not None:
-                check()
+            if enough():
+                break
             now, gain = now.step(least)
             if gain < PAYS:
                 break
@@ -321,7 +326,7 @@ def possible_means(
     *,
     symmetric: bool,
     noise: FloatArray | None = None,
-    check: Callable[[], None] | None = None,
+    enough: Callable[[], bool] = never,
 ) -> PossibleMeans:
     """Return the posterior of pairs' means that were observed with these variances, and this noise of levels by size.
 
@@ -342,7 +347,7 @@ def possible_means(
         start = replace(start, variances={**start.variances, "centre": half_range**2 / 3})
     # Rounding must not make anything singular where means are exactly additive.
     least = max(LEAST_SPREAD * half_range**2, 1e-9 * spread)
-    return with_product(start.settled(least, check), least, check)
+    return with_product(start.settled(least, enough), least, enough)
 
 
 def slope_over(error: FloatArray) -> FloatArray:
@@ -363,7 +368,7 @@ def first_idea(parts: list[str], spread: float) -> dict[str, float]:
     return {**found, "shared": 0.5} if "shared" in parts else found
 
 
-def with_product(additive: PossibleMeans, least: float, check: Callable[[], None] | None = None) -> PossibleMeans:
+def with_product(additive: PossibleMeans, least: float, enough: Callable[[], bool] = never) -> PossibleMeans:
     """Return the posterior with the product of the agents' effects that are expected now, where that pays."""
     effects = additive.agent_effects
     usual = max(float((effects[0] ** 2).mean()), least)
@@ -373,7 +378,7 @@ def with_product(additive: PossibleMeans, least: float, check: Callable[[], None
     needed = additive.log_density + PRODUCT_PAYS
     if max(start.log_density + gain, first.log_density) <= needed:
         return additive
-    found = first.settled(least, check)
+    found = first.settled(least, enough)
     return found if found.log_density > needed else additive
 
 

@@ -18,25 +18,30 @@ each edge of a symmetric game.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import FloatArray, IntArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
+from coterie.log.log import Log
+from coterie.statistics.in_memory import Batch
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics, own_edges
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """How well a linear estimate knows some combinations of unknowns."""
+    """How well a linear estimate knows k combinations of unknowns, or several times so many."""
 
     ellipsoid: FloatArray
-    """Phi G^-1 Phi', shape (k, k)."""
+    """Phi G^-1 Phi', shape (..., k, k)."""
     solved: FloatArray
-    """G^-1 Phi', shape (unknowns, k)."""
+    """G^-1 Phi', shape (..., unknowns, k)."""
 
 
 PENALTY = 0.03
@@ -65,7 +70,7 @@ class LinearEstimate(ABC):
 
     @abstractmethod
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        """Return how well combinations `directions`, shape (k, d), of an agent's unknowns are known."""
+        """Return how well combinations `directions`, shape (..., k, d), of an agent's unknowns are known."""
 
     @abstractmethod
     def blind(self) -> "LinearEstimate":
@@ -74,6 +79,10 @@ class LinearEstimate(ABC):
     @abstractmethod
     def spread(self, agent: int) -> FloatArray:
         """Return the variance proxy of each of an agent's unknowns on its own, range included, shape (d,)."""
+
+    @abstractmethod
+    def seen(self, agent: int) -> BoolArray:
+        """Return which of an agent's unknowns are in any total, shape (d,)."""
 
     @abstractmethod
     def factor(self, agent: int) -> "Factor":
@@ -126,20 +135,32 @@ class Factor:
 
         return np.asarray(cho_solve((self.lower, True), columns, check_finite=False))
 
+    @cached_property
+    def inverse(self) -> FloatArray:
+        """G^-1."""
+        return self.solve(np.eye(self.dimension))
+
     def spread(self, half_range: float) -> FloatArray:
         """Return r^2 times the diagonal of G^-1, at most the square of the range."""
-        inverse = np.diag(self.solve(np.eye(len(self.lower))))
-        return np.minimum(half_range**2 * inverse, half_range**2)
+        return np.minimum(half_range**2 * np.diag(self.inverse), half_range**2)
 
-    def project(self, directions: FloatArray) -> Projection:
-        """Return how well combinations, the rows of `directions`, are known."""
-        solved = self.solve(directions.T)
-        return Projection(directions @ solved, solved)
+    def project(self, directions: FloatArray, unknowns: IntArray | None = None) -> Projection:
+        """Return how well combinations `directions`, shape (..., k, d), of some unknowns are known, or of all."""
+        own = np.arange(self.dimension) if unknowns is None else unknowns
+        rows = directions.reshape(-1, len(own))
+        if len(rows) > len(own):  # then combinations of columns of the inverse are cheaper than solutions
+            solved = rows @ self.inverse[own]
+        else:
+            spread = np.zeros((len(rows), self.dimension))
+            spread[:, own] = rows
+            solved = self.solve(spread.T).T
+        solved = solved.reshape(*directions.shape[:-1], self.dimension)
+        return Projection(directions @ np.swapaxes(solved[..., own], -1, -2), np.swapaxes(solved, -1, -2))
 
     @cached_property
     def parameters(self) -> float:
         """The trace of gram G^-1, which counts the unknowns that there are data for."""
-        return self.dimension - self.penalty * float(np.trace(self.solve(np.eye(self.dimension))))
+        return self.dimension - self.penalty * float(np.trace(self.inverse))
 
     @property
     def dimension(self) -> int:
@@ -224,9 +245,40 @@ class AgentRidge(LinearEstimate):
     def spread(self, agent: int) -> FloatArray:
         return self.factor(agent).spread(self.bounds.half_range)
 
+    def seen(self, agent: int) -> BoolArray:
+        return np.asarray(np.diag(self.gram[agent]) > 0)
+
     @property
     def n_estimates(self) -> int:
         return len(self.gram)
+
+
+@dataclass(frozen=True, eq=False)
+class PrintedRidge(AgentRidge):
+    """The paper's ridge with the regressors j = i that eq. (11) has as printed: is i in l, with a coefficient of 0.
+
+    They come last in each agent's sums, k of them; what is asked about unknowns is about the others alone.
+    """
+
+    def theta(self, agent: int) -> FloatArray:
+        return np.asarray(super().theta(agent)[: -self._n_own(agent)])
+
+    def spread(self, agent: int) -> FloatArray:
+        return np.asarray(super().spread(agent)[: -self._n_own(agent)])
+
+    def seen(self, agent: int) -> BoolArray:
+        return np.asarray(super().seen(agent)[: -self._n_own(agent)])
+
+    def project(self, agent: int, directions: FloatArray) -> Projection:
+        own = np.zeros((*directions.shape[:-1], self._n_own(agent)))
+        return super().project(agent, np.concatenate([directions, own], axis=-1))
+
+    def own(self, agent: int) -> FloatArray:
+        """Return what is estimated of being in each coalition with oneself, shape (k,)."""
+        return np.asarray(super().theta(agent)[-self._n_own(agent) :])
+
+    def _n_own(self, agent: int) -> int:
+        return len(self.moment[agent]) // self.n_agents  # of n k
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,9 +332,7 @@ class JointRidge(LinearEstimate):
         return np.asarray(self._theta[self.edges[agent]])
 
     def project(self, agent: int, directions: FloatArray) -> Projection:
-        spread = np.zeros((len(directions), len(self.moment)))
-        spread[:, self.edges[agent]] = directions
-        return self._factor.project(spread)
+        return self._factor.project(directions, self.edges[agent])
 
     @property
     def estimates(self) -> FloatArray:
@@ -297,6 +347,9 @@ class JointRidge(LinearEstimate):
 
     def spread(self, agent: int) -> FloatArray:
         return np.asarray(self._spread[self.edges[agent]])
+
+    def seen(self, agent: int) -> BoolArray:
+        return np.asarray(np.diag(self.projections)[self.edges[agent]] > 0)
 
     def factor(self, agent: int) -> Factor:  # noqa: ARG002  (one matrix for all)
         return self._factor
@@ -352,12 +405,64 @@ def _variance(squares: float, spare: float, half_range: float) -> float:
 def paper_ridge(part: TotalStatistics) -> AgentRidge:
     """Return the paper's unweighted ridge with penalty 1, not centred.
 
-    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B.
+    The paper's utilities lie in [-1, 1]; here they lie in [-B, B], and its bonus scales with B: with a declared scale
+    in its place where that is larger.
     """
     agents, bounds = range(part.setting.n_agents), Bounds.of(part.setting)
-    largest = max(abs(bounds.low), abs(bounds.high))
+    largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
     gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
-    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest), penalty=1.0)
+    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
+
+
+def printed_ridge(samples: Log | Iterable[Batch], bounds: Bounds | None = None) -> PrintedRidge:
+    """Return the ridge of eq. (11) as printed, with the regressors j = i, from samples themselves.
+
+    Statistics hold no sums of these, since they tell nothing; they make the paper's certificate a little larger.
+
+    Parameters
+    ----------
+    samples
+        A log with totals, which is read for this, or samples in memory, such as those of a simulation.
+    bounds
+        What utilities may be; by default what the log says.
+    """
+    if isinstance(samples, Log):
+        setting = Statistics.of(samples, clues=False).setting
+        bounds, each = bounds or Bounds.of(setting), _read(samples, setting)
+    else:
+        each = ((batch.joined, batch.totals()) for batch in samples)
+    if bounds is None:
+        raise InputError("bounds: samples in memory do not say what utilities may be; give `Bounds(low, high)`")
+    gram: list[FloatArray] = []
+    moment: list[FloatArray] = []
+    for present, totals in each:
+        joined = present.astype(np.float64)
+        n, k = joined.shape[1:]
+        for i in range(n):
+            if len(gram) < n:
+                gram.append(np.zeros((n * k, n * k)))
+                moment.append(np.zeros(n * k))
+            seen = ~np.isnan(totals[:, i])
+            met = np.delete(joined[seen, i, None] * joined[seen], i, axis=1)  # (samples, n - 1, k)
+            x = np.hstack([np.swapaxes(met, 1, 2).reshape(len(met), (n - 1) * k), joined[seen, i]])
+            gram[i] += x.T @ x
+            moment[i] += x.T @ totals[seen, i]
+    largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
+    return PrintedRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
+
+
+def _read(log: Log, setting: Setting) -> Iterator[tuple[BoolArray, FloatArray]]:
+    """Yield who was where and every agent's total, of some samples of a log; totals that it does not have are NaN."""
+    from coterie.statistics.reduce import Reduction, total_batches  # here, since samples in memory need no tables
+
+    task = Reduction(log.engine, setting, log.rows, log.checked.extent)
+    for sample, _, agent, coalition, utility in total_batches(task):
+        count, is_total = int(sample[-1]) + 1, coalition < 0
+        joined = np.zeros((count, setting.n_agents, setting.n_coalitions), dtype=bool)
+        joined[sample[~is_total], agent[~is_total], coalition[~is_total]] = True
+        totals = np.full((count, setting.n_agents), np.nan)
+        totals[sample[is_total], agent[is_total]] = utility[is_total]
+        yield joined, totals
 
 
 def joint_ridge(part: TotalStatistics) -> JointRidge:

@@ -10,17 +10,21 @@ variance rho, enter through J = X'X and b = X'v alone. With A = J / rho and h = 
     log likelihood of the variances = h'E theta / 2 - log det(1 + A S) / 2 + a constant
     its slope in v_q                = (r'S_q r - tr(W S_q)) / 2, average information r'S_q W S_p r / 2.
 
+A few totals tell little of many unknowns: J = B B' with as many columns as it has rank, b is among B's combinations,
+and with C = rho + B'S B all of that takes systems of the size of C: W = B C^-1 B', r = B C^-1 B^+ b, det(1 + A S) =
+det(C / rho).
+
 The noise is what its residuals say: rho = |v - X E theta|^2 / (totals - tr(Cov theta A)). The log keeps
 squares for each agent's own problem only, so that is where residuals come from, also where both agents' totals tell of
 a pair together: a total's noise has the same variance in both, and the expectation of the equation holds in both.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.estimate.effects import Cells, Variances
@@ -32,6 +36,7 @@ from coterie.estimate.posterior import (
     THRIFT,
     WORK,
     first_idea,
+    never,
     newton_step,
     slope_over,
 )
@@ -39,6 +44,9 @@ from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
 
 MOST_UNKNOWNS = 2000
 """Matrices of more unknowns are not made: a step to better variances would take seconds."""
+
+NOTHING = 1e-10
+"""Eigenvalues of J below this share of the largest are rounding errors of 0."""
 
 STEADY = 0.01
 """The noise is settled when a round changes it by so small a share."""
@@ -56,6 +64,14 @@ class Told:
     """v'v."""
     count: float = 0.0
     """How many totals there are."""
+
+    @cached_property
+    def root(self) -> tuple[FloatArray, FloatArray]:
+        """B with J = B B', and B^+ b."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        seen = values > NOTHING * max(float(values[-1]), NOTHING)
+        length, vectors = np.sqrt(values[seen]), vectors[:, seen]
+        return vectors * length, vectors.T @ self.moment / length
 
     def centred(self, centre: float) -> "Told":
         """Return the same with all means counted from another centre."""
@@ -183,32 +199,41 @@ class PossibleTotals:
         return self.told.matrix / self.noise
 
     @cached_property
-    def _factored(self) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-        from scipy.linalg import lu_factor
+    def _seen(self) -> FloatArray:
+        """S B."""
+        return np.asarray(self._prior @ self.told.root[0])
 
-        found, pivots = lu_factor(np.eye(self.cells.mean.size) + self._precision @ self._prior, check_finite=False)
-        return found, pivots.astype(np.int64)
+    @cached_property
+    def _factored(self) -> FloatArray:
+        """The Cholesky factor of C = rho + B'S B, with zeros above the diagonal."""
+        root, _ = self.told.root
+        return np.asarray(
+            np.linalg.cholesky(self.noise * np.eye(root.shape[1]) + root.T @ self._seen), dtype=np.float64
+        )
 
     @cached_property
     def _residual(self) -> FloatArray:
         """The vector r."""
-        return self._solved(self.told.moment / self.noise)
+        root, within = self.told.root
+        return np.asarray(root @ self._solved(within))
 
     @cached_property
     def _weight(self) -> FloatArray:
         """W."""
-        return self._solved(self._precision)
+        root, _ = self.told.root
+        return np.asarray(root @ self._solved(root.T))
 
     def _solved(self, right: FloatArray) -> FloatArray:
-        from scipy.linalg import lu_solve
+        """Return C^-1 times the columns."""
+        from scipy.linalg import cho_solve
 
-        return np.asarray(lu_solve(self._factored, right, check_finite=False))
+        return np.asarray(cho_solve((self._factored, True), right, check_finite=False))
 
     @cached_property
     def log_density(self) -> float:
         """The logarithm of the likelihood and of the prior density of the variances, up to what the noise adds."""
         fitted = float(self.told.moment @ self.middle) / self.noise
-        size = float(np.log(np.abs(np.diag(self._factored[0]))).sum())
+        size = 2 * float(np.log(np.diag(self._factored)).sum()) - len(self._factored) * math.log(self.noise)
         return 0.5 * (fitted - size) - float(self._now @ self._prices)
 
     # --- Variances ------------------------------------------------------------------------------------
@@ -221,12 +246,12 @@ class PossibleTotals:
     def _prices(self) -> FloatArray:
         return np.array([0.0 if name == "rest" else self.thrift for name in self.parts])
 
-    def settled(self, least: float, most: float, check: Callable[[], None] | None = None) -> "PossibleTotals":
+    def settled(self, least: float, most: float, enough: Callable[[], bool] = never) -> "PossibleTotals":
         """Return the same with the variances that are most likely, at least `least`, and noise of at most `most`."""
         now = self
         for _ in range(int(np.clip(WORK / (4.0 * len(self.told.moment) ** 3), 2, ROUNDS))):
-            if check is not None:
-                check()
+            if enough():
+                break
             before = now.noise
             now, gain = now.heard(least, most).step(least)
             if gain < PAYS and abs(now.noise - before) < STEADY * before:
@@ -238,8 +263,8 @@ class PossibleTotals:
         theta, own = self.middle, self.own
         left = own.squares + float(theta @ (own.matrix @ theta - 2 * own.moment))
         # tr(Cov J) with Cov = S - S W S; the matrix may be that of each agent's own totals.
-        through = own.matrix @ self._prior
-        taken = float(np.trace(through) - (through * (self._prior @ self._weight)).sum()) / self.noise
+        through = self._solved(self._seen.T)
+        taken = float((own.matrix * self._prior).sum() - (through * (own.matrix @ self._seen).T).sum()) / self.noise
         spare = own.count - taken
         found = left / spare if spare > 0 else self.noise
         return replace(self, noise=float(np.clip(found, max(least, self.noise / 10), min(most, 10 * self.noise))))
@@ -296,9 +321,9 @@ def n_unknowns(estimate: LinearEstimate, *, symmetric: bool) -> int:
 
 
 def means_left_by_totals(
-    estimate: LinearEstimate, *, by_size: bool, symmetric: bool, check: Callable[[], None] | None = None
+    estimate: LinearEstimate, *, by_size: bool, symmetric: bool, enough: Callable[[], bool] = never
 ) -> MeansFromTotals:
-    """Return the posterior of all means, given the sums of a regression; `check` is called now and then, and may raise.
+    """Return the posterior of all means, given the sums of a regression; variances settle until `enough` says so.
 
     Where both of a pair get the same, the totals of both tell of it: with the sums of the joint estimator as exactly
     as normal noise lets them, and without as if the noise of the two were independent.
@@ -328,7 +353,7 @@ def means_left_by_totals(
     spread = range_square / 3 if few else max(usual, LEAST_SPREAD * range_square)
     empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, THRIFT / spread)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0 if few else range_square / 3})
-    found = start if few else start.settled(max(LEAST_SPREAD * range_square, 1e-9 * spread), range_square, check)
+    found = start if few else start.settled(max(LEAST_SPREAD * range_square, 1e-9 * spread), range_square, enough)
     return MeansFromTotals(found, bounds.middle + centre, places)
 
 

@@ -228,7 +228,7 @@ class Admissible:
         largest = np.full(len(coalitions), len(agents))
         for rule in compiled:
             if isinstance(rule, SizeRule) and rule.size.max is not None:
-                largest[rule.coalition] = rule.size.max
+                largest[rule.coalition] = min(rule.size.max, len(agents))
         return cls(tuple(compiled), staff, largest, _groups(compiled), today, rules.max_moves, interchangeable)
 
     @classmethod
@@ -327,6 +327,13 @@ class Admissible:
             raise InputError("to count moves, say who is where today")
         return moves_between(self.today, profile, self.staff, interchangeable=self.interchangeable)
 
+    def named_as_today(self, profile: BoolArray) -> BoolArray:
+        """Return the same teams under the names that leave most people where they are today, if rules allow it."""
+        if self.today is None or not self.interchangeable:
+            return profile
+        renamed = named_as_today(self.today, profile, self.staff)
+        return renamed if self.holds(renamed) else profile
+
     def key(self, profile: BoolArray) -> bytes:
         """Return what profiles with the same teams have in common, and no others."""
         teams = [team.tobytes() for team in profile.T]
@@ -343,28 +350,32 @@ def moves_between(
 def movers_between(
     today: BoolArray, profile: BoolArray, staff: BoolArray | None = None, *, interchangeable: bool = False
 ) -> BoolArray:
-    """Return which agents who are somewhere today, and on the staff, are in other coalitions, shape (n,).
+    """Return which agents who are somewhere today, and on the staff, are in other coalitions, shape (n,)."""
+    counted = today.any(axis=1) & (True if staff is None else staff)
+    after = named_as_today(today, profile, staff) if interchangeable else profile
+    return np.asarray(counted & (today != after).any(axis=1))
 
-    Interchangeable coalitions are renamed so that these are fewest. Where people are in several of more than
-    `RENAMED` coalitions, so that as many memberships as possible stay: a number that some renaming attains.
+
+def named_as_today(today: BoolArray, profile: BoolArray, staff: BoolArray | None = None) -> BoolArray:
+    """Return a profile of interchangeable coalitions, renamed so that fewest people are elsewhere than today.
+
+    Where people are in several of more than `RENAMED` coalitions, so that as many memberships as possible stay.
     """
     counted = today.any(axis=1) & (True if staff is None else staff)
-    moves = counted & (today != profile).any(axis=1)
-    if interchangeable and counted.any():
-        from scipy.optimize import linear_sum_assignment
+    if not counted.any():
+        return profile
+    from scipy.optimize import linear_sum_assignment
 
-        before, after = today[counted], profile[counted]
-        k = before.shape[1]
-        kept = before.T.astype(np.int64) @ after.astype(np.int64)
-        renamings = np.stack([np.arange(k), linear_sum_assignment(kept, maximize=True)[1]])
-        single = (before.sum(axis=1) == 1).all() and (after.sum(axis=1) <= 1).all()
-        if not single and k <= RENAMED:
-            renamings = np.array(list(permutations(range(k))))
-        # Row l of a renaming is the coalition that is called l from now on.
-        elsewhere = (before[:, None] != after[:, renamings]).any(axis=2)
-        moves = np.zeros_like(counted)
-        moves[counted] = elsewhere[:, elsewhere.sum(axis=0).argmin()]
-    return np.asarray(moves)
+    before, after = today[counted], profile[counted]
+    k = before.shape[1]
+    kept = before.T.astype(np.int64) @ after.astype(np.int64)
+    renamings = np.stack([np.arange(k), linear_sum_assignment(kept, maximize=True)[1]])
+    single = (before.sum(axis=1) == 1).all() and (after.sum(axis=1) <= 1).all()
+    if not single and k <= RENAMED:
+        renamings = np.array(list(permutations(range(k))))
+    # Row l of a renaming is the coalition that is called l from now on.
+    elsewhere = (before[:, None] != after[:, renamings]).any(axis=2)
+    return np.asarray(profile[:, renamings[elsewhere.sum(axis=0).argmin()]])
 
 
 def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) -> Iterable[Rule]:

@@ -49,6 +49,9 @@ class WithAlone(Utilities):
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
         return self.pairs.pair_mean(coalition, agent, partner, size)
 
+    def largest(self) -> float:
+        return max(self.pairs.largest(), float(np.abs(self.alone).max(initial=0.0)))
+
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         return self.pairs.first_asymmetry()
 

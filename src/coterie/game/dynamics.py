@@ -19,7 +19,7 @@ from coterie import checks
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
 from coterie.game.actions import names_in
-from coterie.game.game import STABLE_WITHIN, Deviation, Game
+from coterie.game.game import Deviation, Game
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.game.utilities import ProfileRooms, Rooms
@@ -84,7 +84,7 @@ def _sweep(game: Game, rooms: Rooms, order: IntArray, trajectory: list[Deviation
         values = rooms.of(agent)
         best, actions = game.actions.spaces[agent].best_responses(values)
         gains = best - (values * rooms.profiles[:, agent]).sum(axis=1)
-        moving = gains > STABLE_WITHIN
+        moving = gains > game.rounding
         rooms.move(agent, moving, actions)
         moves += moving
         if trajectory is not None and moving[0]:
@@ -120,28 +120,43 @@ def best_response_dynamics(
     """
     start = _checked_start(game, start)
     order = np.arange(game.n_agents) if seed is None else checks.generator(seed, "seed").permutation(game.n_agents)
-    rooms = game.utilities.rooms(start.sets)
-    best, smallest, trajectory = start.sets, np.inf, list[Deviation]()
-    status: Status = "limit"
-    seen: set[bytes] = set()
+    rooms, trajectory, course = game.utilities.rooms(start.sets), list[Deviation](), _Course(start.sets, game.rounding)
     for sweep in range(checks.whole(max_sweeps, "max_sweeps", 0) + 1):
         gap = _gap(game, rooms)
-        if trajectory and gap <= 1000 * STABLE_WITHIN:  # close enough for rounding to matter
+        if trajectory and gap <= 1000 * game.rounding:  # close enough for rounding to matter
             rooms.refresh()
             gap = _gap(game, rooms)
-        if gap < smallest:
-            best, smallest = rooms.profile.copy(), gap
-        key = _key(rooms.profile)
-        if gap <= STABLE_WITHIN:
-            status = "converged"
-        elif key in seen:
-            status = "cycled"
-        if status != "limit" or sweep == max_sweeps:
+        if course.ends(rooms.profile, gap) or sweep == max_sweeps:
             break
-        seen.add(key)
         _sweep(game, rooms, order, trajectory)
-    found = Strategy.pure(best, game.agents, game.coalitions)
-    return DynamicsResult(found, smallest, status, sweep, start, tuple(trajectory))
+    return course.result(start, sweep, trajectory)
+
+
+class _Course:
+    """The best profile on the way, and whether it came to rest or to one where it was before."""
+
+    def __init__(self, start: BoolArray, rounding: float) -> None:
+        self._rounding = rounding
+        self.best, self.smallest = start, np.inf
+        self.status: Status = "limit"
+        self._seen: set[bytes] = set()
+
+    def ends(self, profile: BoolArray, gap: float) -> bool:
+        """Note a profile, and return whether there is no more to come."""
+        if gap < self.smallest:
+            self.best, self.smallest = profile.copy(), gap
+        key = _key(profile)
+        if gap <= self._rounding:
+            self.status = "converged"
+        elif key in self._seen:
+            self.status = "cycled"
+        self._seen.add(key)
+        return self.status != "limit"
+
+    def result(self, start: Strategy, rounds: int, trajectory: list[Deviation]) -> DynamicsResult:
+        """Return what came of it."""
+        best = Strategy.pure(self.best, start.agents, start.coalitions)
+        return DynamicsResult(best, self.smallest, self.status, rounds, start, tuple(trajectory))
 
 
 def _checked_start(game: Game, start: StrategyLike) -> Strategy:
@@ -170,27 +185,17 @@ def step_dynamics(
         After so many steps it gives up.
     """
     start = current = _checked_start(game, start)
-    best, smallest, trajectory = start, np.inf, list[Deviation]()
-    status: Status = "limit"
-    seen: set[bytes] = set()
+    trajectory, course = list[Deviation](), _Course(start.sets, game.rounding)
     for step in range(checks.whole(max_steps, "max_steps", 0) + 1):
         worst = game.worst(current, stability, rules)
         gap = 0.0 if worst is None else max(worst.gain, 0.0)
-        if gap < smallest:
-            best, smallest = current, gap
-        key = _key(current.sets)
-        if gap <= STABLE_WITHIN:
-            status = "converged"
-        elif key in seen:
-            status = "cycled"
-        if status != "limit" or step == max_steps:
+        if course.ends(current.sets, gap) or step == max_steps:
             break
-        seen.add(key)
         assert worst is not None
         trajectory.append(worst)
         for agent, action in (worst.movers or {worst.agent: worst.action}).items():
             current = current.replace(agent, action)
-    return DynamicsResult(best, smallest, status, step, start, tuple(trajectory))
+    return course.result(start, step, trajectory)
 
 
 def _gap(game: Game, rooms: ProfileRooms) -> float:

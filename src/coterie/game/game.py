@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from coterie.solve.solution import Solution
 
 STABLE_WITHIN = 1e-9
-"""Gains up to this much are rounding, not reasons to move."""
+"""Gains up to this much are rounding, not reasons to move, where utilities are about 1; see `Game.rounding`."""
 
 
 Value = Literal["total", "average"]
@@ -234,15 +234,20 @@ class Game:
 
         It is below 0 only for an agent who plays a set outside her action space that beats all in it.
         """
+        gains, actions = self._best_responses(strategy)
+        return [self._response(gains, actions, i) for i in range(self.n_agents)]
+
+    def _best_responses(self, strategy: StrategyLike) -> tuple[FloatArray, BoolArray]:
+        """Return what each agent gains by her best response, and that, shapes (n,) and (n, k)."""
         strategy = self.strategy(strategy)
         rooms = self.room_values(strategy)
         values, actions = self.actions.best_responses(rooms)
         gains = values - (strategy.marginals * rooms).sum(axis=1)
-        gains[(gains < 0) & (gains >= -STABLE_WITHIN)] = 0.0  # rounding
-        return [
-            Deviation(agent, tuple(names_in(row, self.coalitions)), float(gain))
-            for agent, row, gain in zip(self.agents, actions, gains, strict=True)
-        ]
+        gains[(gains < 0) & (gains >= -self.rounding)] = 0.0  # rounding
+        return gains, actions
+
+    def _response(self, gains: FloatArray, actions: BoolArray, i: int) -> Deviation:
+        return Deviation(self.agents[i], tuple(names_in(actions[i], self.coalitions)), float(gains[i]))
 
     def best_response(self, strategy: StrategyLike, agent: str) -> Deviation:
         """Return one agent's best response to the others, with her gain."""
@@ -256,16 +261,17 @@ class Game:
         in it.) Steps of agents who are left out do not count.
         """
         checks.one_of(stability, Stability, "stability")
-        admissible = self._admissible(rules)
-        if stability == "nash" and not admissible.rules:
-            found = self.best_responses(strategy)
-            return max((found[i] for i in np.flatnonzero(self.actions.counted)), key=lambda deviation: deviation.gain)
+        admissible = None if rules is None else self._admissible(rules)
+        if stability == "nash" and (admissible is None or not admissible.rules):
+            gains, actions = self._best_responses(strategy)
+            counted = np.flatnonzero(self.actions.counted)
+            return self._response(gains, actions, int(counted[gains[counted].argmax()]))
         profile = self._pure(strategy)
-        steps, gains = self.steps(profile, stability, admissible)
+        steps, gained = self.steps(profile, stability, admissible)
         if not len(steps):
             return None
-        best = int(gains.min(axis=1).argmax())
-        return self._deviation(steps, gains, best)
+        best = int(gained.min(axis=1).argmax())
+        return self._deviation(steps, gained, best)
 
     def _deviation(self, steps: Steps, gains: FloatArray, index: int) -> Deviation:
         least = int(gains[index].argmin())
@@ -284,7 +290,7 @@ class Game:
         """Return those of some steps that nobody refuses, and what each mover gains, shape (s, g)."""
         if needs_consent(stability) and len(steps):
             changes = changes_of_all(self.utilities, profile, steps)
-            refused = ((changes < -STABLE_WITHIN) & consent_needed(profile, steps, stability)).any(axis=1)
+            refused = ((changes < -self.rounding) & consent_needed(profile, steps, stability)).any(axis=1)
             steps = steps[np.asarray(~refused)]
         return steps, gains_of_movers(self.utilities, profile, steps)
 
@@ -338,14 +344,28 @@ class Game:
         strategy: StrategyLike,
         stability: Stability = "nash",
         rules: Any = None,
-        tolerance: float = STABLE_WITHIN,
+        tolerance: float | None = None,
     ) -> bool:
-        """Return whether nobody gains more than `tolerance` by moving; see `gap`."""
-        return self.gap(strategy, stability, rules) <= tolerance
+        """Return whether nobody gains more than `tolerance` by moving, by default `rounding`; see `gap`."""
+        return self.gap(strategy, stability, rules) <= self._tolerance(tolerance)
 
-    def is_nash_stable(self, strategy: StrategyLike, tolerance: float = STABLE_WITHIN) -> bool:
-        """Return whether nobody gains more than `tolerance` by moving."""
-        return self.gap(strategy) <= tolerance
+    def is_nash_stable(self, strategy: StrategyLike, tolerance: float | None = None) -> bool:
+        """Return whether nobody gains more than `tolerance` by moving, by default `rounding`."""
+        return self.gap(strategy) <= self._tolerance(tolerance)
+
+    @cached_property
+    def unit(self) -> float:
+        """The smallest power of two that no utility exceeds: whatever the unit of utilities, results are the same."""
+        fraction, exponent = math.frexp(self.utilities.largest())
+        return 1.0 if fraction == 0 else math.ldexp(1.0, exponent - (fraction == 0.5))
+
+    @property
+    def rounding(self) -> float:
+        """Gains up to this much are rounding, not reasons to move."""
+        return STABLE_WITHIN * self.unit
+
+    def _tolerance(self, given: float | None) -> float:
+        return self.rounding if given is None else given
 
     def potential(self, strategy: StrategyLike) -> float:
         """Return the potential: its change when one agent moves is that agent's gain.
@@ -384,7 +404,7 @@ class Game:
         self,
         stability: Stability = "nash",
         rules: Any = None,
-        tolerance: float = STABLE_WITHIN,
+        tolerance: float | None = None,
         *,
         up_to_renaming: bool = False,
     ) -> list[Strategy]:
@@ -398,13 +418,13 @@ class Game:
         stability, rules
             As for `gap`.
         tolerance
-            Gains up to this much are no reason to move.
+            Gains up to this much are no reason to move; by default `rounding`.
         up_to_renaming
             Where coalitions are interchangeable (and action spaces and rules do not tell them apart), profiles that
             differ only in names of coalitions are all listed. With `up_to_renaming`, one of them is.
         """
         checks.one_of(stability, Stability, "stability")
-        admissible = self._admissible(rules)
+        tolerance, admissible = self._tolerance(tolerance), self._admissible(rules)
         blocks, alike = self._profiles(admissible, up_to_renaming=up_to_renaming)
         if stability == "nash" and admissible.is_free:
             found = self._nash_stable(blocks, tolerance)
@@ -561,7 +581,7 @@ class Game:
     # --- The core -------------------------------------------------------------------------------------
 
     def blocking(
-        self, strategy: StrategyLike, *, weakly: bool = False, tolerance: float = STABLE_WITHIN
+        self, strategy: StrategyLike, *, weakly: bool = False, tolerance: float | None = None
     ) -> Blocking | None:
         """Return a group that would rather be a coalition of its own, and what each member gains; None for none.
 
@@ -575,7 +595,7 @@ class Game:
             A group blocks if every member gains. With `weakly`, also if nobody in it loses and somebody gains; then the
             group in which somebody gains most.
         tolerance
-            Gains up to this much are rounding.
+            Gains up to this much are rounding; by default `rounding`.
         """
         refuse_other_games(partitions=self._are_partitions(self.actions))
         found = self.strategy(strategy)
@@ -583,18 +603,19 @@ class Game:
             raise InputError("the core is about pure strategies in which everybody plays one of their actions")
         groups = Groups.of(self.utilities)
         gains = groups.gains(found.sets, self.values(found))
-        best = strongest(gains, weakly=weakly, tolerance=tolerance)
+        best = strongest(gains, weakly=weakly, tolerance=self._tolerance(tolerance))
         if best is None:
             return None
         return Blocking({self.agents[i]: float(gains[best, i]) for i in np.flatnonzero(groups.members[best]).tolist()})
 
-    def is_core_stable(self, strategy: StrategyLike, *, strict: bool = False, tolerance: float = STABLE_WITHIN) -> bool:
+    def is_core_stable(self, strategy: StrategyLike, *, strict: bool = False, tolerance: float | None = None) -> bool:
         """Return whether no group blocks; in the strict core none does even weakly. See `blocking`."""
         return self.blocking(strategy, weakly=strict, tolerance=tolerance) is None
 
-    def core(self, *, strict: bool = False, tolerance: float = STABLE_WITHIN) -> list[Strategy]:
+    def core(self, *, strict: bool = False, tolerance: float | None = None) -> list[Strategy]:
         """Return every partition that no group blocks, one of those that differ in names of coalitions alone."""
         refuse_other_games(partitions=self._are_partitions(self.actions))
+        tolerance = self._tolerance(tolerance)
         found = unblocked(self.actions.partitions(), self.utilities, weakly=strict, tolerance=tolerance)
         return self._strategies(found)
 

@@ -54,6 +54,10 @@ class PairMeans(ABC):
         """Return d[l, i, j] of pairs (i, j) in every coalition, shape (pairs, k)."""
 
     @abstractmethod
+    def largest(self) -> float:
+        """Return the largest absolute mean."""
+
+    @abstractmethod
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         """Return a (coalition, i, j) with d_ij != d_ji, if there is one."""
 
@@ -113,6 +117,9 @@ class DenseMeans(PairMeans):
         found = self.values[:, agents, partners].T
         return np.broadcast_to(found, (len(agents), self.n_coalitions))
 
+    def largest(self) -> float:
+        return float(max(self.values.max(initial=0.0), -self.values.min(initial=0.0)))
+
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         different = np.argwhere(self.values != np.swapaxes(self.values, 1, 2))
         return tuple(int(index) for index in different[0]) if len(different) else None  # type: ignore[return-value]
@@ -158,6 +165,9 @@ class SparseMeans(PairMeans):
     @property
     def n_agents(self) -> int:  # type: ignore[override]
         return int(self.matrices[0].shape[0])
+
+    def largest(self) -> float:
+        return max(float(np.abs(matrix.data).max(initial=0.0)) for matrix in self.matrices)
 
     @property
     def is_shared(self) -> bool:  # type: ignore[override]

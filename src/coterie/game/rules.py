@@ -21,7 +21,10 @@ from typing import Any, Literal, Self
 
 from coterie import checks
 from coterie.errors import InputError
-from coterie.files import naming, parse_csv, read_json, read_text, split_header
+from coterie.files import naming, read_json
+from coterie.game.tables import SmallTable, read_table
+from coterie.spreadsheets import SPREADSHEETS
+from coterie.words import said
 
 FORMAT = "coterie.rules/1"
 
@@ -240,6 +243,30 @@ class Rules:
             max_moves=self.max_moves if other.max_moves is None else other.max_moves,
         )
 
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Everybody who is named."""
+        paired = [agent for one in (*self.together, *self.apart) for agent in one.agents]
+        return tuple(dict.fromkeys([*(self.staff or ()), *self.labels, *self.fix, *self.ban, *paired]))
+
+    def renamed(self, names: Mapping[str, str]) -> "Rules":
+        """Return the same of people under other names; those who are not in `names` keep theirs."""
+        if not names:
+            return self
+
+        def pairings(several: tuple[Pairing, ...]) -> tuple[Pairing, ...]:
+            return tuple(replace(one, agents=tuple(names.get(who, who) for who in one.agents)) for one in several)
+
+        return replace(
+            self,
+            together=pairings(self.together),
+            apart=pairings(self.apart),
+            fix=checks.rekeyed(self.fix, names, "fix"),
+            ban=checks.rekeyed(self.ban, names, "ban"),
+            staff=None if self.staff is None else tuple(dict.fromkeys(names.get(who, who) for who in self.staff)),
+            labels=checks.rekeyed(self.labels, names, "labels"),
+        )
+
     def keeping_sizes(self, members: Mapping[str, Iterable[str]]) -> "Rules":
         """Return the same with every coalition at the size that it has, coalition -> members."""
         count = {name: len(list(inside)) for name, inside in members.items()}
@@ -279,7 +306,12 @@ class Rules:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Rules":
-        """Read `rules.json`."""
+        """Read `rules.json`, or a table (CSV or a spreadsheet) with a row for each rule, see `rules_of_table`."""
+        path = checks.path(path, "rules")
+        if path.suffix.lower() in {".csv", ".tsv", *SPREADSHEETS}:
+            table = read_table(path, ("rule", "value"), "rules")
+            with naming(path):
+                return rules_of_table(table)
         content = read_json(path)
         with naming(path):
             return cls.from_json(content)
@@ -298,23 +330,55 @@ def as_rules(value: Any) -> Rules:
     raise InputError(f"rules: expected Rules, an object or the path of a rules file, got {checks.shown(value)}")
 
 
+REPEATED = ("team_size", "together", "apart", "fix", "ban", "quota")
+"""Rules that may be given several times."""
+
+IN_TABLES = (*REPEATED, "per_person", "left_behind", "max_moves")
+
+
+def rules_of_table(table: SmallTable) -> Rules:
+    """Return the rules in a table with the columns rule and value, which are what an option and its value are called.
+
+    A row is, say, `team-size` and `6:8`, or `apart` and `Ada,Bo`.
+    """
+    places, given, problems = table.places(("rule", "value")), dict[str, list[str]](), []
+    for number, row in table.rows:
+        rule, value = (row[places[column]].strip() for column in ("rule", "value"))
+        name = re.sub(r"[\s_-]+", "_", rule.casefold().lstrip("-"))
+        if name not in IN_TABLES:
+            known = ", ".join(one.replace("_", "-") for one in IN_TABLES)
+            problems.append(f"row {number}: {rule!r} is no rule; those are: {known}")
+        elif not value:
+            problems.append(f"row {number}: {rule} has no value")
+        elif name in given and name not in REPEATED:
+            problems.append(f"row {number}: {rule} was there before")
+        else:
+            given.setdefault(name, []).append(value)
+    checks.refuse_all(problems)
+    found: dict[str, Any] = {name: values if name in REPEATED else values[0] for name, values in given.items()}
+    if found.get("max_moves", "").isdecimal():
+        found["max_moves"] = int(found["max_moves"])
+    return Rules(**found)
+
+
 def read_staff(path: str | PathLike[str]) -> Rules:
-    """Read a table with a column `agent`: who is to be assigned; its other columns are labels for quotas."""
-    path = checks.path(path, "staff")
-    text = read_text(path)
+    """Read a table of who is to be assigned, CSV or a spreadsheet; its other columns are labels for quotas."""
+    table = read_table(path, ("agent",), "staff")
     with naming(path):
-        header = split_header(text, ("agent",), strict=True)[1]
-        if [name.lower() for name in header].count("agent") != 1:
-            raise InputError(f"expected a column agent, once, in the first line; it has {', '.join(header) or 'none'}")
-        labels = [name for name in header if name and name.lower() != "agent"]
-        columns = ["agent", *dict.fromkeys(name.lower() for name in labels)]
+        place = table.places(("agent",))["agent"]
+        labels = {name: column for column, name in enumerate(table.header) if name.strip() and column != place}
+        if len({name.strip().casefold() for name in labels}) < len([name for name in table.header if name.strip()]) - 1:
+            raise InputError(f"expected columns that differ, found: {', '.join(table.header)}")
         own: dict[str, dict[str, str]] = {}
-        for number, (agent, *values) in parse_csv(text, columns):
-            if not agent:
-                raise InputError(f"row {number} below the header: the agent is empty")
-            if agent in own:
-                raise InputError(f"row {number} below the header: {agent} was there before")
-            own[agent] = {name: value for name, value in zip(labels, values, strict=True) if value}
+        problems = []
+        for number, row in table.rows:
+            if not row[place]:
+                problems.append(f"row {number}: the agent is empty")
+            elif row[place] in own:
+                problems.append(f"row {number}: {row[place]} was there before")
+            else:
+                own[row[place]] = {name: row[column] for name, column in labels.items() if row[column]}
+        checks.refuse_all(problems)
         if not own:
             raise InputError("expected at least one row below the header")
         return Rules(staff=tuple(own), labels={agent: found for agent, found in own.items() if found})
@@ -407,10 +471,10 @@ def _per_person(given: Any) -> tuple[int, int]:
     if isinstance(given, Real):
         given = (given, given)
     if not isinstance(given, Sequence) or len(given) != 2:
-        raise InputError(f"per_person: expected the least and the largest number, got {checks.shown(given)}")
+        raise InputError(f"{said('per_person')}: expected the least and the largest number, got {checks.shown(given)}")
     least, most = (checks.whole(one, "per_person", 0) for one in given)
     if most < least:
-        raise InputError(f"per_person: the largest number, {most}, is below the least, {least}")
+        raise InputError(f"{said('per_person')}: the largest number, {most}, is below the least, {least}")
     return least, most
 
 

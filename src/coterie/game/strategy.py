@@ -18,9 +18,11 @@ import numpy.typing as npt
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.files import naming, parse_csv, parse_json, read_text, restored
+from coterie.files import naming, parse_json, read_text
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 from coterie.game.labels import aligned, labels_of
+from coterie.game.tables import WORDS, SmallTable, likely_separators, names_listed, read_table, text_table
+from coterie.spreadsheets import SPREADSHEETS
 from coterie.words import data_frame, html_table
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
@@ -395,9 +397,9 @@ def as_strategy(value: Any, agents: Sequence[str], coalitions: Sequence[str], wh
 
 
 def read_strategy(path: str | os.PathLike[str], agents: Sequence[str], coalitions: Sequence[str]) -> Strategy:
-    """Read a result file, its `strategy` part, or a CSV table `agent,coalition`.
+    """Read a result file, its `strategy` part, or a table (CSV or a spreadsheet) of who is in which coalition.
 
-    In a CSV an agent who joins nothing has one row with an empty coalition.
+    In a table an agent who joins nothing has one row with an empty coalition.
     """
     content = read_strategy_content(path)
     with naming(checks.path(path, "strategy")):
@@ -405,32 +407,48 @@ def read_strategy(path: str | os.PathLike[str], agents: Sequence[str], coalition
 
 
 def read_strategy_content(path: str | os.PathLike[str]) -> Any:
-    """Return what a strategy file holds: the value of JSON, {"actions": ...} for a CSV table.
+    """Return what a strategy file holds: the value of JSON, {"actions": ...} for a table.
 
-    The content decides, since a pipe has no name to go by.
+    The content decides, since a pipe has no name to go by; spreadsheets are known by theirs.
     """
-    path = checks.path(path, "strategy")
-    text = read_text(path)
+    path, roles = checks.path(path, "strategy"), ("agent", "coalition")
+    if path.suffix.lower() in SPREADSHEETS:
+        table = read_table(path, roles, "strategy")
+        with naming(path):
+            return {"actions": _actions_of_table(table)}
+    is_json = path.suffix.lower() == ".json"
+    text = read_text(path, windows=not is_json)
     with naming(path):
-        if path.suffix.lower() == ".json" or text.lstrip().startswith(("{", "[")):
+        if is_json or text.lstrip().startswith(("{", "[")):
             return parse_json(text)
-        return {"actions": _actions_of_table(text)}
+        return {"actions": _actions_of_table(text_table(text, roles))}
 
 
-def _actions_of_table(text: str) -> dict[str, list[str]]:
+def _actions_of_table(table: SmallTable) -> dict[str, list[str]]:
+    """Return who is where: a row for each place of a person, or for each team, if its members are in one cell."""
+    if "probability" in (name.strip().casefold() for name in table.header):
+        raise InputError("holds a mixed strategy, whose probabilities are in its result file: give that, a .json file")
+    columns = table.places(("agent", "coalition"))
+    cells = [(number, row[columns["agent"]], row[columns["coalition"]]) for number, row in table.rows]
+    if table.header[columns["agent"]].strip().casefold() in WORDS["members"].split():
+        signs = likely_separators(members for _, members, _ in cells).signs
+        cells = [
+            (number, name, team) for number, members, team in cells for name in names_listed(members, signs) or [""]
+        ]
     actions: dict[str, list[str]] = {}
-    for number, (written, place) in parse_csv(text, ("agent", "coalition")):
-        where, agent, coalition = f"row {number} below the header", restored(written), restored(place)
+    problems = []
+    for number, agent, coalition in cells:
         if not agent:
-            raise InputError(f"{where}: the agent is empty")
-        if agent not in actions:
+            problems.append(f"row {number}: the agent is empty")
+        elif agent not in actions:
             actions[agent] = [coalition] if coalition else []
         elif coalition in actions[agent] or not (coalition or actions[agent]):
-            raise InputError(f"{where}: the same as an earlier row ({agent},{coalition})")
+            problems.append(f"row {number}: the same as an earlier row ({agent},{coalition})")
         elif not (coalition and actions[agent]):
-            raise InputError(f"{where}: {agent} both joins a coalition and, with an empty one, stays out")
+            problems.append(f"row {number}: {agent} both joins a coalition and, with an empty one, stays out")
         else:
             actions[agent].append(coalition)
+    checks.refuse_all(problems)
     if not actions:
         raise InputError("expected at least one row below the header")
     return actions

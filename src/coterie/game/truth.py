@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from coterie import checks
+from coterie import __version__, checks
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
 from coterie.files import naming, read_json, to_json, whole_file
@@ -37,9 +37,10 @@ def truth_of(game: Game, provenance: Mapping[str, Any] | None = None) -> dict[st
 
 
 def write_truth(path: str | os.PathLike[str], game: Game, provenance: Mapping[str, Any] | None = None) -> None:
-    """Write `truth.json`, whole or not at all."""
+    """Write `truth.json`, whole or not at all, with the version that made it."""
+    made = {"version": __version__, **(provenance or {})}
     with whole_file(checks.path(path, "truth")) as temporary:
-        temporary.write_text(to_json(truth_of(game, provenance)), encoding="utf-8")
+        temporary.write_text(to_json(truth_of(game, made)), encoding="utf-8")
 
 
 def read_truth(path: str | os.PathLike[str]) -> Game:

@@ -62,6 +62,10 @@ class Utilities(ABC):
         """Return d_ij^l(s) of one pair."""
 
     @abstractmethod
+    def largest(self) -> float:
+        """Return what no utility of a pair, or of being alone, exceeds in absolute value."""
+
+    @abstractmethod
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         """Return a (coalition, i, j) whose utilities differ with the order, if there is one."""
 
@@ -214,6 +218,11 @@ class FromMeans(Utilities):
         means = np.array([self.means.matrix(l) for l in range(self.n_coalitions)])
         return {"means": means, "size_scale": self.scale, "size_shift": self.shift}
 
+    def largest(self) -> float:
+        return self.means.largest() * float(np.abs(self.scale).max(initial=0.0)) + float(
+            np.abs(self.shift).max(initial=0.0)
+        )
+
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         return self.means.first_asymmetry()
 
@@ -364,6 +373,9 @@ class TableBySize(Utilities):
 
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:
         return float(self.table[coalition, agent, partner, size])
+
+    def largest(self) -> float:
+        return float(max(self.table.max(initial=0.0), -self.table.min(initial=0.0)))
 
     def first_asymmetry(self) -> tuple[int, int, int] | None:
         relevant = self.table[..., 2:]

@@ -35,7 +35,7 @@ from coterie.certificates.paper import paper_from
 from coterie.errors import InputError
 from coterie.estimate.guess import Guess, choose_guess
 from coterie.game.dynamics import settle
-from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged
 from coterie.learn.expected import WAYS, gaps, never_observed, possible_games
@@ -201,11 +201,11 @@ class _Task:
         first = searcher.run(expected, "holdout", delta / CANDIDATES, part, self._of_what_is_left(share), hopeless)
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
         game = guessed.game(self.spaces)
-        looks_stable = game.gap(first.strategy) <= STABLE_WITHIN
+        looks_stable = game.gap(first.strategy) <= game.rounding
         if searcher.solver == "auto" and not looks_stable and self.control.ended is None:
             # The best promise is not about a profile that looks stable: bring one that does.
             second = searcher.run(guessed, "estimate", delta, part, self._of_what_is_left(share * (1 - share)))
-            stable = [s for s in candidates_of(second) if game.gap(s) <= STABLE_WITHIN]
+            stable = [s for s in candidates_of(second) if game.gap(s) <= game.rounding]
             expects = [
                 fixed(expected, strategy, self.spaces, delta / CANDIDATES, learning=learning).gap for strategy in stable
             ]
@@ -310,7 +310,7 @@ class _Task:
                 inner.check()
                 rng, symmetric = self.control.rng, self.setting.symmetric
                 ways = WAYS if never_observed(evidence).any() else 1
-                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, check=inner.check):
+                for game in possible_games(evidence, self.spaces, rng, symmetric=symmetric, enough=inner.is_over):
                     found.append(gaps(game, strategies))
                     inner.check()
             self.control.heed(inner)

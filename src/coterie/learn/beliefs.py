@@ -13,7 +13,7 @@ from coterie.arrays import FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.estimate.posterior import means_left_possible
+from coterie.estimate.posterior import means_left_possible, never
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
@@ -43,8 +43,8 @@ class Beliefs:
         return [self.middle] if self.draw is None else [self.draw(rng) for _ in range(count)]
 
 
-def beliefs_from(evidence: Evidence, *, symmetric: bool, check: Callable[[], None] | None = None) -> Beliefs:
-    """Return what a log leaves possible; `check` is called now and then, and may raise."""
+def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never) -> Beliefs:
+    """Return what a log leaves possible; how much effects vary is looked for until `enough` says so."""
     bounds = evidence.bounds
 
     def within(values: FloatArray) -> FloatArray:
@@ -54,13 +54,13 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, check: Callable[[], Non
         moments = evidence.estimate.moments
         if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
             return Beliefs(evidence, evidence.values, None)
-        possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, check=check)
+        possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
         return Beliefs(evidence, within(possible.middle), lambda rng: within(possible.draw(rng)))
     assert isinstance(evidence, TotalEvidence)
     source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
     if n_unknowns(source, symmetric=symmetric) > MOST_UNKNOWNS:
         return Beliefs(evidence, within(evidence.values), None)
-    found = means_left_by_totals(source, by_size=unknowns.by_size, symmetric=symmetric, check=check)
+    found = means_left_by_totals(source, by_size=unknowns.by_size, symmetric=symmetric, enough=enough)
     return Beliefs(
         evidence,
         within(unknowns.values_of_totals(found.middle)),

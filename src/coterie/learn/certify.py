@@ -24,15 +24,15 @@ from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
-from coterie.learn.comparison import listed
-from coterie.learn.result import Result, Search
+from coterie.learn.result import NAMED, Result, Search
 from coterie.learn.warnings import chosen_before
 from coterie.learn.wishes import default_stability, wishes_about
 from coterie.log.log import Log, as_log
+from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said
+from coterie.words import said, some
 
 GIVEN = Search("given", "given", 0, 0, 0.0)
 
@@ -88,9 +88,10 @@ def certify(
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
     content = Given.read(strategy)
-    taken, notes = content.taken_over(as_rules(rules), value, stability)
+    taken, notes = taken_over([content], replace(as_rules(rules), max_moves=None), value, stability)
     statistics, wishes = wishes_about(statistics, **taken)
     given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
+    notes += wishes.notes
     if fresh:
         refuse_known(content.learnt_from, statistics, "this strategy")
     evidence = evidence_from(statistics.whole)
@@ -131,6 +132,40 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
         )
 
 
+def taken_over(
+    given: "Sequence[Given]", rules: Rules, value: Value | None, stability: Stability | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what assignments are to be judged by: what is said, else what the results were made with.
+
+    And a sentence about what was taken over from there, if that is not what would have been so anyway. Results that
+    were made with different rules have none in common; where their value or notion differ, that has to be said.
+    """
+    made = [one for one in (each.made_with() for each in given) if one is not None]
+    same_rules = all(one.to_json() == made[0][0].to_json() for one, *_ in made)
+    before = made[0][0] if made and same_rules else Rules()
+    both, words = before + rules, []
+    found: dict[str, Any] = {"rules": both, "value": value, "stability": stability}
+    usual = {"value": "total", "stability": default_stability(both)}
+    for place, name in enumerate(usual, start=1):
+        before_this = list(dict.fromkeys(one[place] for one in made if one[place] is not None))
+        if found[name] is not None or not before_this:
+            continue
+        if len(before_this) > 1:
+            raise InputError(
+                f"one result was made with {name} {before_this[0]}, the other with {before_this[1]}; say by which both "
+                f"are to be judged: {said(name)}"
+            )
+        found[name] = before_this[0]
+        words += [] if found[name] == usual[name] else [f"{name} {found[name]}"]
+    about = [name.replace("_", " ") for name in before.to_json() if name not in {"format", "labels"}]
+    words += [f"rules about {', '.join(about)}"] if about else []
+    found["value"] = found["value"] or "total"
+    notes = [f"taken over from the result: {'; '.join(words)}; whatever is said here wins"] if words else []
+    if not same_rules:
+        notes.append("the two results were made with different rules; both are judged by the rules said here alone")
+    return found, notes
+
+
 @dataclass(frozen=True, eq=False)
 class Given:
     """An assignment as it was given, and what came with it."""
@@ -158,29 +193,15 @@ class Given:
         found: Mapping[str, Any] = self.came_with.get("data", {})
         return found
 
-    def taken_over(
-        self, rules: Rules, value: Value | None, stability: Stability | None
-    ) -> tuple[dict[str, Any], list[str]]:
-        """Return what the strategy is to be judged by: what is said, else what the result was made with.
-
-        And a sentence about what was taken over from there, if that is not what would have been so anyway.
-        """
+    def made_with(self) -> tuple[Rules, Value, Stability | None] | None:
+        """Return the rules, value and notion of the result that it is from; None where it is from none."""
+        if not self.came_with:
+            return None
         with self._naming():
-            before = replace(as_rules(self.came_with.get("rules")), max_moves=None)
-            said_before: dict[str, Any] = {
-                "value": checks.one_of(self.came_with.get("value", "total"), Value, "value"),
-                "stability": self.came_with.get("stability"),
-            }
-        both, words = before + replace(rules, max_moves=None), []
-        found: dict[str, Any] = {"rules": both, "value": value, "stability": stability}
-        for name, usual in (("value", "total"), ("stability", default_stability(both))):
-            if found[name] is None and said_before[name] is not None:
-                found[name] = said_before[name]
-                words += [] if found[name] == usual else [f"{name} {found[name]}"]
-        about = [name.replace("_", " ") for name in before.to_json() if name not in {"format", "labels"}]
-        words += [f"rules about {', '.join(about)}"] if about else []
-        found["value"] = found["value"] or "total"
-        return found, [f"taken over from the result: {'; '.join(words)}; whatever is said here wins"] if words else []
+            # A limit on moves was about moves from where people were then.
+            rules = replace(as_rules(self.came_with.get("rules")), max_moves=None)
+            value = checks.one_of(self.came_with.get("value", "total"), Value, "value")
+            return rules, value, self.came_with.get("stability")
 
     def strategy(self, statistics: Statistics, rules: Rules, label: str) -> tuple[Strategy, list[str]]:
         """Return the strategy in the names of a log, and remarks.
@@ -192,16 +213,20 @@ class Given:
         with self._naming():
             content, actions = self.content, self._actions(agents)
             if actions is not None:
+                if renamed := as_known((name for name in actions if isinstance(name, str)), agents):
+                    actions = checks.rekeyed(actions, renamed, "the assignment")
+                    content = {"actions": actions}
+                    notes += about_known(renamed)
                 new = () if statistics.attendance is None else np.flatnonzero(statistics.attendance == 0).tolist()
                 unknown = {agents[i] for i in new}
                 missing = [name for name in agents if name not in actions]
                 if rules.staff is not None:
                     absent = [name for name in missing if name not in rules.staff or name in unknown]
                     if nowhere := [name for name in absent if name in rules.staff]:
-                        notes.append(f"in {label} these newcomers are nowhere: {listed(nowhere)}")
+                        notes.append(f"in {label} these newcomers are nowhere: {some(nowhere, NAMED)}")
                     if strangers := [name for name in actions if name not in agents]:
                         notes.append(
-                            f"{label} holds people whom neither the log nor the staff knows: {listed(strangers)}"
+                            f"{label} holds people whom neither the log nor the staff knows: {some(strangers, NAMED)}"
                         )
                     kept = {name: where for name, where in actions.items() if name in agents}
                     content = {"actions": kept | {name: [] for name in absent}}

@@ -34,16 +34,17 @@ from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import Given, refuse_known
-from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict, listed
+from coterie.learn.certify import Given, refuse_known, taken_over
+from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
 from coterie.learn.options import DRAWS, RANGE
-from coterie.learn.result import Result
+from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import cautions
-from coterie.learn.wishes import Wishes, wishes_about
+from coterie.learn.wishes import Wishes, known_people, wishes_about
 from coterie.log.log import Log, as_log
+from coterie.log.names import about_known
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said
+from coterie.words import said, some
 
 
 def compare(
@@ -58,7 +59,7 @@ def compare(
     noise: NoiseChoice = "auto",
     min_samples: int = 0,
     rules: Any = None,
-    value: Value = "total",
+    value: Value | None = None,
     stability: Stability | None = None,
     keep_sizes: bool = False,
     random_state: checks.Seed = 0,
@@ -77,18 +78,20 @@ def compare(
     fresh
         Your word that both were fixed without looking at the utilities of this log: intervals are narrower then.
     delta, sizes, noise, min_samples, rules, value, stability
-        As for `certify`. A limit on moves is one on moves between the two assignments.
+        As for `certify`. A limit on moves is one on moves between the two assignments. What two results were made
+        with is taken over as far as they agree.
     keep_sizes
         Whether it is a rule that every coalition keeps the size that it has in the first assignment.
     random_state
         Where the draws come from that tell what is likely.
     """
-    given = _Given.of(log, rules, sizes=sizes, noise=noise)
-    labels = _labels(labels)
-    first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip((one, two), labels, strict=True))
+    labels, both = _labels(labels), (Given.read(one), Given.read(two))
+    taken, notes = taken_over(both, as_rules(rules), value, stability)
+    given = _Given.of(log, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
     return _compared(
-        given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, value=value,
-        stability=stability, keep_sizes=keep_sizes, random_state=random_state,
+        given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, keep_sizes=keep_sizes,
+        random_state=random_state, **taken,
     )  # fmt: skip
 
 
@@ -103,7 +106,7 @@ def what_if(
     noise: NoiseChoice = "auto",
     min_samples: int = 0,
     rules: Any = None,
-    value: Value = "total",
+    value: Value | None = None,
     stability: Stability | None = None,
     keep_sizes: bool = False,
     random_state: checks.Seed = 0,
@@ -120,13 +123,15 @@ def what_if(
     labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, random_state
         As for `compare`.
     """
-    given = _Given.of(log, rules, sizes=sizes, noise=noise)
-    before = given.strategy(assignment, "the assignment", fresh=fresh)
-    after, notes = changed(before, changes)
-    given.notes.extend(notes)
+    content = Given.read(assignment)
+    taken, notes = taken_over([content], as_rules(rules), value, stability)
+    given = _Given.of(log, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    before = given.strategy(content, "the assignment", fresh=fresh)
+    after, remarks = changed(before, changes)
+    given.notes.extend(remarks)
     return _compared(
-        given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples, value=value,
-        stability=stability, keep_sizes=keep_sizes, random_state=random_state,
+        given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples,
+        keep_sizes=keep_sizes, random_state=random_state, **taken,
     )  # fmt: skip
 
 
@@ -145,18 +150,18 @@ class _Given:
     notes: list[str]
 
     @classmethod
-    def of(cls, log: Any, rules: Any, *, sizes: Sizes, noise: NoiseChoice) -> "_Given":
+    def of(cls, log: Any, rules: Rules, notes: list[str], *, sizes: Sizes, noise: NoiseChoice) -> "_Given":
         source = log if isinstance(log, Statistics) else as_log(log)
-        said_rules = as_rules(rules)
         statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, parts=(1.0,))
-        newcomers = tuple(name for name in said_rules.staff or () if name not in statistics.agents)
+        rules, renamed = known_people(rules, statistics.agents)
+        notes = [*notes, *about_known(renamed)]
+        newcomers = tuple(name for name in rules.staff or () if name not in statistics.agents)
         if newcomers:
             statistics = statistics.with_agents(newcomers)
-        return cls(statistics, said_rules, newcomers, [])
+        return cls(statistics, rules, newcomers, notes)
 
-    def strategy(self, given: Any, label: str, *, fresh: bool) -> Strategy:
+    def strategy(self, content: Given, label: str, *, fresh: bool) -> Strategy:
         """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
-        content = Given.read(given)
         found, notes = content.strategy(self.statistics, self.rules, label)
         self.notes.extend(notes)
         if not found.is_pure:
@@ -262,7 +267,7 @@ def _named(agents: Sequence[str], chosen: BoolArray) -> tuple[str, ...]:
 def _newcomers(names: Sequence[str], min_samples: int) -> list[str]:
     if not names or min_samples > 0:
         return []
-    wide = f"the log knows nothing of {listed(names)}, so what is sure of everybody together is wide"
+    wide = f"the log knows nothing of {some(names, NAMED)}, so what is sure of everybody together is wide"
     return [f"{wide}; {said(min_samples=1)} leaves them out of sums and certificates"]
 
 
@@ -283,7 +288,7 @@ def _certificate(
     ]
     notes = []
     if added and own:
-        notes.append(f"sets that are not among what people may do were added for {listed(own)}")
+        notes.append(f"sets that are not among what people may do were added for {some(own, NAMED)}")
     against: Against = wishes.against(spaces)
     try:
         if against.is_plain:

@@ -1,6 +1,5 @@
 """What a comparison of two assignments says: for everybody together and for each person, and what of that is sure."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, STEPS
-from coterie.words import counted, percent, signed
+from coterie.words import UNKNOWN, counted, percent, signed, some
 
 FORMAT = "coterie.comparison/1"
 
@@ -210,7 +209,7 @@ class Comparison:
             (self.gain, "surely gains", "surely gain"),
             (self.lose, "surely loses", "surely lose"),
         ):
-            who = f": {listed(names)}" if names else ""
+            who = f": {some(names, NAMED)}" if names else ""
             parts.append(f"{len(names) or 'nobody'} {one if len(names) < 2 else many}{who}")
         if unclear := self.who("unclear"):
             parts.append(f"of {len(unclear)} it is open")
@@ -273,13 +272,8 @@ class Comparison:
         }
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-
-
 def _gap(side: Side) -> str:
     if side.certificate is None:
-        return "not known"
+        return UNKNOWN
     gap = side.certificate.gap
     return "not at all" if gap == 0 else "without a bound" if np.isinf(gap) else f"at most {gap:.3g}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.pair_evidence import PairEvidence
-from coterie.estimate.posterior import means_left_possible
+from coterie.estimate.posterior import means_left_possible, never
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
@@ -33,7 +33,7 @@ def possible_games(
     rng: np.random.Generator,
     *,
     symmetric: bool,
-    check: Callable[[], None] | None = None,
+    enough: Callable[[], bool] = never,
 ) -> Iterator[Game]:
     """Draw games that the data leave possible, means kept within their range.
 
@@ -42,7 +42,7 @@ def possible_games(
     """
     estimate = evidence.estimate
     bounds, moments = estimate.bounds, estimate.moments
-    possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, check=check)
+    possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
     unseen = np.flatnonzero(never_observed(evidence))
     ends = np.array([bounds.low, bounds.high])
     turn = np.arange(len(unseen)) % 2

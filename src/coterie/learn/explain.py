@@ -12,8 +12,9 @@ from coterie.certificates.certificate import Certificate, Witness
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import GainBound, LinearBound, SmallerOf, worst_deviations
 from coterie.certificates.pair_evidence import PairEvidence
+from coterie.certificates.total_evidence import TotalEvidence
 from coterie.errors import InputError
-from coterie.estimate.design import AveragedDesign, StrategyDesign
+from coterie.estimate.design import AveragedDesign, StrategyDesign, directions
 from coterie.estimate.step_design import step_design
 from coterie.game.actions import names_in
 from coterie.game.steps import NOBODY
@@ -138,10 +139,24 @@ def _rooms(
             Room(
                 strategy.coalitions[l], float(joined[l]), float(values[i, l]), float(lower[i, l]),
                 float(upper[i, l]), _leading(worth[l], None if counts is None else counts[l][i], strategy, l),
+                _seen(evidence, design, counts, i, l),
             )
             for l in order
         )  # fmt: skip
     return found
+
+
+def _seen(
+    evidence: Evidence, design: StrategyDesign, counts: list[FloatArray] | None, agent: int, coalition: int
+) -> bool | None:
+    """Return whether an agent was ever seen in a coalition with anybody who may be there; None where nobody may."""
+    there = design.marginals[:, coalition] > 0
+    there[agent] = False
+    if not there.any():
+        return None
+    if isinstance(evidence, TotalEvidence):
+        return bool((evidence.estimate.seen(agent) & (directions(design, agent)[coalition] != 0)).any())
+    return counts is None or bool(counts[coalition][agent][there].any())
 
 
 def _leading(worth: FloatArray, counts: FloatArray | None, strategy: Strategy, coalition: int) -> tuple[Partner, ...]:

@@ -30,6 +30,8 @@ class Room:
     upper: float
     """With probability 1 - delta, all agents' values of all coalitions lie between `lower` and `upper`."""
     partners: tuple[Partner, ...]
+    seen: bool | None = None
+    """Whether the agent was ever seen there with anybody who is there; None where nobody else is, or in older files."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Explanation:
         joined = [room for room in self.rooms if room.joined]
         return sum(room.joined * room.lower for room in joined), sum(room.joined * room.upper for room in joined)
 
+    @property
+    def knows_nothing(self) -> bool:
+        """Whether they were never seen with anybody who is in their coalitions, and somebody is."""
+        seen = [room.seen for room in self.rooms if room.joined]
+        return False in seen and True not in seen
+
     def __str__(self) -> str:
         """Say it in sentences."""
         return "\n".join([self._verdict(), *(self._line(room) for room in self.rooms)])
@@ -67,6 +75,8 @@ class Explanation:
 
     def _verdict(self) -> str:
         said = f"{self.agent} is expected to get {signed(self.value)}."
+        if self.knows_nothing:
+            said = f"What {self.agent} gets is not known: they were never seen with anybody who is there."
         if self.alternative is None:
             return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
@@ -79,7 +89,8 @@ class Explanation:
     def _line(self, room: Room) -> str:
         where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
         made_by = ", ".join(f"{partner.name} {signed(partner.value)}" for partner in room.partners)
+        nobody = "nobody there" if room.seen is None else "of nobody there anything is known"
         return (
             f"  {where} {room.coalition}: worth {signed(room.value)} "
-            f"(surely {signed(room.lower)} to {signed(room.upper)})" + (f"; {made_by}" if made_by else "; nobody there")
+            f"(surely {signed(room.lower)} to {signed(room.upper)}); {made_by or nobody}"
         )

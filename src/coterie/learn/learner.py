@@ -439,6 +439,7 @@ class StableLearner:
         self.statistics_ = statistics
         self.strategy_ = found.strategy
         self.certificate_ = found.certificate
+        control.tell("checks")
         self.result_ = self._result(found, wider, wishes, seed)
         self.coverage_ = self.result_.coverage
         return self
@@ -463,7 +464,8 @@ class StableLearner:
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
         is_pure = wishes.is_plain and found.strategy.is_pure
-        if is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN:
+        low, high = statistics.setting.fixed_range
+        if is_pure and estimate.potential is None and estimate.gap > STABLE_WITHIN * (high - low) / 2:
             warnings += (f"{NO_STABLE_PROFILE}: {said(strategy='mixed')}",)
         return replace(
             result,

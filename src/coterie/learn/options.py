@@ -25,6 +25,9 @@ RANGE = 0.8
 
 CLOSE = 1e-9
 
+NEARLY = 0.002
+"""A certificate that is smaller by more than what is lost may cost this share of what is expected."""
+
 
 @dataclass(frozen=True)
 class Option:
@@ -134,8 +137,8 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
 
     Among those that nobody beats the one with the largest expected value less the expected gap; where some are surely
     stable, and not only for want of steps, the best of them. Where data say next to nothing about gaps, what is
-    expected of them is mostly noise, and the best guess is the largest expected value. Under `stability` it is the one
-    with the smallest certificate.
+    expected of them is mostly noise, and the best guess is the largest expected value. Where next to nothing of it is
+    lost by that, the smallest certificate decides. Under `stability` it is the one with the smallest certificate.
     """
     gaps = np.array([one.certificate.gap for one in candidates])
     worth = expected.least if goal == "fairness" else expected.values
@@ -146,15 +149,22 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
     if target_gap is not None and any(gaps[t] <= target_gap for t in among):
         among = [t for t in among if gaps[t] <= target_gap]
     sure = [t for t in among if gaps[t] == 0 and not candidates[t].is_vacuous]
-    return max(sure or among, key=lambda t: (score[t], -gaps[t]))
+    best = max(sure or among, key=lambda t: (score[t], -gaps[t]))
+    lost = score[best] - score
+    nearly = [
+        t
+        for t in sure or among
+        if candidates[t].says_much and lost[t] <= NEARLY * abs(score[best]) and gaps[best] - gaps[t] > lost[t]
+    ]
+    return min([best, *nearly], key=lambda t: (gaps[t], lost[t]))
 
 
 def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:
     """Return those of which none other is at least as good in certificate and value, and better in one."""
-    found = []
+    found, close = [], CLOSE * float(np.abs(np.concatenate([worth, gaps[np.isfinite(gaps)]])).max(initial=0.0))
     for t in range(len(gaps)):
-        as_good = (gaps <= gaps[t] + CLOSE) & (worth >= worth[t] - CLOSE)
-        better = (gaps < gaps[t] - CLOSE) | (worth > worth[t] + CLOSE)
+        as_good = (gaps <= gaps[t] + close) & (worth >= worth[t] - close)
+        better = (gaps < gaps[t] - close) | (worth > worth[t] + close)
         if not (as_good & better).any():
             found.append(t)
     return found

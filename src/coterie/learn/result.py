@@ -1,6 +1,6 @@
 """What `learn` and `certify` find: the contract's result file, and the same in Python."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from os import PathLike
@@ -16,6 +16,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
+from coterie.learn.changes import Change
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.options import Option
 from coterie.learn.warnings import TOO_FEW
@@ -24,7 +25,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import data_frame, html_table, percent, signed
+from coterie.words import UNKNOWN, data_frame, html_table, percent, signed, some
 
 FORMAT = "coterie.result/1"
 
@@ -142,6 +143,8 @@ class Today:
     """Of the mean utility of those who are assigned."""
     range: tuple[float, float]
     """What it is with probability 80 %, as far as the log tells."""
+    changes: tuple[Change, ...] = ()
+    """What changes for whom, and why."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `today` of a result file."""
@@ -150,6 +153,7 @@ class Today:
             "moves": self.moves,
             "expected_improvement": self.expected_improvement,
             "range": list(self.range),
+            "changes": [change.to_json() for change in self.changes],
         }
 
 
@@ -236,8 +240,8 @@ class Result:
             why = "nobody has a choice"
             if self.stability not in {"nash", "swap"}:
                 why = "whoever could gain would surely be refused, or has no choice"
-            return f"{sure}: {why}{self._uncounted()}."
-        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self._uncounted()}."
+            return f"{sure}: {why}{self.uncounted()}."
+        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self.uncounted()}."
 
     def among_known(self) -> str:
         """Return what is sure without newcomers, a sentence that belongs below `sentence`; "" where there are none."""
@@ -245,7 +249,7 @@ class Result:
         if found.known_gap is None or found.known_gap == float("inf"):
             return ""
         sure = f"with {percent(1 - found.delta)} confidence, {self.nobody_gains(found.known_gap, 'nobody else')}"
-        return f"There are no data of {_some(found.newcomers)}. Leaving their moves aside, {sure}."
+        return f"There are no data of {some(found.newcomers, NAMED)}. Leaving their moves aside, {sure}."
 
     def nobody_gains(self, gap: float, who: str | None = None) -> str:
         """Word that a gap is at most so much."""
@@ -255,7 +259,7 @@ class Result:
         unit = f"{self.unit} " if self.unit else ""
         return f"{who} can gain {'' if gap == 0 else f'more than {gap:.3g} {unit}'}{STEPS[self.stability]}{within}"
 
-    def _uncounted(self) -> str:
+    def uncounted(self) -> str:
         """Name those whom the certificate is not about, as the end of a sentence."""
         if not self.left_out:
             return ""
@@ -266,8 +270,8 @@ class Result:
             if self.parameters.get("min_samples")
             else ""
         )
-        parts = [f"not counted{few}: {_some(rare)}"] if rare else []
-        return "; " + "; ".join([*parts, *([f"not on the staff: {_some(gone)}"] if gone else [])])
+        parts = [f"not counted{few}: {some(rare, NAMED)}"] if rare else []
+        return "; " + "; ".join([*parts, *([f"not on the staff: {some(gone, NAMED)}"] if gone else [])])
 
     def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
@@ -284,7 +288,10 @@ class Result:
         kept = bool(now & set(witness.deviation))
         if not to:
             left = [name for name in self.strategy.coalitions if name in now and name not in witness.deviation]
-            return f"leaving {' and '.join(left)}" if left else "staying out"
+            if left:
+                return f"leaving {' and '.join(left)}"
+            # The paper's certificate charges people for the doubt about what they already do.
+            return "staying where they are" if now else "staying out"
         return f"{'also ' if kept and now <= set(witness.deviation) else ''}moving to {' and '.join(to)}"
 
     def __repr__(self) -> str:
@@ -298,7 +305,10 @@ class Result:
         from coterie.learn.summary import people_rows, recommendation
 
         told = [recommendation(self), self.caveat(), self.sentence(), self.among_known()]
-        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
+        rows = [
+            [UNKNOWN if cell is None else signed(cell) if isinstance(cell, float) else cell for cell in row]
+            for row in people_rows(self)
+        ]
         return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
 
     def to_frame(self) -> Any:
@@ -382,10 +392,12 @@ class Result:
             "likely": data.get("likely_gap"),
             "rules": Rules.from_json(data["rules"]) if data.get("rules") else Rules(),
             "options": tuple(
-                record(Option, {**one, "strategy": Strategy.from_json(one["strategy"], agents, coalitions)}, "options")
-                for one in data.get("options", ())
+                _with_strategy(Option, one, "options", agents, coalitions)
+                for one in typed(tuple[Any, ...], data.get("options", ()), "options")
             ),
-            "today": _today(data.get("today"), agents, coalitions),
+            "today": None
+            if data.get("today") is None
+            else _with_strategy(Today, data["today"], "today", agents, coalitions),
             "explanations": {
                 agent: Explanation.of(agent, rooms, best.get(agent), least.get(agent))
                 for agent, rooms in explained.items()
@@ -411,18 +423,11 @@ class Result:
             return cls.from_json(content)
 
 
-def _some(names: Sequence[str]) -> str:
-    """Return names as a list, the first few of many."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-
-
-def _today(data: Any, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Today | None:
-    if data is None:
-        return None
-    found: Today = record(
-        Today, {**data, "strategy": Strategy.from_json(data["strategy"], agents, coalitions)}, "today"
-    )
-    return found
+def _with_strategy(kind: Any, data: Any, where: str, agents: tuple[str, ...], coalitions: tuple[str, ...]) -> Any:
+    """Return a record that holds a strategy."""
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where}: expected an object, got {checks.shown(data)}")
+    return record(kind, {**data, "strategy": Strategy.from_json(data.get("strategy"), agents, coalitions)}, where)
 
 
 _NEEDED: dict[str, type] = {

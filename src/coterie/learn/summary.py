@@ -3,14 +3,14 @@
 Wherever a result is shown, on the terminal, in a report or in a notebook, these are its words.
 """
 
-from collections.abc import Iterable
+import math
 from typing import Any
 
 import numpy as np
 
 from coterie.game.strategy import Strategy
 from coterie.learn.result import NAMED, Result
-from coterie.words import counted, number, percent, signed
+from coterie.words import UNKNOWN, counted, number, percent, signed, some
 
 GLOSSARY: dict[str, str] = {
     "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
@@ -38,8 +38,10 @@ FOR_ANY_TEAMS = (
 def glossary(text: str) -> list[tuple[str, str]]:
     """Return the unusual words that a text uses, and what they mean.
 
-    >>> [word for word, _ in glossary("A holdout certificate of 30 samples")]
-    ['certificate', 'sample', 'holdout']
+    Examples
+    --------
+    >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 samples"))
+    'certificate, sample, holdout'
     """
     low = text.lower()
     found = [(word, meaning) for word, meaning in GLOSSARY.items() if word in low]
@@ -96,16 +98,46 @@ def against_today(result: Result) -> str:
     if result.today is None:
         return ""
     low, high = result.today.range
-    per = "per teammate" if result.value == "average" and _one_team_each(result.strategy) else "per person"
     return (
-        f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per} expected, with 80 % "
-        f"probability {signed(low)} to {signed(high)}; "
+        f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} expected, "
+        f"with 80 % probability {signed(low)} to {signed(high)}; "
         f"{counted(result.today.moves, 'person changes', 'people change')} something."
     )
 
 
-def _one_team_each(strategy: Strategy) -> bool:
-    return bool((strategy.sets.sum(axis=1) <= 1).all())
+def per_whom(result: Result) -> str:
+    """Return what a value of the recommendation is counted by: averages of one team each are as good as a teammate."""
+    one_team_each = bool((result.strategy.sets.sum(axis=1) <= 1).all())
+    return "per teammate" if result.value == "average" and one_team_each else "per person"
+
+
+NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
+
+
+def by_averages(result: Result) -> str:
+    """Return what averages say of moving, and all that is sure: where data are too few for promises."""
+    gap, sure = result.estimate.gap, result.certificate.gap
+    if not math.isfinite(sure):
+        return result.sentence()
+    more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
+    without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
+    return (
+        f"By the averages in the log nobody would gain{more} by moving; all that is sure, with "
+        f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
+        f"{_with_unit(f'{sure:.3g}', result)}, {without} the range of outcomes says without any data"
+        f"{result.uncounted()}."
+    )
+
+
+def shown_value(result: Result, agent: str) -> str:
+    """Return what somebody's place is worth by the averages in the log, where anything is known of it."""
+    return signed(result.estimate.utility[agent]) if is_known(result, agent) else UNKNOWN
+
+
+def is_known(result: Result, agent: str) -> bool:
+    """Return whether anything is known of what somebody's place is worth."""
+    one = result.explanations.get(agent)
+    return agent not in result.certificate.newcomers and (one is None or not one.knows_nothing)
 
 
 def who_stays(result: Result) -> str:
@@ -116,7 +148,7 @@ def who_stays(result: Result) -> str:
     if not stay or not undecided:
         return ""
     sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
-    return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided)}."
+    return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided, NAMED)}."
 
 
 def vacuous(result: Result) -> str:
@@ -134,12 +166,6 @@ def likely(result: Result) -> str:
     if result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
         return ""
     return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
-
-
-def some(names: Iterable[str], most: int = NAMED) -> str:
-    """Return names as a list, the first few of many."""
-    listed = list(names)
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def kind_of_proof(result: Result) -> str:
@@ -181,16 +207,20 @@ def what_would_help(result: Result) -> list[str]:
 
 
 def people_rows(result: Result) -> list[list[Any]]:
-    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead."""
+    """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead.
+
+    None stands for what is not known.
+    """
     sure = set(result.certificate.surely_stay)
+    reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
     rows: list[list[Any]] = [
-        ["person", "teams", *(["today"] if result.today else []), "value", "best alternative", "change", "at least",
-         "at most", "surely stays"]
+        ["person", "teams", *(["today", "why"] if result.today else []), "value", "best alternative", "change",
+         "at least", "at most", "surely stays"]
     ]  # fmt: skip
     for agent in result.strategy.agents:
         one = result.explanations.get(agent)
         other = None if one is None else one.alternative
-        before = [] if result.today is None else [_joined(result.today.strategy, agent)]
+        before = [] if result.today is None else [_joined(result.today.strategy, agent), reasons.get(agent, "")]
         last: list[Any] = ["", "", "", ""]
         if other is not None:
             partners = [name for name in other.movers if name != agent]
@@ -198,7 +228,7 @@ def people_rows(result: Result) -> list[list[Any]]:
             low = None if one is None else one.least
             last = [to, other.estimated_gain, "" if low is None else low, other.bound]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
-        value = result.estimate.utility.get(agent, "")
+        value = result.estimate.utility.get(agent, "") if is_known(result, agent) else None
         rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
     return rows
 

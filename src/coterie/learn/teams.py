@@ -32,6 +32,7 @@ from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
+from coterie.learn.changes import changes_from
 from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
 from coterie.learn.own import Own, Question, named
 from coterie.learn.result import Today
@@ -161,6 +162,7 @@ class _Teams:
         self.ended: Status | None = None
         self.sealed: Sealed | None = None
         self.held_strategies: list[Strategy] = []
+        self._shown: dict[bytes, BoolArray] = {}
 
     @cached_property
     def whole(self) -> Evidence:
@@ -175,10 +177,12 @@ class _Teams:
     def _beliefs(self, evidence: Evidence) -> Beliefs:
         if self.own.guess is not None:
             return self.own.beliefs(evidence)
-        inner, found = self.control.nested(), Beliefs(evidence, evidence.values, None)
+        self.control.tell("beliefs")
+        inner, found = self.control.nested(0.5), Beliefs(evidence, evidence.values, None)
         with inner.running():
-            found = beliefs_from(evidence, symmetric=self.setting.symmetric, check=inner.check)
+            found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=inner.is_over)
         self.control.heed(inner)
+        self.ended = inner.ended or self.ended
         return found
 
     def _task(self, beliefs: Beliefs) -> Task:
@@ -188,6 +192,7 @@ class _Teams:
 
     def _searched(self, task: Task, share: float) -> tuple[Found, list[BoolArray]]:
         """Return the profiles of largest expected value, and those that come to rest."""
+        self.control.tell("search")
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
         found = best_teams(task, control, begin=begin) if self.own.solver is None else self.own.found(task, control)
@@ -207,7 +212,10 @@ class _Teams:
     def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
         distinct: dict[bytes, BoolArray] = {}
         for profile in profiles:
-            distinct.setdefault(self.wishes.admissible.key(profile), profile)
+            key = self.wishes.admissible.key(profile)
+            if key not in self._shown:  # once for all: another renaming may leave as many where they are
+                self._shown[key] = self.wishes.admissible.named_as_today(profile)
+            distinct.setdefault(key, self._shown[key])
         return [Strategy.pure(profile, self.setting.agents, self.setting.coalitions) for profile in distinct.values()]
 
     # --- What is tried ------------------------------------------------------------------------------
@@ -284,7 +292,9 @@ class _Teams:
         today = None
         if now is not None:
             gain, limits = improvement(pick.strategy, now, self.beliefs, self.wishes, rng)
-            today = Today(now, options[0].moves or 0, gain, limits)
+            game = self._task(self.beliefs).game
+            changes = changes_from(now, pick.strategy, game, self.wishes)
+            today = Today(now, options[0].moves or 0, gain, limits, changes)
         solution = Solution(
             pick.strategy,
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
@@ -312,11 +322,13 @@ class _Teams:
 
     def _is_proven(self, strategy: Strategy) -> bool:
         """Return whether no profile that keeps the rules has a larger expected value."""
-        return self.proven is not None and bool((self.proven == strategy.sets).all())
+        same = self.wishes.admissible.key
+        return self.proven is not None and same(self.proven) == same(strategy.sets)
 
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
         wishes = self.wishes
+        yield from wishes.notes
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
             yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"

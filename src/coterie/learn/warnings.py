@@ -54,7 +54,9 @@ def _one_sign(statistics: Statistics) -> Iterator[str]:
         return  # totals are compared with as many neutral points as they have terms
     low, high = (end - neutral for end in extent)
     if low >= 0 < high or high <= 0 > low:
-        side, wish = ("below", "join as many coalitions as possible") if low >= 0 else ("above", "be alone")
+        single = statistics.setting.actions.are_single
+        company = "be with anybody than alone" if single else "join as many coalitions as possible"
+        side, wish = ("below", company) if low >= 0 else ("above", "be alone")
         yield (
             f"no utility is {side} the neutral point {neutral:g}, so everybody would rather "
             f"{wish}: say with {said('neutral')} which utility is worth as much as being alone"

@@ -4,7 +4,7 @@ Names in rules and in today's assignment are looked up in the log here, once: pe
 know are newcomers and get a place in the statistics; people of the log who are not on the staff have left.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -22,13 +22,21 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
+from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.words import in_order, said
+from coterie.words import in_order, said, some
 
 Goal = Literal["value", "stability", "fairness"]
 """What is recommended: the largest expected value among what is not beaten, the smallest certificate, or the
 largest expected value of whoever is worst off."""
+
+
+LISTED = 10
+"""How many names a sentence shows."""
+
+TEAMS = (list, tuple, frozenset)
+"""In these a person's teams are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +56,8 @@ class Wishes:
     """People on the staff who are in no sample of the log."""
     leavers: tuple[str, ...]
     """People of the log who are not on the staff."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the names."""
 
     @property
     def is_plain(self) -> bool:
@@ -93,7 +103,7 @@ def wishes_about(
     any_size
         Whether coalitions larger than any seen may be recommended.
     """
-    given = as_rules(rules)
+    given, renamed = known_people(as_rules(rules), statistics.agents)
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     added = tuple(name for name in given.staff or () if name not in statistics.agents)
@@ -101,7 +111,11 @@ def wishes_about(
         statistics = statistics.with_agents(added)
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
-    assigned = None if today is None else _today(today, setting, given)
+    assigned: Strategy | None = None
+    told: list[str] = []
+    if today is not None:
+        assigned, others, told = _today(today, setting, given, added)
+        renamed |= others
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
@@ -116,7 +130,20 @@ def wishes_about(
     unseen = np.isin(agents, added) if statistics.attendance is None else statistics.attendance == 0
     newcomers = tuple(name for name, new in zip(agents, (unseen & staff_now).tolist(), strict=True) if new)
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
-    return statistics, Wishes(given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers)
+    return statistics, Wishes(
+        given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
+        (*told, *about_known(renamed)),
+    )  # fmt: skip
+
+
+def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, str]]:
+    """Return rules in the names that people have in the log or on the staff, and who was spelled otherwise."""
+    on_staff = as_known(rules.staff or (), agents)
+    new = [name for name in rules.staff or () if name not in agents and name not in on_staff]
+    if twice := spellings(new):
+        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in spellings that differ in case or spaces only")
+    renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), [*agents, *new])
+    return rules.renamed(renamed), renamed
 
 
 def _largest(statistics: Statistics, rules: Rules) -> IntArray:
@@ -133,8 +160,13 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
     return largest
 
 
-def _today(given: Any, setting: Setting, rules: Rules) -> Strategy:
-    """Return today's assignment in the names of the log; whoever is not named is nowhere."""
+def _today(
+    given: Any, setting: Setting, rules: Rules, new: Sequence[str]
+) -> tuple[Strategy, dict[str, str], list[str]]:
+    """Return today's assignment in the names of the log; whoever is not named is nowhere.
+
+    And who was spelled otherwise, and what is to be said of the names.
+    """
     if isinstance(found := getattr(given, "strategy", None), Strategy):
         given = found
     if isinstance(given, Strategy):
@@ -143,8 +175,8 @@ def _today(given: Any, setting: Setting, rules: Rules) -> Strategy:
         path = checks.path(given, "today")
         content = read_strategy_content(path)
         with naming(path):
-            return _assigned(_actions(content), setting, rules)
-    return _assigned(_actions(given), setting, rules)
+            return _assigned(_actions(content), setting, rules, new)
+    return _assigned(_actions(given), setting, rules, new)
 
 
 def _actions(content: Any) -> Mapping[str, Any]:
@@ -157,35 +189,89 @@ def _actions(content: Any) -> Mapping[str, Any]:
     return content
 
 
-def _assigned(actions: Mapping[str, Any], setting: Setting, rules: Rules) -> Strategy:
+def _assigned(
+    actions: Mapping[str, Any], setting: Setting, rules: Rules, new: Sequence[str]
+) -> tuple[Strategy, dict[str, str], list[str]]:
     agents, coalitions = setting.agents, setting.coalitions
+    renamed = as_known((name for name in actions if isinstance(name, str)), agents)
+    actions = checks.rekeyed(actions, renamed, "today")
+    called: list[str] = []
     if setting.pool_coalitions:
-        actions = _renamed(actions, coalitions)
+        actions, called = _renamed(actions, coalitions)
+    else:
+        actions = _named(actions, as_known(_teams_in(actions), coalitions))
+    notes = [*_strangers(actions, agents, rules, new), *called]
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
         if agent in place:
             profile[place[agent]] = action_of(where, coalitions, f"today: {agent}")
-        elif rules.staff is None:
-            # Whoever left is known by not being on the staff; without that, a name nobody knows may be a slip.
-            checks.index_of(agent, agents, "agent in today's assignment")
     if not profile.any():
         raise InputError("today: nobody is in any coalition")
-    return Strategy.pure(profile, agents, coalitions)
+    return Strategy.pure(profile, agents, coalitions), renamed, notes
 
 
-def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return today's teams under the numbers of interchangeable coalitions, where they have names of their own."""
-    named = {name for where in actions.values() if isinstance(where, (list, tuple, frozenset)) for name in where}
-    if named <= set(coalitions) or not all(isinstance(name, str) for name in named):
-        return actions
+def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str]) -> list[str]:
+    """Return what to tell of people in today's table whom nobody knows, and of those who are not in it and not new.
+
+    Whoever left is known by not being on the staff; without that, a name that nobody knows may be a slip. And it is
+    one where it differs in accents or signs only from that of somebody who is missing.
+    """
+    strangers = [name for name in actions if name not in agents]
+    staff = agents if rules.staff is None else rules.staff
+    missing = [name for name in agents if name in staff and name not in actions]
+    meant = {name: checks.same_but_for_signs(name, missing) for name in strangers if isinstance(name, str)}
+    wrong = strangers if rules.staff is None else [name for name in strangers if meant.get(name)]
+    if wrong:
+        told = []
+        for name in wrong:
+            like = meant.get(name) or (checks.similar(name, agents) if isinstance(name, str) else None)
+            told.append(checks.shown(name) + (f" (did you mean {like!r}?)" if like else ""))
+        raise InputError(
+            f"today's assignment names people whom the log does not know: {some(told, LISTED)}; whoever is new is "
+            f"named by {said('staff')}"
+        )
+    notes = []
+    if strangers:
+        left_out = some(map(str, strangers), LISTED)
+        notes.append(f"people in today's table whom neither the log nor the staff knows are left out: {left_out}")
+    if missing := [name for name in missing if name not in new]:
+        notes.append(
+            f"{len(missing)} of {len(staff)} people are not in today's table, and count as in no team today: "
+            f"{some(missing, LISTED)}"
+        )
+    return notes
+
+
+def _named(actions: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return today's teams under other names; what is no list of names stays as it is, to be refused later."""
+    return {
+        agent: [names.get(name, name) if isinstance(name, str) else name for name in where]
+        if isinstance(where, TEAMS)
+        else where
+        for agent, where in actions.items()
+    }
+
+
+def _teams_in(actions: Mapping[str, Any]) -> set[str]:
+    listed = (where for where in actions.values() if isinstance(where, TEAMS))
+    return {name for where in listed for name in where if isinstance(name, str)}
+
+
+def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[Mapping[str, Any], list[str]]:
+    """Return today's teams under the names of interchangeable coalitions, where they have others, and which is which.
+
+    A name that a coalition has stays.
+    """
+    named = _teams_in(actions)
+    if named <= set(coalitions):
+        return actions, []
     if len(named) > len(coalitions):
         asked = said(coalitions=len(named))
         raise InputError(
             f"today there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
         )
-    number = dict(zip(in_order(named), coalitions, strict=False))
-    return {
-        agent: [number[name] for name in where] if isinstance(where, (list, tuple, frozenset)) else where
-        for agent, where in actions.items()
-    }
+    others = in_order(named - set(coalitions))
+    number = dict(zip(others, (name for name in coalitions if name not in named), strict=False))
+    listed = ", ".join(f"{name} is {number[name]}" for name in others)
+    return _named(actions, number), [f"coalitions are interchangeable here, and today's have other names: {listed}"]

@@ -17,6 +17,7 @@ from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
 from coterie.log.scales import likely_scale, most_typos
+from coterie.log.shapes import AS_WRITTEN
 from coterie.log.tables import Source
 from coterie.words import said
 
@@ -51,22 +52,21 @@ class _Table:
     def names(self) -> list[str]:
         return [column for column in schema.SHAPES[self.source.table] if column != "utility"]
 
-    def first(self, query: str) -> dict[str, Any] | None:
-        """Return the first row of a result, if there is one."""
-        rows: list[dict[str, Any]] = self.engine.table(query).to_pylist()
-        return rows[0] if rows else None
+    def some(self, query: str) -> list[dict[str, Any]]:
+        """Return the few rows of a result."""
+        return self.engine.rows(query)
 
     def one(self, query: str) -> dict[str, Any]:
         """Return the first row of a result that surely has one."""
-        row = self.first(query)
-        assert row is not None
-        return row
+        return self.some(query)[0]
 
-    def refusal(self, row: dict[str, Any], what: str, count: int) -> Refusal:
-        parts = self.source.shown
+    def refusal(self, rows: Sequence[dict[str, Any]], what: str, count: int) -> Refusal:
+        """Return the refusal of so many rows, of which the first ones are given; `what` is about the first."""
+        file, parts = rows[0]["file_name"], self.source.shown
         if len(self.source.files) > 1:
-            parts = f"{self.source.shown}, part {PurePath(row['file_name']).name}"
-        return Refusal(parts, what, int(row["row_index"]), self.source.has_header, count - 1)
+            parts = f"{self.source.shown}, part {PurePath(file).name}"
+        places = sorted({int(row["row_index"]) for row in rows if row["file_name"] == file})
+        return Refusal(parts, what, self.source.row_numbers(places), count)
 
 
 def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, str]) -> list[str]:
@@ -183,9 +183,9 @@ def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
     if not counts["n_rows"]:
         problems.append(Refusal(source.shown, "has no rows; an empty log says nothing"))
     if options["blanks"] == "refuse":
-        row = table.first(shape_queries.first_without_choice(engine.name(f"read_{source.table}")))
-        if row is not None:
-            problems.append(table.refusal(row, "choice is empty, expected what was chosen", int(row["times"])))
+        rows = table.some(shape_queries.without_choice(engine.name(f"read_{source.table}")))
+        if rows:
+            problems.append(table.refusal(rows, "choice is empty, expected what was chosen", int(rows[0]["times"])))
     if _distinct_rows(table) < int(counts["n_rows"]):
         problems += _first_repeated(table)
     refusals.refuse(problems)
@@ -209,16 +209,18 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
             refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
         if _distinct_rows(table) < int(counts["n_rows"]):
             problems += _first_repeated(table)
-    if row := scored.first(shape_queries.memberless(scored.view, joined.view)):
-        problems.append(scored.refusal(row, refusals.no_members(row["coalition"], row["sample"]), int(row["times"])))
-    if shared and (row := scored.first(shape_queries.disagreeing(scored.view))):
-        what = refusals.scores_differ(row["coalition"], row["sample"], (row["smallest"], row["utility"]))
-        problems.append(scored.refusal(row, what, int(row["times"])))
+    if rows := scored.some(shape_queries.memberless(scored.view, joined.view)):
+        what = refusals.no_members(rows[0]["coalition"], rows[0]["sample"])
+        problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
+    if shared and (rows := scored.some(shape_queries.disagreeing(scored.view))):
+        scores = (rows[0]["smallest"], rows[0]["utility"])
+        what = refusals.scores_differ(rows[0]["coalition"], rows[0]["sample"], scores)
+        problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
     totals = engine.name("totals")
-    if row := scored.first(shape_queries.impossible_scores(totals, limits)):
-        terms, times = int(row["terms"]), float(row["times"])
-        what = refusals.total_outside(row["stated"], terms, limits, options["totals"], times)
-        problems.append(scored.refusal(row, what, int(row["count"])))
+    if rows := scored.some(shape_queries.impossible_scores(totals, limits)):
+        terms, times = int(rows[0]["terms"]), float(rows[0]["times"])
+        what = refusals.total_outside(rows[0]["stated"], terms, limits, options["totals"], times)
+        problems.append(scored.refusal(rows, what, int(rows[0]["count"])))
     refusals.refuse(problems)
     found = scored.one(shape_queries.extent(totals))
     if not found["n_rows"]:
@@ -243,18 +245,31 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         if not counts[kind]:
             continue
         columns = [*table.names, *(["utility", "written"] if has_utility else [])]
-        row = table.one(queries.first_row(table.view, condition, columns))
+        if kind == "not_finite":
+            problems.append(_no_numbers(table, options))
+            continue
+        rows = table.some(queries.some_rows(table.view, condition, columns))
         if kind == "outside" and options["sigma"] is None:
-            problems += _outside(table, row, counts, limits)
+            problems += _outside(table, rows, counts, limits)
         else:
-            problems.append(table.refusal(row, _worded(kind, row, limits, options), int(counts[kind])))
+            problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), int(counts[kind])))
     return counts, problems
+
+
+def _no_numbers(table: _Table, options: Options) -> Refusal:
+    """Return the refusal of rows whose utility is no number, as they are written: totals may add several up."""
+    written = table.engine.name(AS_WRITTEN)
+    blank = f" AND NOT {shape_queries.NO_UTILITY}" if options["blanks"] == "skip" else ""
+    bad = f"NOT {queries.is_finite()}{blank}"
+    counts = table.one(queries.count_where(written, {"bad": bad}, with_utility=False))
+    texts = {row["text"]: int(row["times"]) for row in table.some(queries.texts(written, bad))}
+    rows = table.some(queries.some_rows(written, bad, ["written"]))
+    what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]))
+    return table.refusal(rows, what, int(counts["bad"]))
 
 
 def _worded(kind: str, row: dict[str, Any], limits: tuple[float, float], options: Options) -> str:
     """Return the sentence about a row that meets one of the conditions."""
-    if kind == "not_finite":
-        return refusals.not_finite(row["written"])
     if kind == "self":
         return refusals.with_herself(row["agent"])
     if kind == "outside":
@@ -267,24 +282,23 @@ MOST_VALUES = 10_000
 
 
 def _outside(
-    table: _Table, row: dict[str, Any], counts: dict[str, Any], limits: tuple[float, float]
+    table: _Table, first: Sequence[dict[str, Any]], counts: dict[str, Any], limits: tuple[float, float]
 ) -> Iterator[Refusal]:
     """Yield the refusal of utilities outside the range: as typos if they are few, else with the scale they are on."""
     rows, outside = int(counts["n_rows"]), int(counts["outside"])
     if outside <= most_typos(rows):
-        yield table.refusal(row, refusals.typo(row["utility"], limits, outside, rows), outside)
+        yield table.refusal(first, refusals.typo(first[0]["utility"], limits, outside, rows), outside)
         return
     found = table.engine.table(queries.value_counts(table.view, MOST_VALUES + 1))
     times = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True))
     if len(times) > MOST_VALUES:
         times = {counts["smallest"]: 1, counts["largest"]: 1}
     scale = likely_scale(times)
-    yield table.refusal(row, refusals.outside_range(row["utility"], limits, scale), outside)
+    yield table.refusal(first, refusals.outside_range(first[0]["utility"], limits, scale), outside)
     if scale.typos:
         ends = (scale.low, scale.high)
-        columns = ["utility"]
-        first = table.one(queries.first_row(table.view, queries.is_outside(ends), columns))
-        yield table.refusal(first, refusals.typo(first["utility"], ends, scale.typos, rows), scale.typos)
+        typos = table.some(queries.some_rows(table.view, queries.is_outside(ends), ["utility"]))
+        yield table.refusal(typos, refusals.typo(typos[0]["utility"], ends, scale.typos, rows), scale.typos)
 
 
 def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
@@ -296,10 +310,10 @@ def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
 def _first_repeated(table: _Table) -> Iterator[Refusal]:
     """Yield the refusal of rows that repeat an earlier one."""
     # Two different rows may share a hash, so the rows themselves have the last word.
-    row = table.first(queries.repeated(table.view, table.names))
-    if row is not None:
-        values = {name: row[name] for name in table.names}
-        yield table.refusal(row, refusals.duplicate(table.source.table, values), int(row["repeats"]))
+    rows = table.some(queries.repeated(table.view, table.names))
+    if rows:
+        values = {name: rows[0][name] for name in table.names}
+        yield table.refusal(rows, refusals.duplicate(table.source.table, values), int(rows[0]["repeats"]))
 
 
 def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:
@@ -314,10 +328,12 @@ def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, li
         return 0, problems
     orders = table.one(queries.orders(table.view))
     if orders["different"] and not options["symmetrize"]:
-        row = table.first(queries.disagreement(table.view))
-        if row is not None:  # otherwise the same order was listed twice, which is reported as such
-            what = refusals.orders_disagree({name: row[name] for name in ordered}, (row["other"], row["utility"]))
-            problems.append(table.refusal(row, what, 1 if problems else int(orders["different"])))
+        found = table.some(queries.disagreement(table.view))
+        if found:  # otherwise the same order was listed twice, which is reported as such
+            first = found[0]
+            what = refusals.orders_disagree({name: first[name] for name in ordered}, (first["other"], first["utility"]))
+            count = 1 if problems else int(orders["different"])
+            problems.append(table.refusal(found[:count], what, count))
     return int(orders["both_orders"]), problems
 
 
@@ -332,10 +348,10 @@ def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
     strangers = int(table.one(queries.strangers(table.view, members))["strangers"])
     if not strangers:
         return
-    row = table.one(queries.first_stranger(table.view, members))
-    values = {name: row[name] for name in table.names}
-    missing = row["partner"] if row["agent_known"] else row["agent"]
-    yield table.refusal(row, refusals.not_members(values, missing), strangers)
+    rows = table.some(queries.some_strangers(table.view, members))
+    values = {name: rows[0][name] for name in table.names}
+    missing = rows[0]["partner"] if rows[0]["agent_known"] else rows[0]["agent"]
+    yield table.refusal(rows, refusals.not_members(values, missing), strangers)
 
 
 def _uneven_teams(table: _Table) -> Iterator[Refusal]:
@@ -343,9 +359,9 @@ def _uneven_teams(table: _Table) -> Iterator[Refusal]:
     uneven = "times <> most"
     count = int(table.one(queries.count_where(table.view, {"uneven": uneven}, with_utility=False))["uneven"] or 0)
     if count:
-        row = table.one(queries.first_row(table.view, uneven, ["sample", "agent", "times", "most"]))
-        sizes = (int(row["times"]) + 1, int(row["most"]) + 1)
-        yield table.refusal(row, refusals.uneven_teams(row["agent"], row["sample"], sizes), count)
+        rows = table.some(queries.some_rows(table.view, uneven, ["sample", "agent", "times", "most"]))
+        sizes = (int(rows[0]["times"]) + 1, int(rows[0]["most"]) + 1)
+        yield table.refusal(rows, refusals.uneven_teams(rows[0]["agent"], rows[0]["sample"], sizes), count)
 
 
 def _impossible_totals(table: _Table, members: str, limits: tuple[float, float], options: Options) -> Iterator[Refusal]:
@@ -355,10 +371,11 @@ def _impossible_totals(table: _Table, members: str, limits: tuple[float, float],
         return
     stated = "t.stated AS stated, t.times AS times" if options["totals"] != "sum" else "t.utility AS stated, 1 AS times"
     columns = f"file_name, row_index, {stated}, coalesce(c.terms, 0) AS terms"
-    query = queries.impossible_totals(table.view, members, limits, columns) + " ORDER BY file_name, row_index LIMIT 1"
-    row = table.one(query)
-    what = refusals.total_outside(row["stated"], int(row["terms"]), limits, options["totals"], float(row["times"]))
-    yield table.refusal(row, what, count)
+    found = queries.impossible_totals(table.view, members, limits, columns)
+    rows = table.some(f"{found} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}")
+    terms, times = int(rows[0]["terms"]), float(rows[0]["times"])
+    what = refusals.total_outside(rows[0]["stated"], terms, limits, options["totals"], times)
+    yield table.refusal(rows, what, count)
 
 
 def _lone_pairs(table: _Table, members: str, limits: tuple[float, float]) -> tuple[int, list[Refusal]]:
@@ -370,6 +387,7 @@ def _lone_pairs(table: _Table, members: str, limits: tuple[float, float]) -> tup
     counts = table.one(queries.count_lone_pairs(table.view, members, limits))
     if not counts["different"]:
         return int(counts["pairs"]), []
-    row = table.one(queries.first_unequal(table.view, members, limits))
-    what = refusals.totals_differ(row["sample"], (row["one"], row["two"]), (row["other"], row["utility"]))
-    return int(counts["pairs"]), [table.refusal(row, what, int(counts["different"]))]
+    rows = table.some(queries.some_unequal(table.view, members, limits))
+    first = rows[0]
+    what = refusals.totals_differ(first["sample"], (first["one"], first["two"]), (first["other"], first["utility"]))
+    return int(counts["pairs"]), [table.refusal(rows, what, int(counts["different"]))]

@@ -9,29 +9,30 @@ queries themselves are the same for every engine.
 import os
 import re
 import shutil
-import tempfile
+import threading
 import uuid
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
+from coterie.files import WINDOWS, temporary_folder
 from coterie.log.options import Options
-from coterie.log.tables import WINDOWS, Dialect, Source, find_log
+from coterie.log.tables import Dialect, Source, find_log, first_ragged, refuse_twins, too_many_cells
 from coterie.words import said
+
+T = TypeVar("T")
 
 NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
-
-LISTED = "[;,|\n]"
-"""What stands between the names that one cell lists."""
 
 BATCH_ROWS = 1 << 17
 
@@ -77,6 +78,11 @@ class Engine(ABC):
     def table(self, query: str) -> pa.Table:
         """Return the whole result of a query, which the caller knows to be small."""
 
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """Return the few rows of a result by column; sums of whole numbers may be any kind of number."""
+        found: list[dict[str, Any]] = self.table(query).to_pylist()
+        return found
+
     @abstractmethod
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         """Yield the result of a query in order, a batch at a time."""
@@ -86,8 +92,8 @@ class Engine(ABC):
         """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
 
     @abstractmethod
-    def listed(self, column: str) -> str:
-        """Return an expression with a row for each name that a cell lists: between commas, semicolons and such."""
+    def listed(self, column: str, pattern: str) -> str:
+        """Return an expression with a row for each name that a cell lists; `pattern` is what stands between them."""
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         """Return expressions for two parts of a sum beyond 64 bits: it is the first times 2^bits, plus the second.
@@ -107,12 +113,12 @@ def utility_expression(column: str, kind: str, *, decimal_comma: bool) -> str:
 
 def is_text(kind: str) -> bool:
     """Return whether an engine's type is some kind of string."""
-    return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8"))
+    return kind.startswith(("varchar", "string", "char", "enum", "dictionary", "utf8")) and not kind.endswith("]")
 
 
 def file_pattern(path: str) -> str:
-    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards."""
-    return quoted(re.sub(r"([\[*?])", r"[\1]", path))
+    """Return a SQL literal for one file, whose name may hold what would otherwise be wildcards, or a home folder."""
+    return quoted(re.sub(r"([\[*?])", r"[\1]", str(Path(path).absolute())))
 
 
 def quoted(text: str) -> str:
@@ -142,11 +148,17 @@ class DuckDBEngine(Engine):
         import duckdb  # here, to keep `import coterie` light
 
         self._duckdb = duckdb
-        self._folder = tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
-        self._connection = duckdb.connect(":memory:")
-        weakref.finalize(self, _close, self._connection, self._folder)
-        self._run(f"SET temp_directory = {quoted(str(Path(self._folder.name) / 'spill'))}")
-        self._run("SET enable_progress_bar = false")
+        left = ExitStack()
+        self._folder = left.enter_context(temporary_folder())
+        self._connection = left.enter_context(duckdb.connect(":memory:"))
+        self._beside = ThreadPoolExecutor(1)
+        left.callback(self._beside.shutdown, wait=False)
+        weakref.finalize(self, left.close)
+        self._run(f"SET temp_directory = {quoted(str(self._folder / 'spill'))}")
+        with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets, which has no bars
+            self._run("SET enable_progress_bar = false")
+        for setting in _CLOSED:
+            self._run(f"SET {setting} = false")
         self._run("CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)")
         threads = threads or os.cpu_count() or 1
         self._run(f"SET threads = {int(threads)}")
@@ -158,26 +170,65 @@ class DuckDBEngine(Engine):
             raise InputError(
                 f"{said('memory_limit')}: expected something like 2GB or 500MB, got {memory_limit!r}"
             ) from None
+        self._parquet: list[Source] = []
+        self._is_sealed = False
+
+    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+        sources, options = super().find_log(path, sheet)
+        self._seal([file for source in sources for file in source.files])
+        return sources, options
+
+    def _seal(self, files: Sequence[str]) -> None:
+        """Let queries read these files and what we write ourselves, and nothing else; nothing can undo that."""
+        if self._is_sealed:
+            return
+        self._is_sealed = True
+        # As names and as patterns, see `file_pattern`: DuckDB asks for both.
+        allowed = sorted(
+            {quoted(str(Path(file).absolute())) for file in files} | {file_pattern(file) for file in files}
+        )
+        self._run(f"SET allowed_paths = [{', '.join(allowed)}]")
+        self._run(f"SET allowed_directories = [{quoted(f'{self._folder}/')}]")
+        self._run("SET enable_external_access = false")
+        self._run("SET lock_configuration = true")
 
     def types(self, source: Source) -> dict[str, str]:
         if source.dialect is not None:
             return dict.fromkeys(source.dialect.header, "varchar")
+        self._refuse_columns(source)
         try:
-            described = self._connection.sql(f"DESCRIBE SELECT * FROM {self._raw(source)}").to_arrow_table()
-        except (self._duckdb.OutOfMemoryException, self._duckdb.IOException) as problem:
+            query = f"DESCRIBE SELECT * FROM {self._raw(source)}"
+            described = self._stoppable(lambda: self._connection.sql(query).to_arrow_table())
+        except self._duckdb.OutOfMemoryException as problem:
             raise self._failure(problem) from None
         except self._duckdb.Error as problem:
-            reason = _first_line(problem)
-            if "adds column" in reason:
-                raise InputError(f"{source.shown}: has a column 'file_row_number', which DuckDB uses; rename") from None
-            raise InputError(f"{source.shown}: cannot be read as Parquet ({reason})") from None
+            if isinstance(problem, self._duckdb.IOException) and not all(map(_can_be_read, source.files)):
+                raise self._failure(problem) from None
+            raise InputError(f"{source.shown}: cannot be read as Parquet ({_first_line(problem)})") from None
         names, kinds = described["column_name"].to_pylist(), described["column_type"].to_pylist()
         return {name: str(kind).lower() for name, kind in zip(names, kinds, strict=True) if name not in {_ROW, _FILE}}
 
+    def _refuse_columns(self, source: Source) -> None:
+        """Refuse columns that DuckDB would confuse with each other, or with those that are added to them."""
+        from pyarrow import parquet
+
+        for file in source.files:
+            try:
+                names = parquet.read_schema(file).names
+            except (pa.ArrowException, OSError):
+                continue  # DuckDB says what is wrong with it
+            refuse_twins(names, source.shown)
+            _refuse_ours(names, source.shown)
+        if isinstance(source.frame, pa.Table):
+            _refuse_ours(source.frame.column_names, source.shown)
+
     def load(self, source: Source, columns: Mapping[str, str]) -> None:
+        if source.frame is not None:
+            self._seal(())
         if source.dialect is not None:
             self._load_csv(source, source.dialect, columns)
             return
+        self._parquet += [source] if source.frame is None else []
         kinds = self.types(source)
         chosen = [f"CAST({identifier(columns[ours])} AS VARCHAR) AS {ours}" for ours in columns if ours != "utility"]
         if "utility" in columns:
@@ -204,13 +255,12 @@ class DuckDBEngine(Engine):
         return name
 
     def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, str]) -> None:
-        if dialect.encoding != "utf-8":
-            source = self._transcoded(source, dialect.encoding)
+        file = self._transcoded(source, dialect.encoding) if dialect.encoding != "utf-8" else source.files[0]
         # Cells are named by position: headers may repeat, differ in case, or be empty.
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
         named = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(dialect.header)))
         read = (
-            f"read_csv({file_pattern(source.files[0])}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
+            f"read_csv({file_pattern(file)}, columns = {{{named}}}, delim = {quoted(dialect.separator)}, "
             f"header = true, skip = {dialect.skip}, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
             "strict_mode = true, null_padding = false)"
         )
@@ -218,21 +268,21 @@ class DuckDBEngine(Engine):
         if "utility" in columns:
             cell = cells[columns["utility"]]
             value = utility_expression(cell, "varchar", decimal_comma=dialect.has_decimal_comma)
-            chosen += [f"{value} AS utility", f"CASE WHEN {value} IS NULL THEN {cell} END AS written"]
+            chosen += [f"{value} AS utility", f"CASE WHEN isfinite({value}) THEN NULL ELSE {cell} END AS written"]
         try:
             self._view(source.table, f"SELECT {', '.join(chosen)} FROM {read}", stored=True)
         except (self._duckdb.InvalidInputException, self._duckdb.ConversionException) as problem:
-            what = _csv_problem(str(problem), len(dialect.header))
+            what = _csv_problem(str(problem), source.files[0], dialect)
             if what.endswith(NOT_UTF_8) and dialect.encoding == "utf-8":  # the header alone was
                 self._load_csv(source, replace(dialect, encoding=WINDOWS), columns)
                 return
             raise InputError(f"{source.shown}: {what}") from None
-        except self._duckdb.Error as problem:
+        except (self._duckdb.Error, RuntimeError) as problem:
             raise self._failure(problem) from None
 
-    def _transcoded(self, source: Source, encoding: str) -> Source:
-        """Return a CSV table as UTF-8, in a file of ours."""
-        copied = Path(self._folder.name) / f"{source.table}.csv"
+    def _transcoded(self, source: Source, encoding: str) -> str:
+        """Return the file of ours that holds a CSV table as UTF-8."""
+        copied = self._folder / f"{source.table}.csv"
         try:
             with (
                 Path(source.files[0]).open(encoding=encoding, newline="") as read,
@@ -243,7 +293,7 @@ class DuckDBEngine(Engine):
             raise InputError(f"{source.shown}: is not text in UTF-8, UTF-16 or Windows-1252") from None
         if encoding == WINDOWS:
             self.notes.append(AS_WINDOWS.format(file=source.shown))
-        return replace(source, files=(str(copied),))
+        return str(copied)
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
         with self._explained():
@@ -251,7 +301,7 @@ class DuckDBEngine(Engine):
 
     def _view(self, view: str, query: str, *, stored: bool) -> None:
         if stored:
-            file = quoted(str(Path(self._folder.name) / f"{view}.parquet"))
+            file = quoted(str(self._folder / f"{view}.parquet"))
             self._run(f"COPY ({query}) TO {file} (FORMAT parquet)")
             query = (
                 "SELECT * RENAME (file_row_number AS row_index), '' AS file_name "
@@ -264,66 +314,130 @@ class DuckDBEngine(Engine):
 
     def table(self, query: str) -> pa.Table:
         with self._explained():
-            return self._connection.sql(query).to_arrow_table()
+            return self._stoppable(lambda: self._connection.sql(query).to_arrow_table())
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        # DuckDB plans what becomes an Arrow table twice, which is most of the time that a small log takes.
+        def fetched() -> list[dict[str, Any]]:
+            found = self._connection.execute(query)
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+        with self._explained():
+            return self._stoppable(fetched)
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         with self._explained():
-            yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            reader = self._stoppable(lambda: self._connection.sql(query).to_arrow_reader(BATCH_ROWS))
+            while (batch := self._stoppable(lambda: next(reader, None))) is not None:
+                yield batch
+
+    def _stoppable(self, work: Callable[[], T]) -> T:
+        """Return what comes of work with the connection; what a signal raises in the meantime stops it.
+
+        Signals arrive in the main thread, and a query that runs there hardly ever looks for them.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        done = self._beside.submit(work)
+        try:
+            return done.result()
+        finally:
+            while not done.done():
+                self._connection.interrupt()
+                wait([done], 0.05)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Turn DuckDB's failures while it reads a log into ours."""
         try:
             yield
-        except self._duckdb.Error as problem:
+        except (self._duckdb.Error, RuntimeError) as problem:
             raise self._failure(problem) from None
 
-    def _failure(self, problem: Exception) -> CoterieError:
+    def _failure(self, problem: Exception) -> BaseException:
+        """Return our own account of a failure; a signal stops DuckDB and comes out as some error of its own."""
+        if isinstance(problem, self._duckdb.InterruptException) or str(problem) == "Query interrupted":
+            return KeyboardInterrupt()
+        if not isinstance(problem, self._duckdb.Error):
+            return problem
         if isinstance(problem, self._duckdb.OutOfMemoryException):
             return CoterieError(f"DuckDB needs more memory or disk than it may use here; raise {said('memory_limit')}")
+        if damaged := self._damaged():
+            return InputError(f"{damaged}: cannot be read as Parquet, it is damaged ({_first_line(problem)})")
         if isinstance(problem, self._duckdb.IOException):
             return CoterieError(f"the log cannot be read ({_first_line(problem)})")
         return CoterieError(f"DuckDB failed ({_first_line(problem)})")
 
+    def _damaged(self) -> str | None:
+        """Return the first Parquet file of the log that DuckDB cannot read to its end."""
+        for file in (file for source in self._parquet for file in source.files):
+            try:
+                self._run(f"SELECT max(hash(t)) FROM read_parquet({file_pattern(file)}) t")
+            except self._duckdb.OutOfMemoryException:
+                continue
+            except self._duckdb.Error:
+                return file
+        return None
+
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
 
-    def listed(self, column: str) -> str:
-        return f"unnest(regexp_split_to_array({column}, '{LISTED}'))"
+    def listed(self, column: str, pattern: str) -> str:
+        return f"unnest(regexp_split_to_array({column}, '{pattern}'))"
 
     def wide_sum(self, term: str, bits: int) -> tuple[str, str]:
         # DuckDB sums into 128 bits, once for both expressions.
         return f"CAST(sum({term}) >> {bits} AS BIGINT)", f"CAST(sum({term}) & {(1 << bits) - 1} AS BIGINT)"
 
     def _run(self, statement: str) -> None:
-        self._connection.execute(statement)
+        self._stoppable(lambda: self._connection.execute(statement))
 
 
 _ROW, _FILE = "coterie_row_index", "coterie_file_name"  # unlike what tables of users hold
 
+_CLOSED = (
+    "autoinstall_known_extensions",
+    "autoload_known_extensions",
+    "python_enable_replacements",
+)
+"""What DuckDB does not do here; the last would let a query read variables of Python."""
 
-def _close(connection: Any, folder: "tempfile.TemporaryDirectory[str]") -> None:
-    connection.close()
-    folder.cleanup()
+
+def _refuse_ours(names: Iterable[str], shown: str) -> None:
+    """Refuse columns with the names of those that are added to a table while it is read."""
+    for name in names:
+        if name.casefold() in {_ROW, _FILE, "file_row_number"}:
+            raise InputError(f"{shown}: has a column {name!r}, which is used while tables are read; rename it")
+
+
+def _can_be_read(file: str) -> bool:
+    """Return whether a file gives its bytes; then what is wrong with it is what they are."""
+    try:
+        with Path(file).open("rb") as content:
+            while content.read(1 << 24):
+                pass
+    except OSError:
+        return False
+    return True
 
 
 def _first_line(problem: Exception) -> str:
     return (str(problem).splitlines() or [type(problem).__name__])[0]
 
 
-def _csv_problem(text: str, cells: int) -> str:
+def _csv_problem(text: str, file: str, dialect: Dialect) -> str:
     """Turn DuckDB's account of a CSV error into one sentence."""
     # DuckDB quotes the line, which may hold any words; what it says itself comes before and after.
     said, _, rest = text.partition("Original Line:")
-    counted = list(re.finditer(r"^Expected Number of Columns: \d+ Found: (\d+)", rest or said, re.MULTILINE))
+    counted = re.search(r"^Expected Number of Columns: \d+ Found: \d+", rest or said, re.MULTILINE)
     line = re.search(r"Line: (\d+)", said)
     where = f"line {line[1]}: " if line else ""
     lowered = said.lower()
     if "utf-8" in lowered or "utf8" in lowered or "unicode" in lowered:
         return f"{where}{NOT_UTF_8}"
     if counted or "columns" in lowered:
-        count = f" {counted[-1][1]}" if counted else " another number of"
-        return f"{where}the row has{count} cells, expected {cells} as in the header"
+        return first_ragged(file, dialect) or too_many_cells(None, len(dialect.header), None)
     if "state machine" in lowered:
         return "is not well-formed CSV: lines end in different ways, or quotes are misplaced"
     if "quote" in lowered:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from coterie.game import tables
 from coterie.log import shape_queries
 from coterie.log.engine import NUMBER, Engine
 from coterie.log.names import plain
@@ -16,16 +17,14 @@ VALUES = 5000
 WORDS: dict[str, str] = {
     "sample": "sample week month date day term season year period round sprint quarter semester event session edition "
     "hackathon when time woche monat datum tag runde jahr semaine mois jour fecha semana mes",
-    "coalition": "coalition team group area domain project department room table unit squad crew subject course club "
-    "topic issue gruppe abteilung projekt bereich equipe groupe equipo",
-    "agent": "agent who person name employee student pupil member rater from reviewer player participant voter country "
-    "author giver consultant colleague by wer mitarbeiter schüler qui persona",
+    "coalition": tables.WORDS["coalition"],
+    "agent": tables.WORDS["agent"],
     "partner": "partner with whom about rated to teammate peer reviewee mate other colleague ratee for receiver mit "
     "partnerin avec con",
     "utility": "utility score rating stars points grade mark value result good satisfaction total worth utilities "
     "bewertung punkte note wert puntos",
     "choice": "choice vote pick decision answer voted ballot wahl stimme",
-    "members": "members participants names people team_members mitglieder",
+    "members": tables.WORDS["members"],
 }
 """Words in headers, by the column that they suggest."""
 
@@ -67,25 +66,51 @@ class Column:
     def numbers(self) -> dict[float, int]:
         """How often each number occurs; what is no number is left out."""
         found: dict[float, int] = {}
-        for value, count in self.times.items():
+        for value, count in self.said.items():
             if re.fullmatch(NUMBER, written := value.strip().replace(",", ".")):
                 found[float(written)] = found.get(float(written), 0) + count
         return found
 
+    @cached_property
+    def said(self) -> dict[str, int]:
+        """How often each value occurs that is not a mark for nothing, such as n/a."""
+        return {
+            value: count
+            for value, count in self.times.items()
+            if value.strip().casefold() not in shape_queries.SAY_NOTHING
+        }
+
+    @property
+    def numeric_share(self) -> float:
+        """The share of numbers among the cells that say something."""
+        return sum(self.numbers.values()) / max(sum(self.said.values()), 1)
+
     @property
     def is_numeric(self) -> bool:
         """Whether nearly all cells are numbers."""
-        return sum(self.numbers.values()) >= 0.9 * max(sum(self.times.values()), 1)
+        return self.numeric_share >= 0.9
 
     @property
     def is_dates(self) -> bool:
         """Whether nearly all cells look like dates."""
         return self.share(r"^\d{4}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$|^\d{4}[- ]?(Q|W)\d") >= 0.9
 
-    @property
+    @cached_property
+    def separators(self) -> tables.Separators:
+        """What seems to stand between names in its cells."""
+        return tables.likely_separators(self.times)
+
+    @cached_property
     def is_lists(self) -> bool:
-        """Whether most cells list several names."""
-        return self.share(r"[^;,|\n]+[;,|\n]\s*[^;,|\n]+") >= 0.6 and not self.is_numeric
+        """Whether most cells list several names; these come back if what parts them is also found within names."""
+        if self.is_numeric or self.is_dates or not self.separators.signs:
+            return False
+        if not set(self.separators.signs) & set(tables.USUAL) and not self.separators.is_borne_out:
+            return False
+        several = [
+            count for value, count in self.times.items() if len(tables.names_listed(value, self.separators.signs)) > 1
+        ]
+        return sum(several) >= 0.5 * max(sum(self.times.values()), 1)
 
     @property
     def examples(self) -> list[str]:
@@ -93,10 +118,8 @@ class Column:
         return sorted(self.times, key=lambda value: (-self.times[value], value))[:3]
 
     def word_for(self, role: str) -> str | None:
-        """Return the word of the header that suggests a role; the role's own name, and the first word, weigh most."""
-        words = re.findall(r"[^\W\d_]+", self.name.casefold())
-        known = WORDS[role].split()
-        return next((word for word in words if word in known or word.removesuffix("s") in known), None)
+        """Return the word of the header that suggests a role."""
+        return tables.word_in(self.name, WORDS[role].split())
 
 
 def look(engine: Engine, source: Source) -> tuple[int, list[Column]]:
@@ -178,12 +201,16 @@ def _fit(role: str, column: Column) -> Fit | None:
     word = column.word_for(role)
     score, why = (3.0, f"its name says {word!r}") if word else (0.0, "")
     if role == "utility":
-        if not column.is_numeric or column.is_dates:
+        if column.numeric_share < (0.5 if word else 0.9) or column.is_dates:
             return None
         return score + 1.0, column, why or "it holds numbers"
     if role == "members":
-        return (score + 3.0, column, "its cells list several names") if column.is_lists else None
-    if column.is_lists:
+        is_lists = column.is_lists or (word and column.separators.signs and not column.is_numeric)
+        surely = 3.0 if word or column.separators.is_borne_out else 1.0  # "Lovelace, Ada" is one name
+        return (score + surely, column, "its cells list several names") if is_lists else None
+    # Teams may be called "Food & Health", and people "Lovelace, Ada"; but it is not by chance that names come back.
+    is_one = word and (role in {"coalition", "sample"} or not column.separators.is_borne_out)
+    if column.is_lists and not is_one:
         return None
     if role == "sample":
         if column.is_dates:

@@ -48,6 +48,28 @@ def cleaned(times: Mapping[str, int]) -> dict[str, str]:
     return {name: best[plain(name)] for name in times if name and best[plain(name)] not in {name, ""}}
 
 
+def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return for names that nobody has how somebody is spelled who differs from them in case or spaces only.
+
+    >>> as_known(["Bob ", "Ada", "Eve"], ["Bob", "Ada"])
+    {'Bob ': 'Bob'}
+    """
+    people: dict[str, list[str]] = {}
+    for name in known:
+        people.setdefault(plain(name), []).append(name)
+    alike = {name: people.get(plain(name), []) for name in names}
+    return {name: found[0] for name, found in alike.items() if len(found) == 1 and found[0] != name}
+
+
+def about_known(renamed: Mapping[str, str]) -> list[str]:
+    """Return what to tell of people who are spelled otherwise than in the log."""
+    if not renamed:
+        return []
+    shown = ", ".join(f"{name!r} is {known!r}" for name, known in list(renamed.items())[:LISTED])
+    more = f" and {len(renamed) - LISTED:,} more" if len(renamed) > LISTED else ""
+    return [f"names that differ from the log's in case or spaces only are taken for the same: {shown}{more}"]
+
+
 def about_spellings(what: str, names: Sequence[str]) -> list[str]:
     """Return what to tell of names with several spellings."""
     found = spellings(names)
@@ -70,7 +92,8 @@ def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]
     if 2 * len(alike) < max(len(coalitions), 2):
         people = [name for name in coalitions if _PERSON.fullmatch(spaced(name))]
         others = sum(_PERSON.fullmatch(spaced(name)) is not None for name in agents)
-        if 2 * len(people) < max(len(coalitions), 4) or 4 * others >= len(agents):
+        # "Byte Club" is named like a person too, but there are more people than teams.
+        if 2 * len(people) < max(len(coalitions), 4) or 4 * others >= len(agents) or len(coalitions) < len(agents):
             return []
         alike = people
     shown = ", ".join(map(repr, alike[:LISTED]))

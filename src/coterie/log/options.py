@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_ty
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
+from coterie.game.tables import SEPARATORS, USUAL, worded_separators
 from coterie.log.schema import COLUMNS, Feedback
 from coterie.words import interval, literal, number, said
 
@@ -26,8 +27,11 @@ SIGMAS_BEYOND_RANGE = 32
 SIGMAS_WITHOUT_RANGE = 1024
 """With a declared sigma and no range, how far from the neutral point a utility may lie."""
 
-WIDEST_RANGE = 1e140
-"""How wide the range of utilities may be; one over it is the least."""
+WIDEST_RANGE = 1e60
+"""How wide the range of utilities may be; one over it is the least: doubles must hold fourth powers."""
+
+MOST_COALITIONS = 100_000
+"""How many interchangeable coalitions may be asked for: a line of text should not fill the memory."""
 
 EngineName = Literal["duckdb", "spark"]
 
@@ -139,7 +143,7 @@ def _names(value: Any, what: str) -> tuple[str, ...] | None:
 
 def _how_many_or_names(value: Any, what: str) -> int | tuple[str, ...] | None:
     is_names = isinstance(value, (bool, str)) or not isinstance(value, Real)
-    return _names(value, what) if is_names else checks.whole(value, what, 1)
+    return _names(value, what) if is_names else checks.whole(value, what, 1, MOST_COALITIONS)
 
 
 def _actions(value: Any, what: str) -> Any:
@@ -187,6 +191,18 @@ def _columns(value: Any, what: str) -> Mapping[str, str] | None:
     return result or None
 
 
+def _separators(value: Any, what: str) -> str:
+    """Return what stands between names, as it is written: signs and words between blanks."""
+    signs = _text(value, what).split()
+    unknown = [one for one in signs if one not in SEPARATORS and not (one.isalpha() and one.isascii())]
+    if unknown or not signs:
+        raise InputError(
+            f"{what}: expected some of {' '.join(SEPARATORS)} or other words, with blanks between them, got "
+            f"{checks.shown(value)}"
+        )
+    return worded_separators(dict.fromkeys(signs))
+
+
 def _session(value: Any, what: str) -> Any:
     if not hasattr(value, "createDataFrame"):
         raise InputError(f"{what}: expected a Spark session, got {checks.shown(value)}")
@@ -216,6 +232,16 @@ class CommonOptions(TypedDict, total=False):
     sheet: Annotated[
         str | int | None,
         Option(_name, "Which sheet of a spreadsheet to read, by name or number; the first by default.", Word()),
+    ]
+    separators: Annotated[
+        str | None,
+        Option(
+            _separators,
+            "What stands between the names in a cell that lists the members of a team: signs and words with blanks "
+            "between them, such as '& and newline'.",
+            Word(metavar="SIGNS"),
+            default=worded_separators(USUAL),
+        ),
     ]
     clean_names: Annotated[
         bool | None,
@@ -453,7 +479,7 @@ def settled(declared: Options) -> Options:
     if options["utility_range"] is None and sigma is None:
         options["utility_range"] = (-1.0, 1.0)
     low, high = fixed_range(options["utility_range"], neutral, sigma)
-    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:  # the squares of others are beyond what doubles hold
+    if not 1 / WIDEST_RANGE <= high - low <= WIDEST_RANGE:
         raise InputError(
             f"utilities between {number(low)} and {number(high)}: expected {said('utility_range')} and "
             f"{said('sigma')} with an extent between {1 / WIDEST_RANGE:g} and {WIDEST_RANGE:g}; use another unit"

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 SLACK = 1e-9
 """The share of the range by which a utility may lie beyond its ends: computed ones carry rounding."""
 
+MOST_ROWS = 10
+"""How many rows with one problem are looked up, to be named."""
+
 WHOLE = "0"
 """The part of every sample of a log that is not split."""
 
@@ -225,7 +228,7 @@ def repeated(view: str, keys: Sequence[str]) -> str:
     return (
         f"SELECT {named}, file_name, row_index, (count(*) OVER ()) AS repeats FROM (SELECT {named}, file_name, "
         f"row_index, row_number() OVER (PARTITION BY {named} ORDER BY file_name, row_index) AS place "
-        f"FROM {view}) AS numbered WHERE place > 1 ORDER BY file_name, row_index LIMIT 1"
+        f"FROM {view}) AS numbered WHERE place > 1 ORDER BY file_name, row_index LIMIT {MOST_ROWS}"
     )
 
 
@@ -239,13 +242,13 @@ def orders(pairs: str) -> str:
 
 
 def disagreement(pairs: str) -> str:
-    """Return the first row whose pair had another utility in the other order before."""
+    """Return the first rows whose pair had another utility in the other order before."""
     return (
         f"SELECT b.file_name AS file_name, b.row_index AS row_index, b.sample AS sample, b.coalition AS coalition, "
         f"b.agent AS agent, b.partner AS partner, b.utility AS utility, a.utility AS other FROM {pairs} a JOIN "
         f"{pairs} b ON a.sample = b.sample AND a.coalition = b.coalition AND a.agent = b.partner "
-        "AND a.partner = b.agent WHERE a.utility <> b.utility AND (a.file_name < b.file_name OR "
-        "(a.file_name = b.file_name AND a.row_index < b.row_index)) ORDER BY b.file_name, b.row_index LIMIT 1"
+        "AND a.partner = b.agent WHERE a.utility <> b.utility AND (a.file_name < b.file_name OR (a.file_name = "
+        f"b.file_name AND a.row_index < b.row_index)) ORDER BY b.file_name, b.row_index LIMIT {MOST_ROWS}"
     )
 
 
@@ -270,13 +273,13 @@ def strangers(pairs: str, members: str) -> str:
     )
 
 
-def first_stranger(pairs: str, members: str) -> str:
-    """Return the first such pair, and whether it was the partner who was missing."""
+def some_strangers(pairs: str, members: str) -> str:
+    """Return the first such pairs, and whether it was the partner who was missing."""
     return (
         "SELECT * FROM (SELECT file_name, row_index, sample, coalition, agent, partner, "
         f"{_times_member(members, 'agent')} AS agent_known, {_times_member(members, 'partner')} AS partner_known "
         f"FROM {pairs} p) AS known WHERE {_NAMED} AND (agent_known = 0 OR partner_known = 0) "
-        "ORDER BY file_name, row_index LIMIT 1"
+        f"ORDER BY file_name, row_index LIMIT {MOST_ROWS}"
     )
 
 
@@ -343,22 +346,30 @@ def count_lone_pairs(totals: str, members: str, limits: tuple[float, float]) -> 
     return f"SELECT count(*) AS pairs, coalesce(sum(differ), 0) AS different FROM ({found}) AS lone"
 
 
-def first_unequal(totals: str, members: str, limits: tuple[float, float]) -> str:
-    """Return the first row of the second agent of such a pair whose totals differ."""
+def some_unequal(totals: str, members: str, limits: tuple[float, float]) -> str:
+    """Return the first rows of second agents of such pairs whose totals differ."""
     return (
         "SELECT b.file_name AS file_name, b.row_index AS row_index, b.sample AS sample, a.agent AS one, "
         f"b.agent AS two, a.utility AS other, b.utility AS utility FROM ({lone_pairs(totals, members, limits)}) p "
         f"JOIN {totals} a ON p.sample = a.sample AND p.one = a.agent "
         f"JOIN {totals} b ON p.sample = b.sample AND p.two = b.agent WHERE p.differ = 1 "
-        "ORDER BY b.file_name, b.row_index LIMIT 1"
+        f"ORDER BY b.file_name, b.row_index LIMIT {MOST_ROWS}"
     )
 
 
-def first_row(view: str, condition: str, columns: Sequence[str]) -> str:
-    """Return the first row of a view that meets a condition."""
+def some_rows(view: str, condition: str, columns: Sequence[str]) -> str:
+    """Return the first rows of a view that meet a condition."""
     return (
         f"SELECT file_name, row_index, {', '.join(columns)} FROM {view} WHERE {condition} "
-        "ORDER BY file_name, row_index LIMIT 1"
+        f"ORDER BY file_name, row_index LIMIT {MOST_ROWS}"
+    )
+
+
+def texts(view: str, condition: str) -> str:
+    """Return how often each text stands where a utility should, of the most frequent ones."""
+    return (
+        f"SELECT trim(written) AS text, count(*) AS times FROM {view} WHERE {condition} AND trim(written) <> '' "
+        f"GROUP BY trim(written) ORDER BY times DESC, text LIMIT {MOST_ROWS}"
     )
 
 

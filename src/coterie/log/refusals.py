@@ -1,46 +1,46 @@
 """What may be wrong with the tables of a log, and the wording of every refusal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.errors import InputError
+from coterie import checks
 from coterie.log import schema
 from coterie.log.scales import Scale
-from coterie.words import interval, number, said
-
-MOST_PROBLEMS = 10
-"""How many problems one refusal lists."""
+from coterie.words import counted, interval, number, said
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """One thing that is wrong with a table, and where it was first seen."""
+    """One thing that is wrong with a table, and where."""
 
     file: str
     what: str
-    row: int | None = None
-    below_header: bool = False
-    others: int = 0
+    """About the first row."""
+    rows: tuple[int, ...] = ()
+    """The first rows that have it, by the numbers that a spreadsheet shows."""
+    count: int = 0
+    """How many rows have it."""
 
     def __str__(self) -> str:
-        where = self.file
-        if self.row is not None:
-            where += f", row {self.row + 1}" + (" below the header" if self.below_header else "")
-        more = "" if not self.others else f" (and {self.others:,} more such row{'s' if self.others > 1 else ''})"
-        return f"{where}: {self.what}{more}"
+        if not self.rows:
+            return f"{self.file}: {self.what}"
+        first, *others = self.rows
+        more = self.count - len(self.rows)
+        listed = [str(row) for row in others] + ([f"{more:,} more"] if more > 0 else [])
+        noun = "" if not others else "row " if len(others) == 1 else "rows "
+        also = f" (also {noun}{_and(listed)})" if listed else ""
+        return f"{self.file}, row {first}: {self.what}{also}"
+
+
+def _and(words: Sequence[str]) -> str:
+    """Return a list as people say it: a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def refuse(problems: Iterable[Refusal]) -> None:
     """Raise one error that lists the problems, if there are any."""
-    worded = [str(problem) for problem in problems]
-    if not worded:
-        return
-    if len(worded) == 1:
-        raise InputError(worded[0])
-    rest = len(worded) - MOST_PROBLEMS
-    listed = worded[:MOST_PROBLEMS] + ([f"and {rest} more problems"] if rest > 0 else [])
-    raise InputError(f"the log has {len(worded)} problems:\n" + "\n".join(f"- {line}" for line in listed))
+    checks.refuse_all([str(problem) for problem in problems], "the log has")
 
 
 def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:
@@ -71,10 +71,14 @@ def empty_name(column: str) -> str:
     return f"{column} is empty, expected a name"
 
 
-def not_finite(written: str | None) -> str:
-    """Word a utility that is no number."""
+def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows: int = 0) -> str:
+    """Word a utility that is no number, perhaps given how often each text stands where a number should in all rows."""
     shown = "empty" if written is None or not written.strip() else repr(written)
-    return f"utility is {shown}, expected a finite number"
+    told = ""
+    if texts and sum(texts.values()) > 1:
+        listed = _and([f"{text!r} ({counted(times, 'time')})" for text, times in texts.items()])
+        told = f"; of {counted(rows, 'row')}, these are no numbers: {listed}"
+    return f"utility is {shown}, expected a finite number{told}; where there is none, leave the cell empty"
 
 
 def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str:

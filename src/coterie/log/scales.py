@@ -70,12 +70,16 @@ def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0)
     if ends[0] == ends[1]:
         ends = (ends[0] - 1, ends[1] + 1)
     low, high = ends
-    why = f"values go from {number(seen[0])} to {number(seen[1])}"
+    why = f"values go from {_short(seen[0])} to {_short(seen[1])}"
     if seen[0] == seen[1]:
-        why = f"every value is {number(seen[0])}"
+        why = f"every value is {_short(seen[0])}"
     if typos:
         why = f"all but {counted(typos, 'value')} lie from {number(low)} to {number(high)}"
     return Scale(low, high, why, typos)
+
+
+def _short(value: float) -> str:
+    return number(float(f"{value:.4g}"))
 
 
 def _without_rare_ends(times: Mapping[float, int]) -> tuple[float, float, int]:

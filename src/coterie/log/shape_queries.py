@@ -9,7 +9,13 @@ from coterie.log import queries
 
 PLACE = ("file_name", "row_index")
 
-NO_UTILITY = "(utility IS NULL AND coalesce(trim(written), '') = '')"
+SAY_NOTHING = ("n/a", "na", "n.a.", "#n/a", "-", "--", "\u2013", "\u2014", "?")
+"""What people write in a cell for nothing, in lower case."""
+
+_NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
+IS_MARK = f"(utility IS NULL AND lower(trim(written)) IN ({_NOTHING}))"
+"""Whether such a mark stands where a utility should."""
+NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
 NO_CHOICE = "(coalesce(trim(choice), '') = '')"
 
 
@@ -47,6 +53,16 @@ def with_members(view: str, cells: str) -> str:
     named = ("sample", "coalition", "utility", "written", *PLACE)
     listed = f"SELECT {', '.join(named)}, {cells} AS agent FROM {view}"
     return f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> ''"
+
+
+def some_names(members: str, pattern: str) -> str:
+    """Return names that hold something that could part them, and whether they were ever alone in a team."""
+    sized = f"SELECT sample, coalition, count(*) AS size FROM {members} GROUP BY sample, coalition"
+    return (
+        f"SELECT m.agent AS agent, max(CASE WHEN z.size = 1 THEN 1 ELSE 0 END) AS alone FROM {members} m "
+        f"JOIN ({sized}) z ON m.sample = z.sample AND m.coalition = z.coalition "
+        f"WHERE regexp_like(m.agent, '{pattern}') GROUP BY m.agent ORDER BY agent"
+    )
 
 
 def memberships(view: str) -> str:
@@ -94,7 +110,8 @@ def one_score(rows: str) -> str:
     return (
         "SELECT sample, coalition, CASE WHEN sum(CASE WHEN " + bad + " THEN 1 ELSE 0 END) = 0 THEN max(utility) END "
         "AS utility, min(utility) AS smallest, min(CASE WHEN " + bad + " THEN written END) AS written, "
-        "min(file_name) AS file_name, min(row_index) AS row_index "
+        "min(file_name) AS file_name, "
+        f"coalesce(min(CASE WHEN {bad} THEN row_index END), min(row_index)) AS row_index "
         f"FROM {rows} GROUP BY sample, coalition"
     )
 
@@ -114,31 +131,31 @@ def scores(rows: str, members: str, *, averages: bool) -> str:
 
 
 def memberless(rows: str, members: str) -> str:
-    """Return the first score of a team of which no member is known, and how many there are."""
+    """Return the first scores of teams of which no member is known, and how many there are."""
     return (
         "SELECT r.sample AS sample, r.coalition AS coalition, r.file_name AS file_name, r.row_index AS row_index, "
         f"(count(*) OVER ()) AS times FROM {rows} r LEFT JOIN ({queries.sizes(members)}) z ON r.sample = z.sample "
         "AND r.coalition = z.coalition WHERE z.size IS NULL AND r.sample <> '' AND r.coalition <> '' "
-        "ORDER BY file_name, row_index LIMIT 1"
+        f"ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
     )
 
 
 def disagreeing(rows: str) -> str:
-    """Return the first team whose members have different scores, and how many there are."""
+    """Return the first teams whose members have different scores, and how many there are."""
     return (
         "SELECT sample, coalition, smallest, utility, file_name, row_index, (count(*) OVER ()) AS times "
-        f"FROM {rows} WHERE smallest <> utility ORDER BY file_name, row_index LIMIT 1"
+        f"FROM {rows} WHERE smallest <> utility ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
     )
 
 
 def impossible_scores(view: str, limits: tuple[float, float]) -> str:
-    """Return the first score that its pairs cannot add up to, and how many there are."""
+    """Return the first scores that their pairs cannot add up to, and how many there are."""
     low, high = limits
     slack = (high - low) * queries.SLACK
     return (
         f"SELECT stated, times, terms, file_name, row_index, (count(*) OVER ()) AS count FROM {view} "
         f"WHERE {queries.is_finite()} AND NOT utility BETWEEN terms * {queries.double(low - slack)} "
-        f"AND terms * {queries.double(high + slack)} ORDER BY file_name, row_index LIMIT 1"
+        f"AND terms * {queries.double(high + slack)} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
     )
 
 
@@ -179,12 +196,12 @@ def extent(pairs: str) -> str:
     return f"SELECT count(*) AS n_rows, min(utility) AS smallest, max(utility) AS largest FROM {pairs}"
 
 
-def first_without_choice(view: str) -> str:
-    """Return the first row without a choice that is not empty, and how many there are."""
+def without_choice(view: str) -> str:
+    """Return the first rows without a choice that are not empty, and how many there are."""
     lacks = f"{NO_CHOICE} AND NOT {is_empty(('sample', 'coalition', 'agent', 'choice'))}"
     return (
         f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE {lacks} "
-        "ORDER BY file_name, row_index LIMIT 1"
+        f"ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
     )
 
 
@@ -233,7 +250,8 @@ def shared_scores(rows: str) -> str:
     """Return how many teams of several have more than one utility, and how many have one only."""
     return (
         "SELECT coalesce(sum(CASE WHEN values_seen = 1 THEN 1 ELSE 0 END), 0) AS same, "
+        "coalesce(sum(CASE WHEN values_seen = 1 THEN n ELSE 0 END), 0) AS same_rows, "
         "coalesce(sum(CASE WHEN values_seen > 1 THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
-        f"count(DISTINCT utility) AS values_seen FROM {rows} WHERE utility IS NOT NULL GROUP BY sample, coalition "
-        "HAVING count(*) > 1) AS teams"
+        f"count(DISTINCT utility) AS values_seen, count(*) AS n FROM {rows} WHERE utility IS NOT NULL "
+        "GROUP BY sample, coalition HAVING count(*) > 1) AS teams"
     )

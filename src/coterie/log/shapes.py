@@ -15,10 +15,12 @@ with a count. What is told of all this are the notes of a log.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
 from coterie.errors import InputError
+from coterie.game.tables import SEPARATORS, names_listed, separator_pattern, worded_separators
 from coterie.log import names, queries, schema, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.options import TEAM_SCORES, Options
@@ -28,6 +30,9 @@ from coterie.words import counted, number, said
 
 STATED = "stated_totals"
 """The view of totals as they are written, where they are averages."""
+
+AS_WRITTEN = "as_written"
+"""The view of outcomes row by row, before any are added up."""
 
 AVERAGES = {
     "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
@@ -105,15 +110,19 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
         name = f"read_{table.source.table}"
         engine.load(replace(table.source, table=name), table.columns)
         views[table.source.table] = name
+    told: list[str] = []
     if tables[-1].shape == "listed scores":
-        tables, views = [replace(tables[-1], shape="records")], _with_members(engine, tables[-1], views)
+        views, told = _with_members(engine, tables[-1], views, options["separators"].split())
+        tables = [replace(tables[-1], shape="records")]
     if options["clean_names"]:
         views = _respelled(engine, tables, views)
     views, notes = _within(engine, tables, views, options)
+    notes += told
     for table in tables:
         views[table.source.table], told = _filled(engine, table, views[table.source.table], options)
         notes += told
     outcome = tables[-1]
+    engine.view(AS_WRITTEN, queries.columns_of(engine.name(views[outcome.source.table]), ("*",)))
     of_teams = options["totals"] in TEAM_SCORES
     make = {"pairs": _pairs, "totals": _totals, "records": _team_records if of_teams else _records,
             "scores": _scores, "choices": _choices}  # fmt: skip
@@ -189,8 +198,13 @@ def _filled(engine: Engine, table: Table, view: str, options: Options) -> tuple[
     blanks = 0 if blank is None else _count(engine, shape_queries.count(engine.name(view), blank))
     if not blanks or options["blanks"] == "refuse":
         return view, []
-    rows = f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {columns[-1]} and "
-    return view, [f"{rows}{'was' if blanks == 1 else 'were'} skipped; {said(blanks='refuse')} refuses such rows"]
+    marks = _count(engine, shape_queries.count(engine.name(view), shape_queries.IS_MARK)) if "utility" in columns else 0
+    written = f" ({marks:,} of them {'says' if marks == 1 else 'say'} n/a, - or the like)" if marks else ""
+    lack = (
+        f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {columns[-1]}{written}"
+    )
+    skipped = f"{'was' if blanks == 1 else 'were'} skipped"
+    return view, [f"{lack} and {skipped}; {said(blanks='refuse')} refuses such rows"]
 
 
 def _pairs(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
@@ -237,12 +251,38 @@ def _records(engine: Engine, table: Table, view: str, options: Options) -> list[
     return notes
 
 
-def _with_members(engine: Engine, table: Table, views: Mapping[str, str]) -> dict[str, str]:
-    """Return a view with a row for each member that a cell lists."""
+def _with_members(
+    engine: Engine, table: Table, views: Mapping[str, str], signs: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return a view with a row for each member that a cell lists, and what to tell of cells that may list more."""
     name = views[table.source.table]
-    listed = shape_queries.with_members(engine.name(name), engine.listed("members"))
+    listed = shape_queries.with_members(engine.name(name), engine.listed("members", separator_pattern(signs)))
     engine.view(f"listed_{name}", listed)
-    return {table.source.table: f"listed_{name}"}
+    others = [sign for sign in SEPARATORS if sign not in signs]
+    found = engine.rows(shape_queries.some_names(engine.name(f"listed_{name}"), separator_pattern(others)))
+    return {table.source.table: f"listed_{name}"}, _unsplit(engine, f"listed_{name}", found, signs)
+
+
+def _unsplit(engine: Engine, view: str, found: Sequence[Mapping[str, Any]], signs: Sequence[str]) -> list[str]:
+    """Return what to tell of names that may be several: of teams of one, and of those whose parts are people too."""
+    if not found:
+        return []
+    agents = engine.table(queries.distinct_names([(engine.name(view), "agent")]))["name"].to_pylist()
+    people = set(map(names.plain, agents))
+    doubtful, missing = [], set[str]()
+    for row in found:
+        inside = [sign for sign in SEPARATORS if len(names_listed(row["agent"], [sign])) > 1]
+        if row["alone"] or all(names.plain(part) in people for part in names_listed(row["agent"], inside)):
+            doubtful.append(row["agent"])
+            missing |= set(inside)
+    if not doubtful:
+        return []
+    rest = len(doubtful) - names.LISTED
+    shown = ", ".join(map(repr, doubtful[: names.LISTED])) + (f" and {rest:,} more" if rest > 0 else "")
+    taken = "is taken for one person" if len(doubtful) == 1 else "are taken for one person each"
+    wanted = worded_separators([*signs, *(sign for sign in SEPARATORS if sign in missing)])
+    told = f"{shown} {taken}; if there are several, say what stands between names: {said(separators=wanted)}"
+    return [told]
 
 
 def _team_records(engine: Engine, table: Table, view: str, options: Options) -> list[str]:

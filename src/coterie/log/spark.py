@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
-from coterie.files import naming, parse_json
+from coterie.files import WINDOWS, naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, LISTED, Engine, utility_expression
+from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
@@ -55,6 +55,7 @@ class SparkEngine(Engine):
         super().__init__()
         self._session = local_session(threads) if session is None else session
         self._views: set[str] = set()
+        self._csv_sources: list[Source] = []
         self._kept: list[Any] = []
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
@@ -101,7 +102,7 @@ class SparkEngine(Engine):
 
     def _first(self, path: str, **options: Any) -> str:
         """Return the first line of a text, or all of it; empty where there is none."""
-        with _explained():
+        with self._explained():
             row = self._session.read.text(path, **options).first()
         return "" if row is None else str(row[0])
 
@@ -118,7 +119,9 @@ class SparkEngine(Engine):
             return dict.fromkeys(source.dialect.header, "string")
         # Spark's plain timestamp is an instant, shown in the session's time zone.
         zoned = {"timestamp": "timestamp with time zone", "timestamp_ltz": "timestamp with time zone"}
-        kinds = {name: str(kind).lower() for name, kind in self._raw(source).dtypes}
+        described = self._raw(source).dtypes
+        tables.refuse_twins([name for name, _ in described], source.shown)
+        kinds = {name: str(kind).lower() for name, kind in described}
         return {name: zoned.get(kind, kind) for name, kind in kinds.items()}
 
     def _raw(self, source: Source) -> Any:
@@ -139,8 +142,9 @@ class SparkEngine(Engine):
         else:
             if source.dialect.skip:
                 raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
-            if source.dialect.encoding == tables.WINDOWS:
+            if source.dialect.encoding == WINDOWS:
                 self.notes.append(AS_WINDOWS.format(file=source.shown))
+            self._csv_sources.append(source)
             frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
         chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
@@ -153,7 +157,7 @@ class SparkEngine(Engine):
         chosen += ["_metadata.row_index AS row_index", "_metadata.file_name AS file_name"] if is_parquet else [
             "monotonically_increasing_id() AS row_index", "'' AS file_name"
         ]  # fmt: skip
-        with _explained():
+        with self._explained():
             self._name(source.table, frame.selectExpr(*chosen))
 
     def _csv(self, path: str, dialect: Dialect) -> Any:
@@ -166,14 +170,14 @@ class SparkEngine(Engine):
         return self._session.read.schema(header).options(**options).csv(path)
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
-        with _explained():
+        with self._explained():
             frame = self._session.sql(query)
             if stored:
                 self._kept.append(frame.persist())
             self._name(view, frame)
 
     def lookup(self, view: str, table: pa.Table) -> None:
-        with _explained():
+        with self._explained():
             self._name(view, self._session.createDataFrame(table))
 
     def _name(self, view: str, frame: Any) -> None:
@@ -181,27 +185,47 @@ class SparkEngine(Engine):
         self._views.add(self.name(view))
 
     def table(self, query: str) -> pa.Table:
-        with _explained():
+        with self._explained():
             return self._session.sql(query).toArrow()
 
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         # Each batch travels as one value, so that the driver holds one partition at a time.
-        with _explained():
+        with self._explained():
             packed = self._session.sql(query).mapInArrow(partial(_packed, BATCH_ROWS), "batch BINARY")
             rows = packed.toLocalIterator()
         while True:
-            with _explained():
+            with self._explained():
                 row = next(rows, None)
             if row is None:
                 return
             with pa.ipc.open_stream(bytes(row.batch)) as reader:
                 yield from reader
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn failures of Spark into ours."""
+        try:
+            yield
+        except CoterieError:
+            raise
+        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
+            if "MALFORMED" in str(problem):
+                raise InputError(self._ragged()) from None
+            raise CoterieError(f"Spark failed ({_reason(problem)})") from None
+
+    def _ragged(self) -> str:
+        """Word a row with more or fewer cells than the header, which Spark does not say the place of."""
+        for source in self._csv_sources:
+            if source.dialect is not None and (found := tables.first_ragged(source.files[0], source.dialect)):
+                return f"{source.shown}: {found}"
+        shown = " or ".join(source.shown for source in self._csv_sources)
+        return f"{shown}: a row has more or fewer cells than the header"
+
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"xxhash64({', '.join(columns)})"
 
-    def listed(self, column: str) -> str:
-        return f"explode(split({column}, '{LISTED}'))"
+    def listed(self, column: str, pattern: str) -> str:
+        return f"explode(split({column}, '{pattern}'))"
 
 
 def _address(path: str) -> str:
@@ -219,19 +243,6 @@ def _release(session: Any, views: set[str], kept: list[Any]) -> None:
             session.catalog.dropTempView(view)
         for frame in kept:
             frame.unpersist()
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn failures of Spark into ours."""
-    try:
-        yield
-    except CoterieError:
-        raise
-    except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
-        if "MALFORMED" in str(problem):
-            raise InputError("a row of a CSV table has more or fewer cells than the header") from None
-        raise CoterieError(f"Spark failed ({_reason(problem)})") from None
 
 
 def _is_table(name: str, table: str) -> bool:

@@ -2,7 +2,8 @@
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -12,6 +13,7 @@ from typing import Any
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
+from coterie.game import tables
 from coterie.log import shape_queries
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
@@ -20,6 +22,7 @@ from coterie.log.names import spellings
 from coterie.log.options import FORMAT, call_options
 from coterie.log.scales import likely_scale
 from coterie.log.tables import Source
+from coterie.spreadsheets import Workbook
 from coterie.words import counted, number, percent, said
 
 QUESTIONS: dict[str, str] = {
@@ -28,13 +31,15 @@ QUESTIONS: dict[str, str] = {
     "agent": "Which column says who (who rates, or who got it)?",
     "partner": "Which column says with whom (who is rated)?",
     "members": "Which column lists the members of a team?",
+    "separators": "What stands between their names in a cell (signs and words, with blanks between them)?",
     "utility": "Which column says how good it was?",
     "choice": "Which column says what was chosen?",
     "symmetric": "Do both of a pair get the same?",
-    "totals": "What is the number in a row?",
+    "totals": "What is the number in a row? Of a person, the sum over teammates (sum) or their average (team-averages);"
+    " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
-    "pool_coalitions": "Are team labels interchangeable (they mean nothing)?",
+    "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 (a pair then gets the same in any of them)?",
     "clean_names": "Are names the same that differ in case or spaces only?",
 }
 """What is asked about each thing that is guessed."""
@@ -47,8 +52,8 @@ SHAPES = {
 }
 """What a table seems to be, in words."""
 
-FEW_TEAMS = 3
-"""In fewer teams of several, the same number for all members may be chance."""
+FEW_TEAMS, MANY_TEAMS = 3, 10
+"""In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
 
 _LABEL = re.compile(
     r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
@@ -142,9 +147,11 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         raise InputError(
             f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
         )
-    source = sources[0]
-    rows, columns = look(engine, source)
     fixed: Mapping[str, str] = said_so.get("columns", {})
+    source, rows, columns = next(
+        (one for one in _sheets(engine, path, sources[0]) if guess_parts(one[2], fixed)[1]),
+        None,
+    ) or (sources[0], *look(engine, sources[0]))
     with naming(path):
         _refuse_unknown(columns, fixed)
         shape, parts = guess_parts(columns, fixed)
@@ -155,6 +162,15 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     return Guess(
         path, source.sheet if source.note else said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers)
     )
+
+
+def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source, int, list[Column]]]:
+    """Yield a table, and, if it is one of several sheets and nobody said which, the others."""
+    yield first, *look(engine, first)
+    for sheet in Workbook.open(path).sheets[1:] if first.note else ():
+        with suppress(InputError):  # an empty one
+            other = engine.find_log(str(path), sheet)[0][0]
+            yield replace(other, note=first.note), *look(engine, other)
 
 
 def _refuse_unknown(columns: list[Column], fixed: Mapping[str, str]) -> None:
@@ -187,7 +203,8 @@ class _Answers:
 
     def all(self) -> list[Answer]:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
-        found = [guess() for guess in (self._clean, own, self._pooled) if guess is not None]
+        listed = self._separators if self.shape == "listed scores" else None
+        found = [guess() for guess in (listed, self._clean, own, self._pooled) if guess is not None]
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         return [self._said(one) for one in (*found, *scale)]
 
@@ -211,8 +228,15 @@ class _Answers:
         """The same with a row for each member."""
         if self.shape != "listed scores":
             return self._written
-        self.engine.view("guessed_members", shape_queries.with_members(self._written, self.engine.listed("members")))
+        pattern = tables.separator_pattern(self._said(self._separators()).value.split())
+        listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
+        self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
+
+    def _separators(self) -> Answer:
+        found = self._column("members").separators
+        signs = found.signs or tables.USUAL
+        return Answer("separators", tables.worded_separators(signs), tables.about_separators(found))
 
     def _clean(self) -> Answer:
         roles = ["agent", "partner", "coalition"] if self.shape == "pairs" else ["agent", "coalition"]
@@ -241,21 +265,37 @@ class _Answers:
         if not named:
             raise InputError(f"the column {self._column('coalition').name!r} is empty, expected teams")
         first = min(row["coalition"] for row in named)
-        once = sum(row["samples"] == 1 for row in named)
+        back = sorted(row["coalition"] for row in named if row["samples"] > 1)
+        once, labels = len(named) - len(back), counted(len(named), "label")
         generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
         if self._column("sample").distinct > 1 and once > 0.8 * len(named):
-            return Answer("pool_coalitions", True, f"{once:,} of {counted(len(named), 'label')} occur once only")
+            return Answer("pool_coalitions", True, f"{once:,} of {labels} occur once only")
         if generic == len(named):
             return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
-        return Answer("pool_coalitions", False, f"labels have names and come back, such as {first!r}")
+        if not back:
+            return Answer(
+                "pool_coalitions", False, f"labels have names, such as {first!r}, but there is one round only"
+            )
+        told = (
+            "labels have names and come back"
+            if not once
+            else f"{len(back):,} of {labels} {'comes' if len(back) == 1 else 'come'} back"
+        )
+        return Answer("pool_coalitions", False, f"{told}, such as {back[0]!r}")
+
+    @cached_property
+    def _shared(self) -> tuple[int, int, int]:
+        """In how many teams of several the number is the same for all, in how many rows, and in how many it is not."""
+        row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
+        return int(row["same"]), int(row["same_rows"]), int(row["different"])
 
     @cached_property
     def _of_teams(self) -> bool:
         """Whether a number is the score of a team: it is the same for all its members, in all teams."""
         if self.shape == "listed scores":
             return True
-        row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
-        return int(row["same"]) >= FEW_TEAMS and not row["different"]
+        same, _, different = self._shared
+        return same >= FEW_TEAMS and not different
 
     @cached_property
     def _by_terms(self) -> dict[int, dict[float, int]]:
@@ -272,12 +312,22 @@ class _Answers:
     def _totals(self) -> Answer:
         whole, average = ("team-scores", "team-score-averages") if self._of_teams else ("sum", "team-averages")
         noun = "pair" if self._of_teams else "teammate"
-        about = "it is the same for all of a team, and " if self._of_teams else "it "
+        about = "it "
+        if self._of_teams and self.shape != "listed scores":
+            same, rows, _ = self._shared
+            only = "only " if same < MANY_TEAMS else ""
+            about = f"it is the same for all members in each of {only}{same:,} teams ({rows:,} rows), and "
         largest = {terms: max(map(abs, times)) for terms, times in self._by_terms.items()}
         few, many = min(largest), max(largest)
         if few == many:
-            return Answer("totals", whole, f"teams have one size: it is taken for the sum over {noun}s")
-        shown = f"up to {number(largest[few])} with {counted(few, noun)}, {number(largest[many])} with {many}"
+            begins = "" if about == "it " else about
+            return Answer("totals", whole, f"{begins}teams have one size: it is taken for the sum over {noun}s")
+        unit = "team" if self._of_teams else "row"
+        often = {terms: counted(sum(self._by_terms[terms].values()), unit) for terms in (few, many)}
+        shown = (
+            f"up to {number(largest[few])} with {counted(few, noun)} ({often[few]}), "
+            f"{number(largest[many])} with {many} ({often[many]})"
+        )
         if largest[many] > (1 + many / few) / 2 * largest[few]:
             return Answer("totals", whole, f"{about}grows with the size of teams: {shown}")
         return Answer("totals", average, f"{about}does not grow with the size of teams: {shown}")

@@ -4,9 +4,10 @@ Tables may also be data frames: pandas, Polars, Arrow, and whatever else speaks 
 """
 
 import codecs
+import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.errors import InputError
-from coterie.files import read_json, split_header, told_apart
+from coterie.files import WINDOWS, is_unfinished, naming, read_json, split_header, told_apart
 from coterie.log import schema
 from coterie.log.options import Options, file_options
-from coterie.log.spreadsheets import SPREADSHEETS, Workbook
+from coterie.spreadsheets import SPREADSHEETS, Workbook
 from coterie.words import said
 
 PARQUET = (".parquet", ".pq")
@@ -29,8 +30,11 @@ SUFFIXES = {
 }
 FORMS = ".csv, .xlsx, .parquet or a folder of .parquet parts"
 
-WINDOWS = "cp1252"
-"""What text that is not UTF-8 is taken for: Excel in Western Europe and America saves CSV so."""
+MOST_COUNTED = 1_000_000
+"""Up to so many rows, lines of a CSV file are counted again to tell the number of one."""
+
+LONGEST_HEADER = 1 << 16
+"""How many characters the header of a CSV table may have."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,18 @@ class Source:
     note: str = ""
     """What a reader of results should know about how it was found."""
 
-    @property
-    def has_header(self) -> bool:
-        """Whether rows are counted below a header."""
-        return self.dialect is not None or self.sheet is not None
+    above: int = 0
+    """How many rows of a spreadsheet are above the first row of the frame, its header included."""
+
+    def row_numbers(self, places: Sequence[int]) -> tuple[int, ...]:
+        """Return the numbers that a spreadsheet shows at some rows, given their places from 0, in order.
+
+        A header is row 1 there, unless there is something above it. Parquet files and data frames have none: their
+        first row is row 1.
+        """
+        if self.dialect is None:
+            return tuple(place + 1 + self.above for place in places)
+        return _numbers_in_csv(self.files[0], self.dialect, places)
 
     @property
     def has_decimal_comma(self) -> bool:
@@ -81,10 +93,16 @@ class Source:
 
 def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as problem:  # a name too long
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
+    if not is_there:
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
         return _file_sources(path, sheet), {}
+    if is_unfinished(path):
+        raise InputError(f"{path}: was being written when that was cut short, or still is; write it again")
     described = path / "log.json"
     declared = file_options(read_json(described), str(described)) if described.exists() else {}
     sheet = sheet or declared.get("sheet")
@@ -165,7 +183,8 @@ def _sheet_source(table: str, workbook: Workbook, sheet: str | None) -> Source:
     if sheet is None and others:
         note = f"{workbook.path}: the sheet {name!r} was read, of {others + 1}; {said('sheet')} says which"
     shown = f"{workbook.path}, sheet {name!r}" if others else str(workbook.path)
-    return Source(table, shown, frame=workbook.read(name), sheet=name, note=note)
+    read = workbook.read(name)
+    return Source(table, shown, frame=read.table(), sheet=name, note=note, above=read.above)
 
 
 def _source(table: str, path: Path, sheet: str | None = None) -> Source:
@@ -189,7 +208,7 @@ def _first_line(path: Path) -> tuple[str, int, str]:
         with path.open("rb") as raw:
             first = raw.read(2)
         for encoding in ["utf-16"] if first in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else ["utf-8-sig", WINDOWS]:
-            with suppress(UnicodeError), path.open(encoding=encoding, newline="") as file:
+            with suppress(UnicodeDecodeError), naming(path), path.open(encoding=encoding, newline="") as file:
                 return *_record(file), encoding.removesuffix("-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
@@ -202,11 +221,15 @@ def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
     Those may be blank, or say `sep=;` as spreadsheets do.
     """
     text, skipped = "", 0
-    for line in file:
+    while line := file.readline(LONGEST_HEADER):
         if not text and (not line.strip() or re.fullmatch("sep=.", line.strip(), re.IGNORECASE)):
             skipped += 1
             continue
         text += line
+        if len(text) >= LONGEST_HEADER:
+            raise InputError(
+                f"the header does not end within {LONGEST_HEADER:,} characters; is a quote opened and never closed?"
+            )
         if text.count('"') % 2 == 0:
             break
     return text, skipped
@@ -219,6 +242,54 @@ def csv_dialect(header: str, shown: str) -> Dialect:
         raise InputError(f"{shown}: is empty, expected a header and rows")
     separator, cells = split_header(header)
     return Dialect(separator, tuple(told_apart(cells)))
+
+
+def _records(path: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file, header first, and their numbers in a spreadsheet.
+
+    There, too, lines that are blank have numbers, cells may go over several lines, and `sep=;` is not shown.
+    """
+    with Path(path).open(encoding=dialect.encoding, errors="replace", newline="") as file:
+        number = 0
+        for cells in csv.reader(file, delimiter=dialect.separator):
+            if number == 0 and cells and re.fullmatch("\ufeff?sep=.?", dialect.separator.join(cells), re.IGNORECASE):
+                continue
+            number += 1
+            if cells:
+                yield number, cells
+
+
+def _numbers_in_csv(path: str, dialect: Dialect, places: Sequence[int]) -> tuple[int, ...]:
+    found = {}
+    if places[-1] < MOST_COUNTED:
+        with suppress(OSError, csv.Error):
+            wanted = set(places)
+            for place, (number, _) in enumerate(_records(path, dialect), start=-1):
+                if place in wanted:
+                    found[place] = number
+                if place == places[-1]:
+                    break
+    return tuple(found.get(place, place + 2) for place in places)
+
+
+def first_ragged(path: str, dialect: Dialect) -> str | None:
+    """Word the first row of a CSV file that has another number of cells than the header; None where it cannot tell."""
+    expected, last = len(dialect.header), None
+    with suppress(OSError, csv.Error):
+        for number, cells in _records(path, dialect):
+            if len(cells) == expected:
+                continue
+            found = too_many_cells(len(cells), expected, number)
+            if len(cells) != expected + 1 or cells[-1]:
+                return found
+            last = last or found  # an empty cell at the end says nothing to most readers
+    return last
+
+
+def too_many_cells(found: int | None, expected: int, row: int | None) -> str:
+    """Word a row that has another number of cells than the header."""
+    where = "a row" if row is None else f"row {row}"
+    return f"{where} has {found or 'another number of'} cells, expected {expected} as in the header"
 
 
 def _arrow_table(frame: Any, table: str) -> Any:
@@ -234,12 +305,22 @@ def _arrow_table(frame: Any, table: str) -> Any:
         reason = str(problem).splitlines()[0]
         raise InputError(f"{table}: cannot be read as a table with one type per column ({reason})") from None
     names = [str(name) for name in converted.column_names]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{table}: the column {name!r} occurs twice; rename one")
+    refuse_twins(names, table)
     # Categories become plain text, and views of strings plain strings, which every engine reads.
     columns = [_plain(column) for column in converted.columns]
     return pa.table(columns, names=names)
+
+
+def refuse_twins(names: Iterable[str], shown: str) -> None:
+    """Refuse columns whose names differ in case only, if at all: engines would take either for the other."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.get(name.lower())
+        if other == name:
+            raise InputError(f"{shown}: the column {name!r} occurs twice; rename one")
+        if other is not None:
+            raise InputError(f"{shown}: {other!r} and {name!r} differ in case only; rename one")
+        known[name.lower()] = name
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -22,12 +22,15 @@ from coterie.learn.explanation import Explanation
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     GLOSSARY,
+    NOTHING_SURE,
+    by_averages,
     expected_worth,
     glossary,
+    is_known,
     kind_of_proof,
     likely,
+    per_whom,
     recommendation,
-    some,
     vacuous,
     what_would_help,
     who_stays,
@@ -35,7 +38,7 @@ from coterie.learn.summary import (
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.statistics.statistics import Statistics
-from coterie.words import counted, interval, number, percent, signed
+from coterie.words import counted, interval, number, percent, signed, some
 
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""
@@ -155,6 +158,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
         "has_today": result.today is not None,
+        "changes": () if result.today is None else result.today.changes,
         "people": list(_people(result)),
         "options": _options(result, starts),
         "known": usable,
@@ -183,23 +187,22 @@ def _cautions(result: Result) -> Iterator[str]:
     if result.is_vacuous:
         yield vacuous(result)
     if result.says_nothing:
-        yield "There are too few data to certify anything: take these teams as a best guess."
+        yield NOTHING_SURE
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
     """Yield the few numbers that matter most."""
     unit = f" {result.unit}" if result.unit else ""
     if result.today is not None:
-        low, high = result.today.range
-        changed = counted(result.today.moves, "person changes", "people change")
+        moves, likely_range = result.today.moves, " to ".join(map(signed, result.today.range))
         yield {
             "amount": f"{signed(result.today.expected_improvement)}{unit}",
-            "about": f"expected per person against today ({signed(low)} to {signed(high)} with 80 % probability); "
-            f"{changed} something"
-            if result.today.moves
+            "about": f"expected {per_whom(result)} against today ({likely_range} with 80 % probability); "
+            f"{counted(moves, 'person changes', 'people change')} something"
+            if moves
             else "expected against today: nobody moves",
         }
-    elif result.options:
+    if result.options and (result.today is None or not result.today.moves):
         worth, _, _ = expected_worth(result).partition(" (")
         amount, _, about = worth.partition(" per ")
         yield {"amount": amount, "about": f"expected per {about}"}
@@ -213,13 +216,20 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
         return
     most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
     if result.says_nothing:
-        yield {"amount": "not yet", "about": f"can anything be promised: at most {most} by moving ({sure} sure)"}
+        yield {
+            "amount": "too few data",
+            "about": f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving"
+            if np.isfinite(gap)
+            else "to promise anything",
+        }
     else:
         yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
 
 
 def _promises(result: Result) -> list[str]:
     said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result))
+    if result.says_nothing:
+        said = (by_averages(result), likely(result), "", "")
     return [text for text in said if text]
 
 
@@ -280,6 +290,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
     strategy, sure = result.strategy, set(result.certificate.surely_stay)
     ends = {agent: one.ends for agent, one in result.explanations.items()}
     scale = Scale([low for low, _ in ends.values()], [high for _, high in ends.values()])
+    changes = {} if result.today is None else {one.agent: one for one in result.today.changes}
     for i, agent in enumerate(strategy.agents):
         one = result.explanations.get(agent)
         low, high = ends.get(agent, (np.nan, np.nan))
@@ -290,6 +301,8 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "name": agent,
             "teams": taken,
             "today": None if result.today is None else list(result.today.strategy.actions[agent]),
+            "change": changes.get(agent),
+            "known": is_known(result, agent),
             "value": value,
             "low": low,
             "high": high,

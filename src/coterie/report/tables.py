@@ -14,7 +14,7 @@ from typing import Any
 from coterie.files import defused, is_formula
 from coterie.learn.result import Result
 from coterie.learn.summary import against_today, kind_of_proof, people_rows, recommendation, who_stays
-from coterie.words import signed
+from coterie.words import UNKNOWN, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
@@ -62,6 +62,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         *(("warning", text) for text in result.warnings),
         *(("taken for granted", text) for text in result.certificate.assumes),
         ("version", f"coterie {result.version}"),
+        ("seed", "" if result.seed is None else str(result.seed)),
         ("log", result.data.log_sha256 or ""),
     ]
     return [[name, text] for name, text in said if text]
@@ -97,7 +98,9 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
 def _fill(sheet: Any, rows: Sequence[Sequence[Any]], styles: dict[str, Any], *, wraps: bool) -> None:
     for y, row in enumerate(rows):
         for x, cell in enumerate(row):
-            if isinstance(cell, str):
+            if cell is None:
+                sheet.write_string(y, x, UNKNOWN, styles["text"])
+            elif isinstance(cell, str):
                 kind = "head" if y == 0 else "long" if wraps and x == 1 else "text"
                 style = styles[f"{kind} marked" if is_formula(cell) else kind]
                 sheet.write_string(y, x, cell[:LONGEST], style)

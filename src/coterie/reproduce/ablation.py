@@ -12,11 +12,12 @@
 10. *auto*: what `coterie learn` does: step 9 with most of delta, profiles that look stable certified in the
     manner of step 7 with the rest, and the choice between them by certificate and by the gap to expect
 
-Steps 3 to 5 certify the strategy of step 2. Steps 6 to 10 each search for a profile of their own.
+Steps 3 to 5 certify the strategy of step 2. Steps 6 to 10 each search for a profile of their own. The first and the
+last are methods like others (`coterie.reproduce.methods`); those between are made here.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,23 +32,12 @@ from coterie.certificates.widths import box_rooms
 from coterie.estimate.confidence import hoeffding
 from coterie.game.strategy import Strategy
 from coterie.learn.auto import recommend
+from coterie.reproduce.methods import Outcome
 from coterie.solve.control import Control
 from coterie.solve.objective import PairedObjective
-from coterie.solve.paper_scheme import Samples, paper
+from coterie.solve.paper_scheme import paper
 from coterie.solve.pure import pure
 from coterie.statistics.statistics import Statistics
-
-DRAWS = Samples(100, 100)
-"""As the paper's text says."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one method found in one log."""
-
-    certificate: float
-    strategy: Strategy
-    sweeps: int
 
 
 def unclipped_rooms(evidence: PairEvidence, strategy: Strategy, delta: float) -> tuple[FloatArray, FloatArray]:
@@ -62,15 +52,11 @@ def unclipped_rooms(evidence: PairEvidence, strategy: Strategy, delta: float) ->
 
 
 def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[str, Outcome]]:
-    """Yield every step's name and outcome, from a semi-bandit log that ignores sizes."""
+    """Yield the name and outcome of steps 2 to 9, from a semi-bandit log that ignores sizes."""
     spaces, setting = statistics.setting.actions, statistics.setting
     names: Any = {"agents": setting.agents, "coalitions": setting.coalitions}
     evidence = evidence_from(statistics.whole)
     assert isinstance(evidence, PairEvidence)
-    drawn = paper(evidence, spaces, delta, Control(seed), samples=DRAWS, **names)
-    assert drawn.drawn is not None
-    yield "monte carlo", Outcome(max(drawn.drawn, 0.0), drawn.strategy, drawn.sweeps)
-
     exact = paper(evidence, spaces, delta, Control(seed), **names)
     yield "exact", Outcome(exact.certificate, exact.strategy, exact.sweeps)
 
@@ -96,8 +82,6 @@ def ablation(statistics: Statistics, delta: float, seed: int) -> Iterator[tuple[
     for name, width in (("held out", "hoeffding"), ("variance", "both")):
         held = recommend(statistics, delta, Control(seed), certificate="holdout", form=width)  # type: ignore[arg-type]
         yield name, Outcome(held.certificate.gap, held.strategy, held.solution.sweeps)
-    auto = recommend(statistics, delta, Control(seed))
-    yield "auto", Outcome(auto.certificate.gap, auto.strategy, auto.solution.sweeps)
 
 
 def without_variance(evidence: PairEvidence) -> PairEvidence:

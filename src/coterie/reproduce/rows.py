@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from coterie import __version__
 from coterie.errors import InputError
 from coterie.files import naming, parse_csv, read_text, whole_file
 
@@ -48,9 +49,9 @@ def write_rows(path: Path, figure: str, rows: Iterable[tuple[str, Row]]) -> None
     """Write the rows of a figure, each with the name of its panel."""
     text = io.StringIO(newline="")
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(["figure", "panel", *COLUMNS])
+    out.writerow(["figure", "panel", *COLUMNS, "version"])
     for panel, row in rows:
-        out.writerow([figure, panel, *(_short(value) for value in asdict(row).values())])
+        out.writerow([figure, panel, *(_short(value) for value in asdict(row).values()), __version__])
     with whole_file(path) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")
 

@@ -3,23 +3,43 @@
 import json
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict
-from multiprocessing import get_context
+from dataclasses import asdict, replace
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
 
-from coterie import __version__
-from coterie.errors import InputError
+from coterie import __version__, checks
+from coterie.errors import CoterieError, InputError
 from coterie.files import read_json, to_json, whole_file
-from coterie.reproduce.cells import run_cell
-from coterie.reproduce.experiments import QUICK, Cell, Figure
+from coterie.reproduce.cells import Source
+from coterie.reproduce.experiments import QUICK, STEPS, Cell, Figure, Panel, seeds_of
+from coterie.reproduce.methods import METHODS, Method
+from coterie.reproduce.own import Own
 from coterie.reproduce.rows import Row, write_rows
 from coterie.reproduce.summary import Summary, summarise
+from coterie.simulate.models import MODELS
+from coterie.simulate.policies import AROUND_PROFILE, POLICIES
+from coterie.words import said
 
 KEPT = "cells"
 """The folder of finished cells, within the folder of results."""
+
+NO_MODULE = (
+    "Methods or games of your own are in no module that other processes can import (functions of a notebook, lambdas, "
+    "functions within functions): everything is computed in this process. In a module they use all cores; {} says that "
+    "one is enough."
+)
+
+WORKER_ENDED = (
+    "a process ended before it was done: its memory ran out, or it runs a script that calls this at its top, which "
+    'belongs below `if __name__ == "__main__":`; what is finished is kept, and {} needs no other processes'
+)
 
 Advance = Callable[[int, int], None]
 """Called with the number of finished cells and of all cells."""
@@ -29,32 +49,60 @@ def reproduce(
     figures: Sequence[Figure],
     folder: Path,
     *,
+    seeds: int | Sequence[int] | None = None,
+    methods: Mapping[str, Method] | None = None,
+    games: Mapping[str, Source] | None = None,
     workers: int | None = None,
     advance: Advance | None = None,
     pictures: bool = True,
 ) -> Summary:
     """Compute what is missing, and write a picture and a table per figure, and the summary of all.
 
+    Everything is checked before anything is computed: figures that could not be made are refused at once.
+
     Parameters
     ----------
     figures
-        See `coterie.reproduce.experiments`.
+        See `coterie.reproduce.experiments`: by name (`figures`), or of your own.
     folder
-        Where everything goes. Cells that are there already are not computed again.
+        Where everything goes. Cells that are there already are not computed again, unless a method or games of your
+        own have changed that they are made with: their code, and what that uses of its module. Remove its folder
+        `cells` after changing what they import.
+    seeds
+        How many games each point is a mean over, or their seeds; by default what each figure says.
+    methods
+        Methods of your own by name, which figures may then have: functions of a `coterie.reproduce.methods.Task` that
+        return a `Strategy`, or an `Outcome` with a certificate of their own.
+    games
+        Games of your own by name, which panels may then have as their model: functions of a `Cell` that return a
+        `coterie.simulate.Simulation`, drawn from the cell's seed.
     workers
-        How many processes, by default one per core; 1 computes in this process.
+        How many processes, by default one per core; 1 computes in this process. Methods and games of your own go to
+        other processes by name, so they must be functions of a module that can be imported; with those of a
+        notebook, lambdas and functions within functions everything is computed in this process, and a warning says so.
     advance
         Called as cells are finished.
     pictures
         False leaves pictures out, which need matplotlib.
     """
+    folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder")
+    own = Own(methods or {}, games or {})
+    if seeds is not None:
+        figures = [replace(figure, seeds=seeds_of(seeds, said("seeds"))) for figure in figures]
+    refuse_what_cannot_be_made(figures, own)
+    if workers is not None:
+        checks.whole(workers, said("workers"), 1)
+    if workers != 1 and not own.travels:
+        warnings.warn(NO_MODULE.format(said(workers=1)), stacklevel=2)
+        workers = 1
     if pictures:
         from coterie.reproduce.draw import draw, require_matplotlib
 
         require_matplotlib()
-    found = run_cells((cell for figure in figures for _, cell in figure.cells), folder / KEPT, workers, advance)
+    cells = (cell for figure in figures for _, cell in figure.cells)
+    found = run_cells(cells, folder / KEPT, workers, advance, own)
     tables: dict[str, list[tuple[str, Row]]] = {}
     for figure in figures:
         rows = [(panel.name, row) for panel, cell in figure.cells for row in found[cell]]
@@ -65,10 +113,70 @@ def reproduce(
     summary = summarise(tables)
     _write(
         folder / "summary.json",
-        to_json({"quick": all(one is QUICK.get(one.name) for one in figures), **summary.to_json()}),
+        to_json(
+            {
+                "version": __version__,
+                "seeds": {figure.name: list(figure.games) for figure in figures},
+                "methods": {figure.name: list(figure.methods) for figure in figures},
+                "quick": all(_is_quick(figure) for figure in figures),
+                **summary.to_json(),
+            }
+        ),
     )
     summary.write_csv(folder / "summary.csv")
     return summary
+
+
+def _is_quick(figure: Figure) -> bool:
+    planned = QUICK.get(figure.name)
+    return planned is not None and (planned.panels, planned.samples) == (figure.panels, figure.samples)
+
+
+def refuse_what_cannot_be_made(figures: Sequence[Figure], own: Own) -> None:
+    """Refuse figures that would fail after hours: unknown methods, models and policies, games that none has."""
+    if not figures:
+        raise InputError("figures: there are none; `coterie.reproduce.figures([])` has all of the paper's")
+    for what, brought, known in (
+        ("method", own.methods, (*METHODS, *STEPS)),
+        ("games", own.sources, MODELS),
+    ):
+        for name, given in brought.items():
+            if name in known:
+                raise InputError(f"{what} {name!r}: the name is taken; take another")
+            if not callable(given):
+                raise InputError(f"{what} {name!r}: expected a function, got {checks.shown(given)}")
+    names = [figure.name for figure in figures]
+    if len(set(names)) < len(names):
+        raise InputError(f"figures: two have the same name, {next(name for name in names if names.count(name) > 1)!r}")
+    for figure in figures:
+        _refuse(figure, own)
+
+
+def _refuse(figure: Figure, own: Own) -> None:
+    where = f"figure {figure.name!r}"
+    if figure.name in {KEPT, "summary"}:
+        raise InputError(f"{where}: the name becomes that of files, and this one is taken; take another")
+    for method in figure.tabled:
+        checks.index_of(method, (*METHODS, *STEPS, *own.methods), f"method in {where}")
+    for panel in figure.panels:
+        _refuse_panel(panel, f"{where}, panel {panel.name!r}", figure, own)
+
+
+def _refuse_panel(panel: Panel, where: str, figure: Figure, own: Own) -> None:
+    checks.index_of(panel.model, (*MODELS, *own.sources), f"model in {where}")
+    if panel.model not in own.sources:  # those may have any policy and any actions
+        # Other policies explore around a profile, which a drawn game does not have.
+        policies = tuple(name for name in POLICIES if name not in AROUND_PROFILE)
+        checks.index_of(panel.policy, policies, f"policy in {where}")
+        for _, k in panel.curves:
+            if panel.model.startswith("mixed-effects"):
+                if k != 5 or panel.actions != 3:
+                    raise InputError(f"{where}: the model {panel.model} has 5 coalitions and 3 actions")
+            elif panel.actions > 2**k - 1:
+                raise InputError(f"{where}: {k} coalitions have {2**k - 1} non-empty sets, not {panel.actions}")
+    plain = panel.feedback == "semi-bandit" and panel.model in {"uniform", *(m for m in MODELS if m[:8] == "gaussian")}
+    if set(figure.tabled) & set(STEPS) and not plain:
+        raise InputError(f"{where}: the steps from the paper's certificate to ours are for pairs and without sizes")
 
 
 def _write(path: Path, text: str) -> None:
@@ -77,44 +185,59 @@ def _write(path: Path, text: str) -> None:
 
 
 def run_cells(
-    cells: Iterable[Cell], folder: Path, workers: int | None = None, advance: Advance | None = None
+    cells: Iterable[Cell],
+    folder: Path,
+    workers: int | None = None,
+    advance: Advance | None = None,
+    own: Own | None = None,
 ) -> dict[Cell, list[Row]]:
     """Return the rows of every cell, reading those that were finished before."""
-    wanted = list(dict.fromkeys(cells))
+    wanted, own = list(dict.fromkeys(cells)), own or Own()
     found: dict[Cell, list[Row]] = {}
+    behind = {cell: own.behind(cell) for cell in wanted}
     for cell in wanted:
-        if (rows := _kept(folder, cell)) is not None:
+        if (rows := _kept(folder, cell, behind[cell])) is not None:
             found[cell] = rows
     missing = sorted((cell for cell in wanted if cell not in found), key=lambda cell: (cell.seed, -cell.cost))
     report = advance or (lambda done, total: None)  # noqa: ARG005
     report(len(found), len(wanted))
     workers = min(workers or os.cpu_count() or 1, max(len(missing), 1))
-    for cell, rows in _computed(missing, workers):
-        _keep(folder, cell, rows)
+    for cell, rows in _computed(missing, workers, own):
+        _keep(folder, cell, behind[cell], rows)
         found[cell] = rows
         report(len(found), len(wanted))
     return found
 
 
-def _computed(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, list[Row]]]:
+def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[Cell, list[Row]]]:
     """Yield cells as they are finished."""
     if workers == 1:
         for cell in cells:
-            yield cell, run_cell(cell)
+            yield cell, own.run(cell)
         return
     with _single_threaded():
         # Spawned, so that the libraries of a worker start with one thread.
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _leave_interrupts_to_the_parent)
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_the_parent)
         try:
-            running: dict[Future[list[Row]], Cell] = {pool.submit(run_cell, cell): cell for cell in cells}
+            running: dict[Future[list[Row]], Cell] = {pool.submit(own.run, cell): cell for cell in cells}
             for future in as_completed(running):
                 yield running[future], future.result()
+        except BrokenProcessPool:
+            raise CoterieError(WORKER_ENDED.format(said(workers=1))) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _follow_the_parent() -> None:
+    """Leave interrupts to the parent, and end when it does, however it does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 @contextmanager
@@ -133,23 +256,24 @@ def _single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _description(cell: Cell) -> dict[str, object]:
-    return json.loads(json.dumps({"version": __version__, **asdict(cell)}))  # type: ignore[no-any-return]
+def _description(cell: Cell, behind: Mapping[str, str]) -> dict[str, object]:
+    """Return all that a cell's rows depend on."""
+    return json.loads(json.dumps({"version": __version__, **asdict(cell), "own": behind}))  # type: ignore[no-any-return]
 
 
-def _keep(folder: Path, cell: Cell, rows: Sequence[Row]) -> None:
-    content = {"cell": _description(cell), "rows": [asdict(row) for row in rows]}
+def _keep(folder: Path, cell: Cell, behind: Mapping[str, str], rows: Sequence[Row]) -> None:
+    content = {"cell": _description(cell, behind), "rows": [asdict(row) for row in rows]}
     _write(folder / f"{cell.name}.json", json.dumps(content))
 
 
-def _kept(folder: Path, cell: Cell) -> list[Row] | None:
-    """Return the rows of a finished cell; None where there is none, or one of another version."""
+def _kept(folder: Path, cell: Cell, behind: Mapping[str, str]) -> list[Row] | None:
+    """Return the rows of a finished cell; None where there is none, or one of another version or another function."""
     path = folder / f"{cell.name}.json"
     if not path.exists():
         return None
     try:
         content = read_json(path)
-        if content["cell"] != _description(cell):
+        if content["cell"] != _description(cell, behind):
             return None
         return [Row.read(row) for row in content["rows"]]
     except (InputError, KeyError, TypeError):

@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from coterie import __version__
 from coterie.files import whole_file
 from coterie.reproduce.rows import Row
 
 Tables = Mapping[str, Sequence[tuple[str, Row]]]
 """Figure -> (panel, row)."""
+
+
+FAR = 0.5
+"""A true gap above this is far from stable, for utilities between -1 and 1."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Curve:
     method: str
     runs: int
     """Games that each point is a mean over."""
+    seeds: str
+    """The seeds of these games."""
     first: float
     """The mean certificate with the fewest samples."""
     last: float
@@ -44,6 +51,10 @@ class Curve:
     """The mean true gap with the most samples."""
     held: float
     """The share of all runs, at any number of samples, whose certificate was not below the true gap."""
+    logs: int
+    """How many runs there are at all numbers of samples."""
+    far: float
+    """The share of these whose true gap was above `FAR`."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,27 @@ class Growth:
     varies: str
     exponent: float | None
     """b of the fit of certificate = a n^b (or k^b) on logarithms; None with fewer than 3 positive means."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """All curves of one method in one figure, in a line."""
+
+    figure: str
+    method: str
+    curves: int
+    runs: int
+    """Logs with the most samples, over all curves."""
+    first: tuple[float, float]
+    """The smallest and the largest mean certificate with the fewest samples."""
+    last: tuple[float, float]
+    """The same with the most samples."""
+    true_gap: tuple[float, float]
+    """The smallest and the largest mean true gap with the most samples."""
+    stable: int
+    """How many of these runs were certified exactly stable."""
+    held: float
+    """The share of all runs, at any number of samples, whose certificate was not below the true gap."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +109,19 @@ class Summary:
         """Write the curves as a table."""
         text = io.StringIO(newline="")
         out = csv.writer(text, lineterminator="\n")
-        out.writerow([one.name for one in fields(Curve)])
+        out.writerow([*(one.name for one in fields(Curve)), "version"])
         for curve in self.curves:
-            out.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()])
+            values = [f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()]
+            out.writerow([*values, __version__])
         with whole_file(path) as temporary:
             temporary.write_text(text.getvalue(), encoding="utf-8")
+
+    def lines(self) -> list[Line]:
+        """Return what each method did in each figure, over all of its curves."""
+        groups: dict[tuple[str, str], list[Curve]] = {}
+        for curve in self.curves:
+            groups.setdefault((curve.figure, curve.method), []).append(curve)
+        return [_line(figure, method, own) for (figure, method), own in groups.items()]
 
     def of(self, figure: str, **wanted: Any) -> list[Curve]:
         """Return the curves of a figure with these properties."""
@@ -90,6 +130,24 @@ class Summary:
             for curve in self.curves
             if curve.figure == figure and all(getattr(curve, key) == value for key, value in wanted.items())
         ]
+
+
+def _line(figure: str, method: str, curves: Sequence[Curve]) -> Line:
+    def ends(values: Sequence[float]) -> tuple[float, float]:
+        return min(values), max(values)
+
+    runs = sum(curve.runs for curve in curves)
+    return Line(
+        figure,
+        method,
+        len(curves),
+        runs,
+        ends([curve.first for curve in curves]),
+        ends([curve.last for curve in curves]),
+        ends([curve.true_gap for curve in curves]),
+        round(sum(curve.stable * curve.runs for curve in curves)),
+        sum(curve.held * curve.runs for curve in curves) / runs,
+    )
 
 
 def exponent(x: Iterable[float], y: Iterable[float]) -> float | None:
@@ -122,11 +180,14 @@ def _curve(figure: str, key: tuple[Any, ...], rows: Sequence[Row]) -> Curve:
     panel, feedback, model, policy, n, k, actions, method = key
     last = by_length[-1]
     return Curve(
-        figure, panel, feedback, model, policy, n, k, actions, method, len(last), means[0], means[-1],
+        figure, panel, feedback, model, policy, n, k, actions, method, len(last),
+        " ".join(str(seed) for seed in sorted({row.seed for row in last})), means[0], means[-1],
         exponent(lengths, means),
         float(np.mean([row.certificate == 0 for row in last])),
         float(np.mean([row.true_gap for row in last])),
         float(np.mean([row.certificate >= row.true_gap - 1e-9 for row in rows])),
+        len(rows),
+        float(np.mean([row.true_gap > FAR for row in rows])),
     )  # fmt: skip
 
 

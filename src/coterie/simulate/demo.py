@@ -1,12 +1,15 @@
-"""A simulated consulting firm: who works well with whom, in which domain, and what to recommend.
+"""A simulated consulting firm: who works well with whom, in which area, and what to recommend.
 
-Everything is made up from a fixed seed. The firm has 24 consultants and five domains; every day
-everybody works in one or two domains, and each pair of colleagues in a domain rates how well the
-day went. The mean rating of a pair in a domain is
+Everything is made up from fixed seeds. The firm has 24 consultants and five areas; every day everybody works in one or
+two areas. How well two colleagues get along in an area is on average
 
     BENEFIT * skill_i * skill_j + CHEMISTRY * (how well their styles fit) - EFFORT,
 
-and FEUD instead for the few who cannot stand each other.
+and FEUD instead for the few who cannot stand each other. That is `consulting_firm`, a game between -1 and 1.
+
+The demo's records (`firm_records`) are of the same firm: for each area in which two worked together they rate the day
+in half stars, about 3 and twice the above on average; one couple gets along in one area and not in another; one
+consultant has left; and today's teams have the sizes that are wanted.
 """
 
 from dataclasses import dataclass
@@ -14,12 +17,14 @@ from itertools import combinations, cycle
 
 import numpy as np
 
-from coterie.arrays import FloatArray
+from coterie.arrays import BoolArray, FloatArray
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
-from coterie.simulate.logs import Simulation
+from coterie.simulate.firm import LEAST, MOST, NEUTRAL, HalfStars
+from coterie.simulate.logs import Simulation, outcomes
 from coterie.simulate.models import Normal
 from coterie.simulate.policies import FromStrategy
+from coterie.simulate.records import Records
 
 CONSULTANTS = (
     *("Amara", "Bianca", "Chidi", "Dalia", "Emeka", "Farah", "Goran", "Hana"),
@@ -29,15 +34,22 @@ CONSULTANTS = (
 DOMAINS = ("finance", "logistics", "energy", "health", "retail")
 FEUDS = (("Amara", "Viktor"), ("Goran", "Priya"), ("Jonas", "Rosa"), ("Leila", "Quentin"), ("Hana", "Omar"))
 
-DAYS = 2000
-TEAM_SIZE = "4:8"
-"""How large teams should be."""
 MOST_TEAMS = 2
 SEED = 2024
 
 BENEFIT, CHEMISTRY, EFFORT, FEUD = 0.9, 0.35, 0.4, -0.8
 SPREAD = 0.25
-"""Standard deviation of a day's rating around its mean."""
+"""Standard deviation of a day around its mean."""
+
+DAYS = 1000
+SMALLEST, LARGEST = 4, 8
+"""How large teams should be."""
+LEAVER, LAST_DAY = "Viktor", 700
+COUPLE = ("Dalia", "Nadia")
+LIKED, HATED = ("finance", 4.5), ("retail", 1.5)
+"""Where the couple gets along and where it does not, and about how many stars they give."""
+STARS = 2.0
+"""So many stars are one point of the game."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +98,33 @@ def _habits(game: Game, skill: FloatArray) -> Strategy:
     return Strategy.mixed(supports, game.agents, game.coalitions)
 
 
-def todays_teams() -> Strategy:
-    """Return who was where on the last of `DAYS` days, as in the records that a firm just built writes."""
+def firm_records() -> Records:
+    """Return the demo's records of the firm in stars, the same every time."""
     firm = consulting_firm()
-    *_, last = firm.simulation.batches(DAYS)
-    return Strategy.pure(last.joined[-1], firm.game.agents, firm.game.coalitions)
+    policy, rng = firm.simulation.policy, np.random.default_rng(SEED + 1)
+    mu = NEUTRAL + STARS * firm.simulation.model.means
+    i, j = (CONSULTANTS.index(name) for name in COUPLE)
+    for area, stars in (LIKED, HATED):
+        mu[DOMAINS.index(area), [i, j], [j, i]] = stars
+    model = HalfStars(mu, np.full_like(mu, STARS * SPREAD), symmetric=True)
+    joined = policy.sample(rng, DAYS)
+    joined[-1] = _with_sizes(policy.sample(rng, DAYS))
+    joined[LAST_DAY:, CONSULTANTS.index(LEAVER)] = False
+    return Records(
+        truth=model.game(f"up-to:{MOST_TEAMS}", CONSULTANTS, DOMAINS),
+        outcomes=outcomes(model, joined, rng),
+        feedback="semi-bandit",
+        utility_range=(LEAST, MOST),
+        neutral=NEUTRAL,
+        pooled=False,
+        staff=tuple(name for name in CONSULTANTS if name != LEAVER),
+        actions=f"up-to:{MOST_TEAMS}",
+    )
+
+
+def _with_sizes(days: BoolArray) -> BoolArray:
+    """Return who is where on the first day on which teams have the sizes that are wanted, without who left."""
+    staff = np.array([name != LEAVER for name in CONSULTANTS])
+    sizes = (days & staff[:, None]).sum(axis=1)
+    fits = ((sizes >= SMALLEST) & (sizes <= LARGEST)).all(axis=1)
+    return np.asarray(days[fits][0])

@@ -14,7 +14,7 @@ from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.simulate.effects import Effects
-from coterie.simulate.logs import numbered, outcomes
+from coterie.simulate.logs import numbered, outcomes, seeded
 from coterie.simulate.models import Normal
 from coterie.simulate.records import Records
 
@@ -146,6 +146,7 @@ def rated_firm(seed: checks.Seed, plan: FirmPlan | None = None) -> Records:
         neutral=plan.neutral,
         pooled=False,
         staff=tuple(name for name, stay in zip(game.agents, stays, strict=True) if stay),
+        provenance={"model": "firm", **seeded(seed)},
     )
 
 

@@ -39,7 +39,7 @@ from coterie.simulate.models import (
 from coterie.simulate.policies import Policy, PolicyName, exploration_policy
 from coterie.simulate.writing import FORMATS, TableFormat, names_column, table_writer
 from coterie.statistics.in_memory import Batch, refuse_outside
-from coterie.words import interval
+from coterie.words import interval, said
 
 Feedback = schema.Feedback
 """What a log shows: the utility of every pair, or only every agent's total."""
@@ -52,13 +52,13 @@ CELLS_PER_BATCH = 1 << 21
 Part of what a seed means: draws are made batch by batch."""
 
 
-def draw_sets(seed: checks.Seed, n_coalitions: int, count: int) -> BoolArray:
-    """Draw `count` distinct non-empty sets of coalitions uniformly, in the order of drawing."""
+def draw_sets(seed: checks.Seed, n_coalitions: int, count: int, what: str = "count") -> BoolArray:
+    """Draw `count` distinct non-empty sets of coalitions uniformly, in the order of drawing; refusals say `what`."""
     rng = checks.generator(seed, "seed")
-    available = 2 ** checks.whole(n_coalitions, "number of coalitions", 1) - 1
-    if checks.whole(count, "actions per agent", 1) > available:
+    available = 2 ** checks.whole(n_coalitions, said("n_coalitions"), 1) - 1
+    if checks.whole(count, what, 1) > available:
         raise InputError(
-            f"actions per agent: expected at most {available}, the number of non-empty sets of coalitions, got {count}"
+            f"{what}: expected at most {available}, the number of non-empty sets of coalitions, got {count}"
         )
     found: dict[bytes, BoolArray] = {}
     while len(found) < count:  # uniform rows without empty ones and repetitions
@@ -168,9 +168,10 @@ class Simulation:
         rng, sets = checks.generator(seed, "seed"), None
         if model.startswith("mixed-effects"):
             if actions_per_agent not in {None, len(MIXED_EFFECTS_SETS)}:
-                raise InputError(f"actions per agent: the model {model} has its own three actions")
+                raise InputError(f"{said('actions_per_agent')}: the model {model} has its own three actions")
         else:
-            sets = draw_sets(rng, n_coalitions, 3 if actions_per_agent is None else actions_per_agent)
+            count = 3 if actions_per_agent is None else actions_per_agent
+            sets = draw_sets(rng, n_coalitions, count, said("actions_per_agent"))
         utilities = utility_model(model, n_agents, n_coalitions, rng, symmetric=symmetric, clip=clip)
         if sets is None:
             sets = np.array([np.isin(np.arange(n_coalitions), chosen) for chosen in MIXED_EFFECTS_SETS])
@@ -181,6 +182,7 @@ class Simulation:
             "clip": utilities.clip,
             "noise": noise or utilities.default_noise,
             "policy": policy,
+            **seeded(seed),
         }
         if profile is not None:
             profile = profile if isinstance(profile, Strategy) else game.strategy(profile)
@@ -224,7 +226,8 @@ class Simulation:
         model = around_game(game, noise, utility_range, sigma)
         around = None if profile is None else game.strategy(profile)
         explores = policy if isinstance(policy, Policy) else exploration_policy(policy, game.actions, around)
-        provenance = {"model": "known game", "policy": policy if isinstance(policy, str) else type(policy).__name__}
+        named = policy if isinstance(policy, str) else type(policy).__name__
+        provenance = {"model": "known game", "policy": named, **seeded(seed)}
         return cls(model, explores, game, checks.generator(seed, "seed"), shared, provenance)
 
     @property
@@ -234,7 +237,7 @@ class Simulation:
 
     def batches(self, n_samples: int) -> Iterator[Batch]:
         """Draw `n_samples` new samples."""
-        checks.whole(n_samples, "number of samples", 1)
+        checks.whole(n_samples, said("n_samples"), 1)
         step = max(1, CELLS_PER_BATCH // self.cells_per_sample)
         for start in range(0, n_samples, step):
             yield self._batch(start + 1, min(step, n_samples - start))
@@ -298,7 +301,7 @@ class Simulation:
             raise InputError(f"unknown feedback {feedback!r}; known are: {', '.join(FEEDBACKS)}")
         if table_format not in FORMATS:
             raise InputError(f"unknown format {table_format!r}; known are: {', '.join(FORMATS)}")
-        checks.whole(n_samples, "number of samples", 1)
+        checks.whole(n_samples, said("n_samples"), 1)
         rows: dict[str, int] = {}
         with whole_folder(Path(path).resolve()) as folder:
             with table_writer(folder, table_format) as write:
@@ -311,6 +314,11 @@ class Simulation:
             (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
             write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
+
+
+def seeded(seed: checks.Seed) -> dict[str, int]:
+    """Return the seed as a log's truth records it, where it is a number and not a generator."""
+    return {} if seed is None or isinstance(seed, np.random.Generator) else {"seed": int(seed)}
 
 
 def log_of(batches: Iterable[Batch], description: Mapping[str, Any], feedback: Feedback, **options: Any) -> Log:

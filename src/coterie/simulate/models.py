@@ -21,6 +21,7 @@ from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.game.game import Game
+from coterie.words import said
 
 Noise = Literal["pairs", "coalitions", "samples"]
 """What shares a draw: nothing (every pair has its own), a coalition's pairs, or a whole sample."""
@@ -36,6 +37,8 @@ ModelName = Literal[
     "size-gaussian-redrawn",
     "mixed-effects",
     "mixed-effects-clipped",
+    "gaussian-pairs",
+    "size-gaussian-pairs",
 ]
 
 MODELS: tuple[ModelName, ...] = get_args(ModelName)
@@ -345,7 +348,11 @@ class Normal(ByCell):
 
 
 class Gaussian(Normal):
-    """mu_ij^l ~ U[-1, 1] drawn once per game, then v ~ clip(N(mu, (1 - |mu|)^2), -1, 1)."""
+    """mu_ij^l ~ U[-1, 1] drawn once per game, then v ~ clip(N(mu, (1 - |mu|)^2), -1, 1).
+
+    The paper's text has one mu_ij for each pair, the same in all coalitions: the models `gaussian-pairs` and
+    `size-gaussian-pairs`.
+    """
 
     @classmethod
     def draw(
@@ -356,12 +363,16 @@ class Gaussian(Normal):
         *,
         symmetric: bool = True,
         clip: bool = True,
+        by_pair: bool = False,
     ) -> Self:
-        """Draw mu for every coalition and pair, unordered (symmetric) or ordered."""
-        mu = checks.generator(seed, "seed").uniform(LOW, HIGH, (n_coalitions, n_agents, n_agents))
+        """Draw mu for every coalition and pair, unordered (symmetric) or ordered; `by_pair` for every pair alone."""
+        shape = (1 if by_pair else n_coalitions, n_agents, n_agents)
+        mu = checks.generator(seed, "seed").uniform(LOW, HIGH, shape)
         if symmetric:
             upper = np.triu(mu, 1)
             mu = upper + np.swapaxes(upper, 1, 2)
+        if by_pair:
+            mu = np.tile(mu, (n_coalitions, 1, 1))
         return cls(mu, 1 - np.abs(mu), symmetric, clip)
 
     @property
@@ -491,8 +502,8 @@ def utility_model(
     clip
         Whether normal utilities are clipped to [-1, 1]; by default they are, except in `mixed-effects`.
     """
-    checks.whole(n_agents, "number of agents", 2)
-    checks.whole(n_coalitions, "number of coalitions", 1)
+    checks.whole(n_agents, said("n_agents"), 2)
+    checks.whole(n_coalitions, said("n_coalitions"), 1)
     if name not in MODELS:
         raise InputError(f"unknown model {name!r}; known are: {', '.join(MODELS)}")
     if name.startswith("mixed-effects"):
@@ -511,5 +522,8 @@ def utility_model(
     elif kind == "gaussian-redrawn":
         model = GaussianRedrawn(n_agents, n_coalitions, symmetric, clip is not False)
     else:
-        model = Gaussian.draw(seed, n_agents, n_coalitions, symmetric=symmetric, clip=clip is not False)
+        by_pair = kind == "gaussian-pairs"
+        model = Gaussian.draw(
+            seed, n_agents, n_coalitions, symmetric=symmetric, clip=clip is not False, by_pair=by_pair
+        )
     return model if kind == name else TimesSize(model)

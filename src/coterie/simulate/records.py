@@ -1,6 +1,7 @@
 """Records of people with known truth: who was where, what came of it, and who is there today."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -34,6 +35,10 @@ class Records:
     """Whether coalitions are interchangeable."""
     staff: tuple[str, ...]
     """Who is to be assigned now, in the order of the game's agents."""
+    actions: str = "one"
+    """How many coalitions somebody may join at once."""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """What `truth.json` says of where the records come from."""
 
     @property
     def today(self) -> Strategy:
@@ -63,7 +68,7 @@ class Records:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What `log.json` declares: scale, names of those in the records, one coalition each."""
+        """What `log.json` declares: scale, names of those in the records, what they may do."""
         return {
             "utility_range": list(self.utility_range),
             "neutral": self.neutral,
@@ -71,7 +76,7 @@ class Records:
             "pool_coalitions": self.pooled,
             "agents": list(self.recorded),
             "coalitions": self.truth.n_coalitions if self.pooled else list(self.truth.coalitions),
-            "actions": "one",
+            "actions": self.actions,
         }
 
     def log(self, **options: Unpack[FrameOptions]) -> Log:
@@ -87,7 +92,7 @@ class Records:
                     write(name, table)
             described = {"format": "coterie.log/1", "feedback": self.feedback, **self.description}
             (folder / "log.json").write_text(to_json(described), encoding="utf-8")
-            write_truth(folder / "truth.json", self.truth)
+            write_truth(folder / "truth.json", self.truth, self.provenance)
             teams = [f"{agent},{team}" for team, members in self.today.members().items() for agent in members]
             for name, lines in (("today", ["agent,coalition", *teams]), ("staff", ["agent", *self.staff])):
                 (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 
 from coterie import checks
 from coterie.simulate.effects import Effects
-from coterie.simulate.logs import numbered, outcomes
+from coterie.simulate.logs import numbered, outcomes, seeded
 from coterie.simulate.models import Normal
 from coterie.simulate.records import Records
 
@@ -60,4 +60,5 @@ def school_class(seed: checks.Seed, plan: ClassPlan | None = None) -> Records:
         neutral=0.0,
         pooled=True,
         staff=game.agents,
+        provenance={"model": "school class", **seeded(seed)},
     )

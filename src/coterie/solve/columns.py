@@ -140,9 +140,7 @@ class _Frame:
             if isinstance(rule, PlaceRule) and rule.coalition == coalition:
                 (must if rule.inside else may)[rule.agent] = rule.inside
             if isinstance(rule, SizeRule) and rule.coalition == coalition:
-                most = assignments.n_agents if rule.size.max is None else rule.size.max
-                within = (sizes >= rule.size.min) & (sizes <= most)
-                sizes = sizes[within | (rule.size.or_empty & (sizes == 0))]
+                sizes = sizes[rule.allows(sizes)]
         perhaps = np.flatnonzero(may & ~must)
         return cls(assignments.n_agents, tuple(np.flatnonzero(must).tolist()), tuple(perhaps.tolist()), tuple(sizes))
 

@@ -23,6 +23,7 @@ class Progress:
     """How far a search is."""
 
     method: str
+    """What searches, or the name of a stage between searches."""
     done: int
     total: int
     """Starts or sweeps; 0 where the number is not known."""
@@ -75,13 +76,17 @@ class Control:
         """The time left, at least 0; None without a limit."""
         return None if self.time_limit is None else max(self.time_limit - self.seconds, 0.0)
 
+    def is_over(self) -> bool:
+        """Return whether the search should end, and remember why."""
+        stopped = self._stop is not None and self._stop()
+        late = self.time_limit is not None and self.seconds > self.time_limit
+        if stopped or late:
+            self.ended = "interrupted" if stopped else "time"
+        return stopped or late
+
     def check(self) -> None:
         """Leave `running` if the search should end."""
-        if self._stop is not None and self._stop():
-            self.ended = "interrupted"
-            raise _Stop
-        if self.time_limit is not None and self.seconds > self.time_limit:
-            self.ended = "time"
+        if self.is_over():
             raise _Stop
 
     def give_up(self) -> NoReturn:
@@ -113,6 +118,11 @@ class Control:
         if self._progress is not None:
             self._progress(Progress(method, done, total, value, self.seconds))
         self.check()
+
+    def tell(self, stage: str) -> None:
+        """Tell the caller that another stage begins, of which it is not known how long it takes."""
+        if self._progress is not None:
+            self._progress(Progress(stage, 0, 0, 0.0, self.seconds))
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -79,19 +79,21 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
         t >= sum over l in a', not a, of U_i(l) - sum over l in a, not a', of L_i(l) - M (1 - y_ia)
 
     with U_i(l) and L_i(l) linear in x. `pure` supplies a cutoff. The bound is proven up to the solver's
-    tolerance of 1e-6. Refuses above `limit` choices (agents x actions), and utilities that depend on sizes.
+    tolerance of 1e-6, in units of the game. Refuses above `limit` choices (agents x actions), and utilities that
+    depend on sizes.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
     control = control or Control()
-    upper, lower = _pair_arrays(objective)
-    spaces = objective.spaces
+    unit, spaces = objective.game.unit, objective.spaces
+    upper, lower = (part / unit for part in _pair_arrays(objective))
     choices = sum(space.size for space in spaces.spaces)
     if choices > limit:
         raise TooLargeError(f"the program would have {choices:.3g} choices; at most {limit} are taken")
     inner = control.nested()
     begin = pure(objective, inner, starts=64, kicks=4)
+    cutoff = begin.value / unit + CUTOFF
     begin = replace(begin, method="mixed-integer program", note="")
     listed = [space.enumerate() for space in spaces.spaces]
     ends = np.cumsum([len(sets) for sets in listed])
@@ -112,7 +114,7 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
             np.eye(choices + 1)[-1],
             constraints=[LinearConstraint(csr_array(matrix), ub=bounds), LinearConstraint(csr_array(one), lb=1, ub=1)],
             integrality=np.append(np.ones(choices), 0),
-            bounds=Bounds(np.append(np.zeros(choices), least), np.append(np.ones(choices), begin.value + CUTOFF)),
+            bounds=Bounds(np.append(np.zeros(choices), least), np.append(np.ones(choices), cutoff)),
             options=options,
         )
     if found is None:
@@ -130,7 +132,7 @@ def mixed_integer(objective: Objective, control: Control | None = None, *, limit
         value=value,
         status="optimal" if found.status == 0 else "time",
         seconds=control.seconds,
-        bound=min(float(found.mip_dual_bound), value) if known else None,
+        bound=min(float(found.mip_dual_bound) * unit, value) if known else None,
     )
 
 

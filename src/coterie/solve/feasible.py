@@ -12,7 +12,8 @@ x_il in {0, 1} says that agent i is in coalition l. What must hold is linear in 
     moves                 m_i >= x_il where i is not in l today, m_i >= 1 - x_il where she is, sum of m_i <= the limit
 
 An infeasible set of requirements is made irreducible by QuickXplain (Junker, AAAI 2004): without any one of them, the
-others can be kept.
+others can be kept. Sizes that do not add up to as many memberships as people have are found by counting: the program,
+which does not see that coalitions are alike, would try every way to seat 28 people at tables of three.
 """
 
 from collections.abc import Iterable, Sequence
@@ -64,6 +65,36 @@ class Requirement:
     """Whose action spaces say so."""
     is_limit: bool = False
     """Whether it is a largest size that is recommended, and no rule."""
+    room: "tuple[int, Sizes] | None" = None
+    """A coalition, and the sizes that it may have."""
+    memberships: tuple[tuple[int, ...], int, int] | None = None
+    """Agents, and in how many coalitions each of them is at least and at most."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """From `least` to `most`, and 0 if `or_empty`."""
+
+    least: int
+    most: int
+    or_empty: bool = False
+
+    def __and__(self, other: "Sizes") -> "Sizes":
+        """Return the sizes that are in both."""
+        or_empty = all(one.or_empty or one.least == 0 for one in (self, other))
+        return Sizes(max(self.least, other.least), min(self.most, other.most), or_empty)
+
+    def added_to(self, sums: int) -> int:
+        """Return which sums come of adding one of the sizes to one of these sums; bit s stands for s."""
+        found = sums if self.or_empty else 0
+        if self.least <= self.most:
+            spread, further = sums << self.least, 0
+            while further < self.most - self.least:
+                step = min(further + 1, self.most - self.least - further)
+                spread |= spread << step
+                further += step
+            found |= spread
+        return found
 
 
 @dataclass(frozen=True)
@@ -75,6 +106,8 @@ class Conflict:
     """Whether without any one of them the others can be kept; False where time was too short to say so."""
     summary: tuple[str, ...] = ()
     """The requirements in words, those that say the same of several people or coalitions in one."""
+    advice: str = ""
+    """What would help, where that is known."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -85,7 +118,7 @@ class Conflict:
         """Return the error that says so."""
         hint = f" ({said(any_size=True)} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
         which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
-        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}")
+        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}{self.advice}")
 
 
 class Assignments:
@@ -119,7 +152,9 @@ class Assignments:
         self.n_variables = self.n_agents * self.n_coalitions
         self.definitions: list[Row] = []
         self._occupied: dict[int, int] = {}
-        rules = [Requirement(rule.text, tuple(self._rule(rule)), rule) for rule in admissible.rules]
+        rules = [
+            Requirement(rule.text, tuple(self._rule(rule)), rule, **self._counted(rule)) for rule in admissible.rules
+        ]
         self.requirements = (*rules, *self._spaces(), *self._limits(largest), *self._moves())
 
     # --- The program ----------------------------------------------------------------------------------
@@ -181,6 +216,19 @@ class Assignments:
             case _:
                 raise TypeError(f"a rule of an unknown kind: {rule.text}")
 
+    def _counted(self, rule: Rule) -> dict[str, Any]:
+        """Return what a rule says about how many there are."""
+        match rule:
+            case SizeRule(coalition=l, size=size):
+                most = self.n_agents if size.max is None else size.max
+                return {"room": (l, Sizes(size.min, most, size.or_empty))}
+            case PerPersonRule(applies=applies, least=least, most=most):
+                return {"memberships": (tuple(np.flatnonzero(applies).tolist()), least, most)}
+            case StaffRule(agent=i):
+                return {"memberships": ((i,), 0, 0)}
+            case _:
+                return {}
+
     def _between(self, members: list[int], least: int, most: int, or_empty: int | None) -> Iterable[Row]:
         """Yield that so many of these are members, or that the coalition `or_empty` has none."""
         if or_empty is None or least == 0:
@@ -201,9 +249,8 @@ class Assignments:
         for space, agents in alike.values():
             rows = tuple(row for i in agents for row in self._space(space, i))
             if rows:
-                yield Requirement(
-                    f"actions of {self._people(agents)}: {self._choices(space)}", rows, agents=tuple(agents)
-                )
+                text, who = f"actions of {self._people(agents)}: {self._choices(space)}", tuple(agents)
+                yield Requirement(text, rows, agents=who, memberships=(who, *_least_and_most(space)))
 
     def _space(self, space: ActionSpace, agent: int) -> Iterable[Row]:
         if isinstance(space, UpTo):
@@ -222,7 +269,8 @@ class Assignments:
             for l, (name, most) in enumerate(zip(self.coalitions, np.asarray(largest).tolist(), strict=True)):
                 if most < min(self.n_agents, self.admissible.largest[l]):
                     text = f"at most {most} in {name}, the largest size seen"
-                    yield Requirement(text, (_sum(self.column(l), 0, most),), is_limit=True)
+                    rows = (_sum(self.column(l), 0, most),)
+                    yield Requirement(text, rows, is_limit=True, room=(l, Sizes(0, most)))
 
     def _moves(self) -> Iterable[Requirement]:
         limit, today = self.admissible.max_moves, self.admissible.today
@@ -328,7 +376,22 @@ class Assignments:
             return blamed(kept + second, bool(second), rest[:half]) + second
 
         found = blamed([], False, list(self.requirements))
-        return Conflict(tuple(found), not unknown, tuple(self._summary(found)))
+        return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found))
+
+    def _advice(self, requirements: Sequence[Requirement]) -> str:
+        """Return what would help where sizes alone are too large or too small for so many people."""
+        sizes = [one.rule.size for one in requirements if isinstance(one.rule, SizeRule)]
+        others = [one for one in requirements if not isinstance(one.rule, SizeRule) and one.memberships is None]
+        if not sizes or others:
+            return ""
+        people = counted(n := int(self.admissible.staff.sum()), "person", "people")
+        teams, size = counted(len(sizes), "team"), sizes[0]
+        if not any(one.or_empty for one in sizes) and sum(one.min for one in sizes) > n:
+            empty = said(team_size=f"0,{size.min}:{'' if size.max is None else size.max}")
+            return f". {people} cannot fill {teams}: fewer or smaller ones would help, or some may be empty, {empty}"
+        if all(one.max is not None for one in sizes) and sum(one.max or 0 for one in sizes) < n:
+            return f". {people} do not fit into {teams}: more or larger ones would help"
+        return ""
 
     def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:
         alike: dict[object, list[Requirement]] = {}
@@ -353,6 +416,27 @@ class Assignments:
         """The rows of every requirement, by its identity."""
         return {id(one): program_rows(one.rows, self.n_variables) for one in self.requirements if one.rows}
 
+    def _miscounts(self, some: Sequence[Requirement]) -> bool:
+        """Return whether no sizes that coalitions may have add up to as many memberships as people may have.
+
+        Then nothing keeps the requirements: sizes and memberships are two ways to count the ones in x.
+        """
+        rooms = [Sizes(0, self.n_agents)] * self.n_coalitions
+        least, most = np.zeros(self.n_agents, dtype=np.int64), np.full(self.n_agents, self.n_coalitions)
+        for one in some:
+            if one.room is not None:
+                rooms[one.room[0]] &= one.room[1]
+            if one.memberships is not None:
+                who = np.array(one.memberships[0], dtype=np.int64)
+                least[who], most[who] = (
+                    np.maximum(least[who], one.memberships[1]),
+                    np.minimum(most[who], one.memberships[2]),
+                )
+        sums, largest = 1, int(most.sum())
+        for room in rooms:
+            sums = room.added_to(sums) & ((2 << largest) - 1)
+        return bool((least > most).any()) or sums >> int(least.sum()) == 0
+
     def _solved(
         self, some: Sequence[Requirement], control: Control | None, weights: FloatArray | None = None, gap: float = 0.0
     ) -> tuple[Literal["found", "infeasible", "unknown"], BoolArray | None]:
@@ -368,6 +452,8 @@ class Assignments:
         with nullcontext() if control is None else control.running():
             if control is not None:
                 control.check()
+            if self._miscounts(some):
+                return "infeasible", None
             for presolve in (True, False):  # presolving may end in "unbounded or infeasible"
                 options: Any = {"mip_rel_gap": gap, "presolve": presolve}
                 if control is not None and control.remaining is not None:
@@ -386,6 +472,14 @@ class Assignments:
         if found.x is None:
             return "infeasible", None
         return "found", found.x[:cells].reshape(self.n_agents, self.n_coalitions) > 0.5
+
+
+def _least_and_most(space: ActionSpace) -> tuple[int, int]:
+    """Return the sizes of the smallest and the largest set of an action space."""
+    if isinstance(space, UpTo):
+        return int(not space.may_stay_out), space.most
+    sizes = space.enumerate().sum(axis=1)
+    return int(sizes.min()), int(sizes.max())
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

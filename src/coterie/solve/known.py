@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from coterie import checks
 from coterie.game.admissible import Admissible
 from coterie.game.dynamics import best_pure_profile
-from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.welfare import Outcome
 from coterie.solve.columns import largest_value
@@ -59,13 +59,13 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
     best = enumerate_profiles(objective, inner) if game.actions.size <= ENUMERATED else pure(objective, inner, kicks=2)
     best = _judged(game, best)
     control.heed(inner)
-    if best.value <= STABLE_WITHIN or control.ended:
+    if best.value <= game.rounding or control.ended:
         return best
     inner = control.nested()
     found = [_judged(game, mixed(SmoothGap(game), inner, begin=[best.strategy])), best]
     control.heed(inner)
     pivots = not game.depends_on_size and sum(space.size for space in game.actions.spaces) <= PIVOTED
-    if found[0].value > STABLE_WITHIN and pivots and not control.ended and find_spec("quantecon") is not None:
+    if found[0].value > game.rounding and pivots and not control.ended and find_spec("quantecon") is not None:
         found.append(_judged(game, polymatrix(game, control)))
     return min(found, key=lambda one: one.value)
 

@@ -22,10 +22,10 @@ from coterie.solve.smooth import RoomObjective, SmoothObjective
 from coterie.solve.solution import Solution, Status
 
 STEP = 1e-10
-"""Improvements below this are rounding."""
+"""Improvements below this are rounding, where utilities are about 1."""
 
 ENOUGH = 1e-11
-"""A value as small as this is 0."""
+"""A value as small as this is 0, likewise."""
 
 LISTED = 64
 """Spaces up to this size contribute every deviation to a linear program, larger ones those that were met."""
@@ -100,6 +100,7 @@ class _Descent:
 
     def __init__(self, objective: SmoothObjective, control: Control) -> None:
         self.objective, self.control = objective, control
+        self.step, self.enough = STEP * objective.game.unit, ENOUGH * objective.game.unit
         spaces = objective.game.actions
         hull_of = {id(space): Hull.of(space) for space, _ in spaces.groups}
         self.hulls = [hull_of[id(space)] for space in spaces.spaces]
@@ -114,7 +115,7 @@ class _Descent:
     @property
     def is_done(self) -> bool:
         """Whether nothing better can exist."""
-        return self.best_value <= ENOUGH
+        return self.best_value <= self.enough
 
     def marginals(self, points: Sequence[FloatArray]) -> FloatArray:
         return np.array([z @ hull.basis for z, hull in zip(points, self.hulls, strict=True)])
@@ -136,10 +137,10 @@ class _Descent:
                 for i in range(len(points)):
                     points, value = self._block(points, value, i)
                 self.sweeps += 1
-                if start - value <= max(STEP, 1e-4 * value) or value <= ENOUGH:
+                if start - value <= max(self.step, 1e-4 * value) or value <= self.enough:
                     break
             points, value = self._together(points, value, sweeps)
-            if before - value <= max(STEP, 1e-3 * value) or value <= ENOUGH:
+            if before - value <= max(self.step, 1e-3 * value) or value <= self.enough:
                 return True
         return False
 
@@ -169,9 +170,9 @@ class _Descent:
                 break
             trial, expected = found
             reached = self.keep(trial)
-            if reached < value - STEP:
+            if reached < value - self.step:
                 points, value = trial, reached
-            if reached <= expected + STEP:
+            if reached <= expected + self.step:
                 break
         return points, value
 
@@ -183,14 +184,14 @@ class _Descent:
         """Let all move at once within a trust region."""
         radius, everybody = 0.25, list(range(len(points)))
         for _ in range(steps):
-            if value <= ENOUGH:
+            if value <= self.enough:
                 break
             p = self.marginals(points)
             gains, slopes = self.objective.tangents(p, *self._met(p))
             while radius > 1e-6:
                 self.control.check()
                 found = self._program(points, everybody, [(gains, slopes, p)], radius)
-                if found is None or value - found[1] <= max(STEP, 1e-6 * value):
+                if found is None or value - found[1] <= max(self.step, 1e-6 * value):
                     return points, value
                 trial, expected = found
                 reached = self.keep(trial)
@@ -216,7 +217,8 @@ class _Descent:
 
         hulls = [self.hulls[i] for i in movers]
         rows, limits = [], []
-        for gains, slopes, p in cuts:
+        unit = self.objective.game.unit  # tolerances of the program are absolute
+        for gains, slopes, p in ((gains / unit, slopes / unit, p) for gains, slopes, p in cuts):
             rows.append(np.concatenate([slopes[:, i] @ self.hulls[i].basis.T for i in movers], axis=1))
             limits.append(np.einsum("dik,ik->d", slopes[:, movers], p[movers]) - gains)
         matrix, limit = np.concatenate(rows), np.concatenate(limits)
@@ -252,4 +254,4 @@ class _Descent:
         for i, hull, begin, end in zip(movers, hulls, ends - sizes, ends, strict=True):
             z = np.clip(found.x[begin:end], 0.0, 1.0)
             moved[i] = z / z.sum() if hull.least == hull.most else z
-        return moved, float(found.fun)
+        return moved, float(found.fun) * unit

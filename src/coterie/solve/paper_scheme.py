@@ -25,7 +25,7 @@ from coterie.certificates.paper import ExpectedNorms, SurrogateBound, paper_radi
 from coterie.certificates.total_evidence import TotalBatches, TotalEvidence
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.design import directions
-from coterie.estimate.ridge import AgentRidge
+from coterie.estimate.ridge import AgentRidge, PrintedRidge
 from coterie.estimate.unknowns import SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
@@ -86,6 +86,10 @@ def paper(
     """
     control = control or Control()
     surrogate = _surrogate(evidence, spaces, delta, agents, coalitions, n_samples)
+    if isinstance(evidence.estimate if isinstance(evidence, TotalEvidence) else None, PrintedRidge) and (
+        strategy == "pure" or samples is not None
+    ):
+        raise InputError("with the regressors j = i, the paper's scheme takes exact expectations of mixed strategies")
     if strategy == "pure":
         found = pure(surrogate.over_profiles(), control)
         return replace(found, method="paper (pure)")
@@ -226,6 +230,8 @@ class _TotalSurrogate(_Surrogate):
         design = TotalEvidence(self.ridge).design(strategy)
         rows = directions(design, agent)
         rooms = rows @ self.ridge.theta(agent)
+        if isinstance(self.ridge, PrintedRidge):
+            rooms = rooms + self.ridge.own(agent)
         norms = ExpectedNorms(self.ridge, strategy, agent, rows)
         sets = self.game.actions.spaces[agent].enumerate()
         return np.asarray(sets[(sets @ rooms + self.radius * norms.of(sets)).argmax()])

@@ -128,7 +128,7 @@ def pure(
                 search.descend(search.profiles[key], search.margins[key])
             for profile in search.children(rng):
                 search.descend_softly(profile)
-            failed = 0 if search.best_value < before - TIE else failed + 1
+            failed = 0 if search.best_value < before - search.tie else failed + 1
     if not search.values:  # whatever the time limit, there is something to return
         anything = objective.spaces.sample(rng, 1)
         search.note(anything, objective.margins(anything))
@@ -161,6 +161,7 @@ class _Search:
         self.objective, self.control = objective, control
         self.work, self.spent = work, 0
         self.n_agents = objective.game.n_agents
+        self.tie = TIE * objective.game.unit
         self.sweeps = 0
         self.best_value = np.inf
         self.values: dict[bytes, float] = {}
@@ -216,7 +217,7 @@ class _Search:
         floor = -np.inf if self.objective.margin_counts else 0.0
         keys = sorted(self.values, key=lambda key: self.values[key])
         best = max(self.values[keys[0]], floor)
-        ties = [key for key in keys[:MOST_TIES] if max(self.values[key], floor) <= best + TIE]
+        ties = [key for key in keys[:MOST_TIES] if max(self.values[key], floor) <= best + self.tie]
         rest = keys[len(ties) :]
         ties.sort(key=lambda key: -self.objective.height(self.profiles[key]))
         return [self.profiles[key] for key in ties + rest]
@@ -270,7 +271,7 @@ class _Search:
         """Return where moves that lower w log sum exp(margin / w) end; w is the spread of margins at first."""
         finite = margins[np.isfinite(margins)]
         width = float(finite.std()) if len(finite) else 0.0
-        if width <= TIE:
+        if width <= self.tie:
             return profile, margins
         at_once = max(1, SOFT // (self.n_agents * self.actions**2))
         order = self.control.rng.permutation(self.n_agents)
@@ -297,8 +298,8 @@ class _Search:
         """Return the best profile that one agent's move away from `profile` leads to, if it is better."""
         movers, actions = self._moves(profile, np.arange(self.n_agents))
         # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
-        most = margins.max() - TIE
-        cut = most + 3 * TIE  # beyond this it cannot even be as good
+        most = margins.max() - self.tie
+        cut = most + 3 * self.tie  # beyond this it cannot even be as good
         self.spent += len(movers) * self.actions
         helps = self.objective.moved_margins(profile, movers, actions) < most
         movers, actions = movers[helps], actions[helps]
@@ -324,7 +325,7 @@ class _Search:
             some = objective.margins_of_moves(profile, movers[part], actions[part], cut=cut)
             leading = _leading(some)
             best = int(np.lexsort(leading.T[::-1])[0])
-            if _less(leading[best], now[0]):
+            if _less(leading[best], now[0], self.tie):
                 moved = profile.copy()
                 moved[movers[start + best]] = actions[start + best]
                 return moved, some[best]
@@ -349,9 +350,9 @@ def _leading(margins: FloatArray) -> FloatArray:
     return -np.sort(-top, axis=1)
 
 
-def _less(one: FloatArray, two: FloatArray) -> bool:
+def _less(one: FloatArray, two: FloatArray, tie: float) -> bool:
     """Return whether the first margins that differ are smaller in `one`."""
     for a, b in zip(one.tolist(), two.tolist(), strict=True):
-        if abs(a - b) > TIE:
+        if abs(a - b) > tie:
             return bool(a < b)
     return False

@@ -112,12 +112,12 @@ class Searcher:
 
     def _mixed(self, evidence: Evidence, goal: Goal, delta: float, control: Control) -> Solution:
         """Begin from the best pure profile, which a mixed strategy never has to be worse than."""
-        inner = control.nested(0.5)
+        inner, smooth = control.nested(0.5), self._smooth(evidence, goal, delta)
         first = self._pure(self._objective(evidence, goal, delta), inner)
         control.heed(inner)
         if inner.ended == "interrupted":
             return replace(first, candidates=(first.strategy,))
-        found = mixed(self._smooth(evidence, goal, delta), control, begin=[first.strategy])
+        found = mixed(smooth, control, begin=[first.strategy])
         # A mixed strategy pays for all its deviations and has no union form: the pure one may certify better.
         return replace(found, candidates=(found.strategy, first.strategy))
 

@@ -29,6 +29,7 @@ from coterie.estimate.ridge import Projection
 from coterie.estimate.unknowns import PairUnknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
+from coterie.words import said
 
 Slopes = tuple[FloatArray, FloatArray]
 
@@ -231,4 +232,7 @@ def smooth_objective(
         return SmoothBox(evidence, spaces, delta, agents, coalitions, certificate=certificate, form=form)
     if isinstance(evidence, TotalEvidence) and certificate == "paired":
         return SmoothEllipsoid(evidence, spaces, delta, agents, coalitions, form=form)
-    raise InputError(f"no objective over mixed strategies for the {certificate} certificate of this log")
+    raise InputError(
+        "of mixed strategies, only the paper's own scheme finds some for the paper's certificate of totals: say "
+        f"{said(solver='paper')}, or {said(strategy='pure')}"
+    )

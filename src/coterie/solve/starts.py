@@ -31,6 +31,6 @@ def greedy(game: Game, rng: np.random.Generator) -> BoolArray:
     for agent in rng.permutation(game.n_agents):
         rooms = game.utilities.pure_room_values(profile, np.array([agent]))[:, 0]
         # Empty rooms are worth nothing; a little noise spreads those who come first.
-        rooms = rooms + 1e-6 * rng.normal(size=rooms.shape)
+        rooms = rooms + 1e-6 * game.unit * rng.normal(size=rooms.shape)
         profile[0, agent] = game.actions.spaces[agent].best_responses(rooms)[1][0]
     return np.asarray(profile[0])

@@ -24,23 +24,26 @@ from coterie.estimate.step_design import factor
 from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import Admissible, PlaceRule, SizeRule
 from coterie.game.changes import changes_of_all, changes_of_the_sum
-from coterie.game.game import STABLE_WITHIN, Game
+from coterie.game.game import Game
 from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_steps, small_steps, steps_from
 from coterie.game.utilities import FromMeans
 from coterie.solve.control import Control
 from coterie.solve.feasible import Assignments
 
-STARTS = 3
+STARTS = 6
 """From so many profiles the search begins."""
 
 ANNEALED, ANNEALED_CELLS = 4, 20_000_000
-"""So many of them are annealed first, where pairs x coalitions are not more than that."""
+"""So many are annealed first, where pairs x coalitions are not more than that; then half as many will do."""
 
 PATIENCE = 30
 """After so many kicks in vain a search ends."""
 
 KICKED = 4
 """At most so many random steps make a kick."""
+
+FIRST_SWEEPS = 4
+"""So many steps from the first profile are taken however little time there is: what anybody would see at a glance."""
 
 KEPT = 32
 """So many of the best profiles are remembered."""
@@ -228,45 +231,45 @@ def best_teams(
     first = [profile if task.allows(profile) else task.assignments.nearest(profile) for profile in begin]
     first = first or [_any_profile(task, control.rng)]
     search.note(first[0])
-    done = 0
     with control.running():
         if task.spaces.size <= ENUMERATED:
             search.look_at_all()
             return search.found(1, is_optimal=True)
-        for _ in range(starts):
+        search.climb(first[0], FIRST_SWEEPS)
+        anneals = _anneals(task)
+        for _ in range(starts // 2 if anneals else starts):
             drawn = task.assignments.drawn(control)
             control.check()
             first += [] if drawn is None else [drawn]
-        first = [*_annealed(task, first[-ANNEALED:], control), *first]
-        for profile in first:
+        others = [*(_annealed(task, first[-ANNEALED:], control) if anneals else ()), *first[1:]]
+        for done, profile in enumerate(others):
+            control.report("teams", done, len(others) + patience, -search.best)
             search.climb(profile)
-            done += 1
-            control.report("teams", done, len(first) + patience, -search.best)
         failed = 0
         while failed < patience:
-            control.report("teams", len(first) + failed, len(first) + patience, -search.best)
+            control.report("teams", len(others) + failed, len(others) + patience, -search.best)
             before = search.best
             search.climb(search.kicked(control.rng))
-            failed = 0 if search.best > before + STABLE_WITHIN else failed + 1
+            failed = 0 if search.best > before + task.game.rounding else failed + 1
     return search.found(len(first))
 
 
-def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> list[BoolArray]:
-    """Return profiles after annealing, led to the nearest that keeps all rules; none where it does not apply.
-
-    It knows sums and averages of pairs, one coalition for each person, sizes and places.
-    """
-    game, spaces = task.game, task.spaces
-    n, k = game.n_agents, game.n_coalitions
-    alone = all(space.size <= LISTED and (space.enumerate().sum(axis=1) <= 1).all() for space, _ in spaces.groups)
+def _anneals(task: Task) -> bool:
+    """Return whether annealing applies: it knows sums and averages of pairs, and one coalition for each person."""
+    game, n, k = task.game, task.game.n_agents, task.game.n_coalitions
+    if task.fair or task.admissible.max_moves is not None or k * n * n > ANNEALED_CELLS:
+        return False
     if not isinstance(game.observed, FromMeans) or game.observed.depends_on_size:
-        return []
-    if task.fair or not alone or task.admissible.max_moves is not None:
-        return []
-    if k * n * n > ANNEALED_CELLS:
-        return []
+        return False
+    return all(space.size <= LISTED and (space.enumerate().sum(axis=1) <= 1).all() for space, _ in task.spaces.groups)
+
+
+def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> list[BoolArray]:
+    """Return profiles after annealing among what sizes and places allow, led to the nearest that keeps all rules."""
     from coterie.solve.annealing import annealed  # compiled: loaded where it is needed
 
+    game, spaces, n, k = task.game, task.spaces, task.game.n_agents, task.game.n_coalitions
+    assert isinstance(game.observed, FromMeans)  # `_anneals`
     means = np.stack([game.observed.means.matrix(l) for l in range(k)]) * ~np.eye(n, dtype=bool)
     staff = task.admissible.staff
     places = np.append(spaces.can_join, spaces.contains(np.zeros((n, k), dtype=bool))[:, None], axis=1)
@@ -278,11 +281,11 @@ def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> li
             allowed[rule.coalition] &= rule.allows(sizes)
         if isinstance(rule, PlaceRule):
             places[rule.agent] &= (np.arange(k + 1) == rule.coalition) == rule.inside
-    found = []
+    found, counted = [], factor(sizes, game.value)
     for profile in profiles:
         control.check()
         area = np.where(profile.any(axis=1), profile.argmax(axis=1), k)
-        area = annealed(means, factor(sizes, game.value), allowed, places, area, int(control.rng.integers(2**31)))
+        area = annealed(means, counted, allowed, places, area, int(control.rng.integers(2**31)))
         after = area[:, None] == np.arange(k)
         found.append(after if task.allows(after) else task.assignments.nearest(after))
     return found
@@ -319,19 +322,22 @@ class _Search:
             [profile for _, profile in ranked], [score for score, _ in ranked], starts, self.sweeps, is_optimal
         )
 
-    def climb(self, profile: BoolArray) -> None:
-        """Take steps that raise the score as long as there are any."""
-        profile = profile.copy()
-        while True:
-            self.control.check()
-            self.sweeps += 1
-            steps = self.task.steps(profile)
-            gains = self.task.changes(profile, steps)
-            rising = np.flatnonzero(gains > STABLE_WITHIN)
-            if not len(rising):
-                break
-            profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
-        self.note(profile)
+    def climb(self, profile: BoolArray, sure: int = 0) -> None:
+        """Take steps that raise the score as long as there are any, so many whatever the time."""
+        profile, sure = profile.copy(), self.sweeps + sure
+        try:
+            while True:
+                if self.sweeps >= sure:
+                    self.control.check()
+                self.sweeps += 1
+                steps = self.task.steps(profile)
+                gains = self.task.changes(profile, steps)
+                rising = np.flatnonzero(gains > self.task.game.rounding)
+                if not len(rising):
+                    break
+                profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
+        finally:  # also where time runs out on the way up
+            self.note(profile)
 
     def _taken(self, profile: BoolArray, steps: Steps, order: IntArray) -> BoolArray:
         """Return the profile after the best step, and others that touch neither its coalitions nor its people."""
@@ -404,10 +410,10 @@ def settled(
     for _ in range(SETTLING):
         check()
         after, gains = _blocking(task, profile, stability)
-        if gains.max(initial=0.0) <= STABLE_WITHIN:
+        if gains.max(initial=0.0) <= task.game.rounding:
             return profile if task.allows(profile) else None
         order = np.argsort(-gains, kind="stable")
-        allowed = (after(t) for t in order[gains[order] > STABLE_WITHIN].tolist())
+        allowed = (after(t) for t in order[gains[order] > task.game.rounding].tolist())
         found = next((one for one in allowed if task.allows(one)), None)
         if found is None or found.tobytes() in seen:
             return None

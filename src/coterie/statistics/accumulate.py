@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
+from coterie.statistics.gram import WEIGHTINGS, add_cooccurrences, add_totals
 from coterie.statistics.joint import JointAccumulator
+from coterie.statistics.kernels import quickest
 from coterie.statistics.packed import packed_length
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import TotalStatistics, WeightedSums, carried_limbs
@@ -41,8 +43,6 @@ class Cooccurrences:
         size: IntArray | None,
     ) -> None:
         """Add the observed pairs of whole samples, in any order."""
-        from coterie.statistics.gram import add_cooccurrences
-
         setting = self._setting
         feature = setting.feature(agent, table, partner, size)
         if setting.symmetric:
@@ -51,9 +51,15 @@ class Cooccurrences:
             part, sample = np.tile(part, 2), np.tile(sample, 2)
         group = sample * setting.n_agents + agent
         order = np.lexsort((feature, group))
-        add_cooccurrences(
-            group[order], agent[order], feature[order], part[order], self.parts, setting.block, setting.n_tables
+        group = group[order]
+        together = np.diff(np.flatnonzero(np.diff(group, prepend=-1)), append=len(group))
+        quickest(add_cooccurrences, int((together**2).sum()) // 2 + 10 * len(group))(
+            group, agent[order], feature[order], part[order], self.parts, setting.block, setting.n_tables
         )
+
+
+PER_TOTAL = 50
+"""What a total takes before its pairs are looked at, in steps of an innermost loop."""
 
 
 class TotalSums:
@@ -68,16 +74,16 @@ class TotalSums:
 
     def add(self, sample: IntArray, part: IntArray, agent: IntArray, coalition: IntArray, utility: FloatArray) -> None:
         """Add the totals and memberships of whole samples, in any order; a total has coalition -1."""
-        from coterie.statistics.gram import WEIGHTINGS, add_totals
-
         setting = self._setting
         order = np.lexsort((agent, coalition, sample))
         rows = (sample[order], part[order], agent[order], coalition[order], utility[order])
         low, high = setting.fixed_range
         n_sizes = setting.n_sizes if setting.sizes == "aware" else 0
+        each = (setting.n_tables * (setting.n_agents - 1)) ** 2 // 2 + PER_TOTAL
+        steps = int(np.count_nonzero(coalition < 0)) * each
         for index, (name, into) in enumerate(self._weighted.items()):
             seen = self._totals if index == 0 else np.zeros_like(self._totals)
-            add_totals(
+            quickest(add_totals, steps)(
                 *rows, setting.n_agents, setting.pool_coalitions, n_sizes, low, high,
                 WEIGHTINGS.index(name), into.gram, into.offsets, into.moments, into.squares, seen,
             )  # fmt: skip

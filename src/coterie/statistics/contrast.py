@@ -113,14 +113,14 @@ def size_contrasts(log: Log, by_size: Sequence[PairStatistics]) -> tuple[SizeCon
     pieces = [_weights(by_size[1 - half], by_size[half], half) for half in (0, 1)]
     engine.lookup("weights", pa.concat_tables(pieces))
     which = Division.by_shares(HALVES, setting.seed).sql("p.sample")
-    found = engine.table(
+    found = engine.rows(
         group_by.contrasts(
             engine.name("ratings"), which, engine.name("members"), engine.name("weights"),
             symmetric=setting.symmetric, pooled=setting.pool_coalitions,
         )
     )  # fmt: skip
     columns = ("room", "half", "total", "squares", "expected")
-    return added(SizeContrast(*(row[name] for name in columns)) for row in found.to_pylist())
+    return added(SizeContrast(*(row[name] for name in columns)) for row in found)
 
 
 def _weights(suggests: PairStatistics, tests: PairStatistics, half: int) -> pa.Table:

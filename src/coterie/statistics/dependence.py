@@ -153,12 +153,12 @@ def sample_excess(log: Log, among: Division | None = None) -> SampleExcess:
     if among is not None and len(among.ends) > 1:
         pairs = group_by.first_parts(pairs, among.sql(), learning_parts(among.shares))
     limits = fixed_range(log.utility_range, log.neutral, log.sigma)
-    (found,) = engine.table(
+    (found,) = engine.rows(
         group_by.excesses(
             pairs, sized_by, LEAST_VALUES, limits[1] - limits[0], log.sigma,
             symmetric=log.symmetric, pooled=log.pool_coalitions,
         )
-    ).to_pylist()  # fmt: skip
+    )  # fmt: skip
 
     def excess(name: str) -> Excess:
         columns = ("total", "squares", "expected", "surprise")

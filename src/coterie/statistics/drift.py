@@ -105,12 +105,12 @@ def drift_of(log: Log, seed: int) -> Drift:
     engine.view("timed_cells", group_by.timed_cells(rows), stored=True)
     cells, limits = engine.name("timed_cells"), fixed_range(log.utility_range, log.neutral, log.sigma)
     folds = [Contrast(), Contrast()]
-    for row in engine.table(group_by.time_contrasts(rows, cells, limits)).to_pylist():
+    for row in engine.rows(group_by.time_contrasts(rows, cells, limits)):
         folds[int(row["fold"])] = Contrast(
             int(row["samples"]), float(row["total"]), float(row["squares"]), float(row["reaches"]),
             float(row["deepest"]),
         )  # fmt: skip
-    found = engine.table(group_by.largest_change(cells)).to_pylist()
+    found = engine.rows(group_by.largest_change(cells))
     names = ("weight", "room", "one", "two", "before", "after")
     change = Change(*(found[0][name] for name in names)) if found else None
     return Drift((folds[0], folds[1]), change, logs=1)

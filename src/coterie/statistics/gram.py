@@ -4,12 +4,10 @@ Rows arrive sample by sample; each agent of a sample adds the outer product of t
 that she met, straight into her packed matrix. Nothing else grows with the log.
 """
 
-from typing import Any
-
-import numba
 import numpy as np
 
 from coterie.statistics.fixed_point import FIXED_BITS, steps
+from coterie.statistics.kernels import kernel
 from coterie.statistics.total_statistics import LIMB, WEIGHT_BITS
 
 WEIGHTINGS = ("none", "pairs", "samples")
@@ -17,13 +15,11 @@ WEIGHTINGS = ("none", "pairs", "samples")
 
 _ONE_BY_TERMS, _ONE_BY_SQUARES = 1 << WEIGHT_BITS["pairs"], 1 << WEIGHT_BITS["samples"]
 
-_compiled: Any = numba.njit(cache=True, nogil=True)
-
 # Kernels are compiled again when this file changes, not when `steps` does: touch it then.
-_steps = _compiled(steps)
+kernel(steps)
 
 
-@_compiled
+@kernel
 def _add_outer(gram, block, tables, features, values, count, weight):
     """Add weight x x' to a packed matrix (see `packed.packed_positions`); features are ascending."""
     triangle = block * (block + 1) // 2
@@ -44,7 +40,7 @@ def _add_outer(gram, block, tables, features, values, count, weight):
                 end = (m + 1) * block
 
 
-@_compiled
+@kernel
 def add_cooccurrences(group, agent, feature, part, gram, block, tables):
     """Add up x x' for every run of rows with the same group; rows are sorted by group and feature.
 
@@ -66,7 +62,7 @@ def add_cooccurrences(group, agent, feature, part, gram, block, tables):
         _add_outer(gram[part[first], agent[first]], block, tables, features, values, count, 1)
 
 
-@_compiled
+@kernel
 def add_totals(
     sample,
     part,
@@ -144,7 +140,7 @@ def add_totals(
             for a in range(count):
                 values[a] = times[features[a]]
                 times[features[a]] = 0
-            q = np.int64(_steps(utility[total] - c * low, c * (high - low)))
+            q = np.int64(steps(utility[total] - c * low, c * (high - low)))
             if weighting == 0:
                 weight, each, moment, scale = 1, c, c * q, c * c
             elif weighting == 1:
@@ -168,7 +164,7 @@ def add_totals(
         start = stop
 
 
-@_compiled
+@kernel
 def add_residuals(
     sample,
     agent,

@@ -7,13 +7,13 @@ joint action alone, so samples with the same joint action are added up before it
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
+from coterie.statistics.kernels import kernel, suited
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import JointSums
 
@@ -25,6 +25,9 @@ LEAST = 1e-9
 
 KEPT_ACTIONS = 1 << 12
 """How many distinct joint actions wait for further samples before they are inverted."""
+
+PER_PAIR = 30
+"""What listing a pair of a joint action takes, in steps of an innermost loop."""
 
 
 class JointAccumulator:
@@ -58,8 +61,10 @@ class JointAccumulator:
 
     def _flush(self) -> None:
         setting = self._setting
+        pairs = [action.n_pairs for _, action in self._waiting]
+        add = suited(_add_projection, sum(PER_PAIR * many + many**2 for many in pairs))
         for (part, action), (count, total) in sorted(self._waiting.items(), key=lambda item: item[0]):
-            _add_projection(
+            add(
                 *action.arrays(), count, total, setting.neutral, setting.pool_coalitions, setting.n_agents,
                 self._projections[part], self._moments[part],
             )  # fmt: skip
@@ -77,6 +82,13 @@ class JointAction(NamedTuple):
         agent, coalition = np.frombuffer(self.teams, dtype=np.int64).reshape(2, -1)
         return np.frombuffer(self.observed, dtype=np.int64), agent, coalition
 
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs meet, each as often as it does."""
+        _, _, coalition = self.arrays()
+        sizes = np.unique(coalition, return_counts=True)[1]
+        return int((sizes * (sizes - 1)).sum()) // 2
+
 
 def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Iterator[tuple[int, int, JointAction]]:
     """Yield for each sample with totals and members where its totals begin and end, and its joint action.
@@ -92,10 +104,7 @@ def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Ite
         yield start, members, JointAction(agent[start:members].tobytes(), teams.tobytes())
 
 
-_compiled: Any = numba.njit(cache=True, nogil=True)
-
-
-@_compiled
+@kernel
 def _edges_of(observed, agent, coalition, pooled, n, n_edges):
     """Return the edges of a joint action in order, the rows of their two ends, how often they met, and (Z Z')^+.
 
@@ -103,7 +112,8 @@ def _edges_of(observed, agent, coalition, pooled, n, n_edges):
     """
     last = len(observed)
     row_of = np.full(n, last)
-    row_of[observed] = np.arange(last)
+    for row in range(last):
+        row_of[observed[row]] = row
     half = n * (n - 1) // 2
     weight = np.zeros(n_edges)
     ends = np.empty((n_edges, 2), dtype=np.int64)
@@ -139,13 +149,18 @@ def _edges_of(observed, agent, coalition, pooled, n, n_edges):
         both[i, j] += square
         both[j, i] += square
     values, vectors = np.linalg.eigh(both[:last, :last])
+    inverted = np.zeros(last)
     for t in range(last):
         if values[t] > LEAST * values[-1]:
-            inverse[:last, :last] += np.outer(vectors[:, t], vectors[:, t]) / values[t]
+            inverted[t] = 1.0 / values[t]
+    inner = (vectors * inverted) @ vectors.T
+    for row in range(last):
+        for t in range(last):
+            inverse[row, t] = inner[row, t]
     return seen, first, second, worth, inverse
 
 
-@_compiled
+@kernel
 def _totals_of(first, second, worth, values, rows):
     """Return Z times one value per edge, with one row more for those who were not observed."""
     total = np.zeros(rows)
@@ -155,7 +170,7 @@ def _totals_of(first, second, worth, values, rows):
     return total
 
 
-@_compiled
+@kernel
 def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n, projections, moments):
     """Add count P_m and Z_m^+ times the sum of `count` samples' totals, the upper triangle of P_m only.
 
@@ -166,17 +181,20 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
     last = len(observed)
     terms = _totals_of(first, second, worth, np.ones(len(seen)), last + 1)
     centred = np.zeros(last + 1)
-    centred[:last] = total - count * neutral * terms[:last]
+    for row in range(last):
+        centred[row] = total[row] - count * neutral * terms[row]
     solved = inverse @ centred
     for a in range(len(seen)):
         e = seen[a]
-        rows = count * worth[a] * (inverse[first[a]] + inverse[second[a]])
-        moments[e] += worth[a] * (solved[first[a]] + solved[second[a]])
+        times, i, j = count * worth[a], first[a], second[a]
+        moments[e] += worth[a] * (solved[i] + solved[j])
         for b in range(a, len(seen)):
-            projections[e, seen[b]] += worth[b] * (rows[first[b]] + rows[second[b]])
+            g, h = first[b], second[b]
+            ends = inverse[i, g] + inverse[j, g] + inverse[i, h] + inverse[j, h]
+            projections[e, seen[b]] += times * worth[b] * ends
 
 
-@_compiled
+@kernel
 def add_joint_residuals(
     observed, agent, coalition, totals, pooled, n, centre, solved, squares, widest, steepest, reach
 ):
@@ -188,21 +206,19 @@ def add_joint_residuals(
     last, many = len(observed), solved.shape[1]
     moved = np.zeros((last + 1, many))
     for a in range(len(seen)):
-        for d in range(many):
-            step = worth[a] * solved[seen[a], d]
-            moved[first[a], d] += step
-            moved[second[a], d] += step
+        step = worth[a] * solved[seen[a]]
+        moved[first[a]] += step
+        moved[second[a]] += step
     moved = inverse @ moved
     residuals = totals - _totals_of(first, second, worth, centre[seen], last + 1)[:last]
     noise = np.ascontiguousarray(residuals) @ np.ascontiguousarray(moved[:last])
     wide, far = np.zeros(many), np.zeros(many)
     for a in range(len(seen)):
-        for d in range(many):
-            step = worth[a] * (moved[first[a], d] + moved[second[a], d])
-            wide[d] += step * step
-            far[d] += abs(step)
-            steepest[d] = max(steepest[d], abs(step))
-    for d in range(many):
-        widest[d], reach[d] = max(widest[d], wide[d]), max(reach[d], far[d])
-        for m in range(len(noise)):
-            squares[d] += noise[m, d] * noise[m, d]
+        step = np.abs(worth[a] * (moved[first[a]] + moved[second[a]]))
+        wide += step * step
+        far += step
+        steepest[:] = np.maximum(steepest, step)
+    widest[:] = np.maximum(widest, wide)
+    reach[:] = np.maximum(reach, far)
+    for m in range(len(noise)):
+        squares += noise[m] * noise[m]

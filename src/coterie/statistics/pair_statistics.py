@@ -18,7 +18,9 @@ from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.packed import embedded, packed_length, unpacked
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
-from coterie.sums import Sums, carried
+from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
+from coterie.sums import Sums, added, carried
+from coterie.words import said
 
 DENSE_AGENTS = 2000
 """Up to so many agents, statistics can be had as dense arrays."""
@@ -77,7 +79,7 @@ class PairStatistics:
     def size(self) -> IntArray:
         """The size of the coalition, for size-aware statistics only."""
         if self.setting.sizes != "aware":
-            raise InputError('these statistics ignore sizes; make them with sizes="aware"')
+            raise InputError(f"these statistics ignore sizes; make them with {said(sizes='aware')}")
         return np.ascontiguousarray(self.entries.keys[:, 3])
 
     @property
@@ -102,7 +104,9 @@ class PairStatistics:
         if not self.setting.pool_coalitions:
             return self.count
         if self.setting.noise != "samples":
-            raise InputError('these statistics were made with noise="pairs"; repeats need noise="samples"')
+            raise InputError(
+                f"these statistics were made with {said(noise='pairs')}; repeats need {said(noise='samples')}"
+            )
         return np.ascontiguousarray(self.entries.values[:, 4])
 
     @property
@@ -190,7 +194,7 @@ class PairStatistics:
         """
         if self.together is None:
             raise InputError(
-                'there are no co-occurrence counts: they need noise="samples", and they are left out '
+                f"there are no co-occurrence counts: they need {said(noise='samples')}, and they are left out "
                 "where they would be too large"
             )
         return unpacked(self.together[agent], self.setting.block, self.setting.n_features)
@@ -231,7 +235,7 @@ class PairStatistics:
     def merged(self, other: "PairStatistics", setting: Setting) -> "PairStatistics":
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
-        both = None if ours.together is None or theirs.together is None else ours.together + theirs.together
+        both = None if ours.together is None or theirs.together is None else added(ours.together, theirs.together)
         met, clusters = (
             None if one is None or other is None else one + other
             for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
@@ -285,15 +289,22 @@ class PairStatistics:
 
     @classmethod
     def from_arrays(cls, setting: Setting, arrays: Mapping[str, Any]) -> "PairStatistics":
-        """Read what `arrays` returned."""
+        """Read what `arrays` returned, refusing what no log comes to."""
+        n = setting.n_agents
+        extents = (setting.n_tables, n, n) + ((n + 1,) if setting.sizes == "aware" else ())
+        entries = sound_sums(arrays, "", extents, arrays["values"].shape[-1])
+        refuse_impossible(*entries.values.T[:4])
+        together = arrays.get("together")
+        if together is not None:
+            sound(together, "together", (n, packed_length(setting.n_features)), 0)
         return cls(
             setting,
-            int(arrays["n_samples"]),
-            Sums(arrays["keys"], arrays["values"]),
-            Sums(arrays["team_keys"], arrays["team_values"]),
-            arrays.get("together"),
-            Sums(arrays["met_keys"], arrays["met_values"]) if "met_keys" in arrays else None,
-            Sums(arrays["cluster_keys"], arrays["cluster_values"]) if "cluster_keys" in arrays else None,
+            whole_number(arrays["n_samples"]),
+            entries,
+            sound_sums(arrays, "team", (setting.n_tables, n + 1), 1),
+            together,
+            sound_sums(arrays, "met", extents, arrays["met_values"].shape[-1]) if "met_keys" in arrays else None,
+            sound_sums(arrays, "cluster", (CLUSTERS, *extents), 2) if "cluster_keys" in arrays else None,
         )
 
 

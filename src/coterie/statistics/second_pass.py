@@ -21,6 +21,9 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.log.log import Log
+from coterie.statistics.gram import add_residuals
+from coterie.statistics.joint import PER_PAIR, add_joint_residuals, joint_actions
+from coterie.statistics.kernels import quickest, suited
 from coterie.statistics.parts import learning_parts
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
@@ -85,7 +88,7 @@ class SecondPass:
         setting, least = statistics.setting, learning_parts(statistics.setting.shares)
         if not possible(setting):
             return None
-        from coterie.statistics.reduce import Reduction, total_batches  # here, since it loads a compiler
+        from coterie.statistics.reduce import Reduction, total_batches  # here, since samples in memory need no tables
 
         task = Reduction(log.engine, setting, log.rows, log.checked.extent)
         return cls(setting, lambda: total_batches(task, least), statistics.certifying.rows)
@@ -142,17 +145,14 @@ class ResidualSums:
         sample, agent, coalition, utility = sample[order], agent[order], coalition[order], utility[order]
         setting, asked, found = self._setting, self._asked, self._found
         if not asked.joint:
-            from coterie.statistics.gram import add_residuals
-
             sizes = setting.n_sizes if setting.sizes == "aware" else 0
-            add_residuals(
+            each = setting.n_tables * (setting.n_agents - 1) * (1 + len(self._solved) // setting.n_agents)
+            quickest(add_residuals, int(np.count_nonzero(coalition < 0)) * each)(
                 sample, agent, coalition, utility, setting.n_agents, setting.pool_coalitions, sizes,
                 setting.noise == "samples", asked.zero, asked.centre, self._first, self._solved,
                 found.squares, found.widest, found.steepest, found.reach,
             )  # fmt: skip
             return
-        from coterie.statistics.joint import joint_actions
-
         for start, members, action in joint_actions(sample, agent, coalition):
             self._waiting.setdefault(action, []).append(utility[start:members])
             self._samples += 1
@@ -166,11 +166,12 @@ class ResidualSums:
         return self._found.only(back)
 
     def _flush(self) -> None:
-        from coterie.statistics.joint import add_joint_residuals
-
         setting, asked, found = self._setting, self._asked, self._found
+        # Python adds whole rows of directions at once.
+        each = PER_PAIR + self._solved.shape[1] // 10
+        add = suited(add_joint_residuals, 2 * each * sum(action.n_pairs for action in self._waiting))
         for action in sorted(self._waiting):
-            add_joint_residuals(
+            add(
                 *action.arrays(), np.stack(self._waiting[action]), setting.pool_coalitions, setting.n_agents,
                 asked.centre[0] + asked.zero, self._solved, found.squares, found.widest, found.steepest, found.reach,
             )  # fmt: skip

@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import IntArray
 from coterie.errors import InputError
+from coterie.files import record
 from coterie.game.actions import ActionSpaces, UpTo
 from coterie.log.choices import is_observed, sorted_sets
 from coterie.log.options import Missing, fixed_range
@@ -125,10 +127,14 @@ class Setting:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Setting":
-        """Read what `to_json` wrote."""
-        lists = {key: tuple(data[key]) for key in _NAME_LISTS}
-        limits = data["utility_range"]
-        return cls(**{**data, **lists, "utility_range": None if limits is None else (limits[0], limits[1])})
+        """Read what `to_json` wrote, refusing what no log has."""
+        found: Setting = record(cls, data, "setting")
+        checks.names(found.agents, "agents")
+        checks.names(found.coalitions, "coalitions")
+        low, high = found.fixed_range if found.utility_range or found.sigma else (0.0, 0.0)
+        if not low < high or not found.shares or not found.actions.spaces:
+            raise InputError("setting: has no range, no parts or no agents")
+        return found
 
     def merged(self, other: "Setting") -> "Setting":
         """Return the setting of both logs together; names and observed actions are united."""

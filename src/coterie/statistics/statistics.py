@@ -6,7 +6,10 @@ the other, or that lie on different machines, are reduced one by one and added.
 
 import hashlib
 import json
+import tokenize
+import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -15,17 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from coterie import checks
+from coterie import __version__, checks
 from coterie.arrays import IntArray
 from coterie.errors import InputError
-from coterie.files import whole_file
+from coterie.files import naming, parse_json, whole_file
 from coterie.log.choices import sorted_sets
 from coterie.log.log import Log, as_log
 from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, PARTS, learning_parts
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes, positions
+from coterie.statistics.sound import sound
 from coterie.statistics.total_statistics import TotalStatistics
+from coterie.sums import added
 from coterie.words import said
 
 FORMAT = "coterie.statistics/4"
@@ -306,6 +311,7 @@ class Statistics:
             arrays |= {"attendance": self.attendance}
         clues = self.clues.to_json() | {"halves": len(self.clues.by_size), "ordered": len(ordered)}
         header = {"format": FORMAT, "parts": len(self.parts), "setting": self.setting.to_json(), "clues": clues}
+        header |= {"version": __version__}
         header |= {"sha256": _digest(header, arrays)}
         content = arrays | {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
         with whole_file(path) as temporary, temporary.open("wb") as file:
@@ -316,32 +322,35 @@ class Statistics:
         """Read a file that `save` wrote, refusing anything else and anything damaged."""
         place = checks.path(path, "statistics")
         try:
-            with place.open("rb") as file, np.load(file, allow_pickle=False) as content:
-                header = json.loads(content["header"].tobytes())
+            with warnings.catch_warnings(), place.open("rb") as file, np.load(file, allow_pickle=False) as content:
+                warnings.simplefilter("error")  # NumPy warns where it can still make sense of a damaged description
+                header = parse_json(content["header"].tobytes().decode())
                 arrays = {name: content[name] for name in content.files if name != "header"}
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        except _DAMAGED:
             raise InputError(f"{path}: is not a file of statistics, or is damaged") from None
-        if not isinstance(header, dict) or header.get("format") not in {FORMAT, *OLDER}:
+        if not isinstance(header, dict) or header.get("format") not in (FORMAT, *OLDER):
             kept = header.get("format") if isinstance(header, dict) else header
-            raise InputError(f'{path}: the format is {kept!r}, expected "{FORMAT}"')
-        found: Statistics | None = None
+            raise InputError(f'{path}: the format is {checks.shown(kept)}, expected "{FORMAT}"')
         try:
             expected = header.pop("sha256")
-            if _digest(header if header["format"] == FORMAT else header["setting"], arrays) == expected:
-                found = cls._read(header, arrays)
-        except (KeyError, TypeError, ValueError, IndexError):
-            pass
-        if found is None:
-            raise InputError(f"{path}: is damaged: its content does not match its hash")
-        return found
+            if _digest(header if header["format"] == FORMAT else header["setting"], arrays) != expected:
+                raise InputError(f"{path}: is damaged: its content does not match its hash")
+            with naming(f"{path}: holds what no log comes to"):
+                return cls._read(header, arrays)
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+            raise InputError(f"{path}: is damaged: something is missing in it, or of another kind") from None
 
     @classmethod
     def _read(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> "Statistics":
         """Return the statistics that a sound file holds."""
         setting = Setting.from_json(header["setting"])
         kind = PairStatistics if setting.feedback == "semi-bandit" else TotalStatistics
+        if header["parts"] != len(setting.shares):
+            raise InputError(f"{header['parts']} parts, expected {len(setting.shares)}")
         parts = tuple(kind.from_arrays(setting, _fields("", p, arrays)) for p in range(header["parts"]))
         if header["format"] != FORMAT:
             return cls(setting, parts)
@@ -351,7 +360,10 @@ class Statistics:
         if clues.get("ordered"):
             by_order = PairStatistics.from_arrays(by_order_setting(setting), _fields(_ORDERED, 0, arrays))
         kept = Clues.from_json(clues, tuple(halves), by_order, arrays)
-        return cls(setting, parts, kept, arrays.get("attendance"))
+        attendance = arrays.get("attendance")
+        if attendance is not None:
+            sound(attendance, "attendance", (setting.n_agents,), 0)
+        return cls(setting, parts, kept, attendance)
 
     def __repr__(self) -> str:
         setting = self.setting
@@ -367,9 +379,16 @@ def _added(ours: Statistics, theirs: Statistics, setting: Setting) -> IntArray |
     for one in (ours, theirs):
         if one.attendance is None:
             return None
-        found[positions(one.agents, setting.agents)] += one.attendance
+        place = positions(one.agents, setting.agents)
+        found[place] = added(found[place], one.attendance)
     return found
 
+
+_DAMAGED = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError,
+    tokenize.TokenError, UserWarning, RecursionError, MemoryError, OverflowError, NotImplementedError,
+)  # fmt: skip
+"""What NumPy and the standard library make of damaged archives and of arrays whose description is damaged."""
 
 _HALF, _ORDERED = "half", "ordered"
 

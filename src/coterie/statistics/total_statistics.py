@@ -18,13 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.statistics.packed import unpacked
+from coterie.statistics.packed import packed_length, unpacked
 from coterie.statistics.pair_statistics import embed_all, feature_positions, size_table
 from coterie.statistics.setting import Setting, positions
-from coterie.sums import Sums, carried
+from coterie.statistics.sound import sound, sound_sums, whole_number
+from coterie.sums import Sums, added, carried
 
 WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
 """Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
@@ -51,10 +53,10 @@ class WeightedSums:
 
     def __add__(self, other: "WeightedSums") -> "WeightedSums":
         return WeightedSums(
-            self.gram + other.gram,
-            self.offsets + other.offsets,
-            self.moments + other.moments,
-            carried_limbs(self.squares + other.squares),
+            added(self.gram, other.gram),
+            added(self.offsets, other.offsets),
+            added(self.moments, other.moments),
+            carried_limbs(added(self.squares, other.squares)),
         )
 
 
@@ -158,7 +160,7 @@ class TotalStatistics:
         return TotalStatistics(
             setting,
             self.n_samples + other.n_samples,
-            ours.totals + theirs.totals,
+            added(ours.totals, theirs.totals),
             ours.teams + theirs.teams,
             {name: ours.weighted[name] + theirs.weighted[name] for name in ours.weighted},
             None if ours.joint is None or theirs.joint is None else ours.joint + theirs.joint,
@@ -196,7 +198,20 @@ class TotalStatistics:
 
     @classmethod
     def from_arrays(cls, setting: Setting, arrays: Mapping[str, Any]) -> "TotalStatistics":
-        """Read what `arrays` returned."""
+        """Read what `arrays` returned, refusing what no log comes to."""
+        n, d, samples = setting.n_agents, setting.n_features, whole_number(arrays["n_samples"])
+        square = packed_length(d)
+        shapes = {"gram": (n, square), "offsets": (n, d), "moments": (n, d), "squares": (n, 4, 2)}
+        for name in WEIGHT_BITS:
+            for field, shape in shapes.items() if f"{name}_gram" in arrays else ():
+                sound(arrays[f"{name}_{field}"], f"{name}_{field}", shape, 0)
+        sound(arrays["totals"], "totals", (n,), 0)
+        if "joint_moments" in arrays:
+            edges = len(edge_index(setting))
+            checks.finite(arrays["joint_projections"], "joint_projections", (edges, edges))
+            checks.finite(arrays["joint_moments"], "joint_moments", (edges,))
+            if "joint_scores" in arrays:
+                checks.finite(arrays["joint_scores"], "joint_scores", (3,))
         weighted = {
             name: WeightedSums(*(arrays[f"{name}_{field}"] for field in _FIELDS))
             for name in WEIGHT_BITS
@@ -205,8 +220,8 @@ class TotalStatistics:
         joint = None
         if "joint_moments" in arrays:
             joint = JointSums(arrays["joint_projections"], arrays["joint_moments"], arrays.get("joint_scores"))
-        teams = Sums(arrays["team_keys"], arrays["team_values"])
-        return cls(setting, int(arrays["n_samples"]), arrays["totals"], teams, weighted, joint)
+        teams = sound_sums(arrays, "team", (setting.n_tables, n + 1), 1)
+        return cls(setting, samples, arrays["totals"], teams, weighted, joint)
 
 
 _FIELDS = ("gram", "offsets", "moments", "squares")

@@ -77,17 +77,20 @@ class Problem:
     slack: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.whole(self.n_agents, said("agents"), 2)
-        checks.whole(self.n_coalitions, said("coalitions"), 1)
+        checks.whole(self.n_agents, said("n_agents"), 2)
+        checks.whole(self.n_coalitions, said("n_coalitions"), 1)
         checks.probability(self.delta, said("delta"))
-        if self.most_joined is not None and checks.whole(self.most_joined, "most joined", 1) > self.n_coalitions:
-            raise InputError(f"most joined: expected at most {self.n_coalitions} coalitions, got {self.most_joined}")
+        if self.most_joined is not None and checks.whole(self.most_joined, said("most_joined"), 1) > self.n_coalitions:
+            raise InputError(
+                f"{said('most_joined')}: expected at most {self.n_coalitions} coalitions, got {self.most_joined}"
+            )
         if not (self.c_size > 0 and self.c_pair > 0):
-            raise InputError(f"c_size, c_pair: expected positive numbers, got {self.c_size}, {self.c_pair}")
+            raise InputError(
+                f"{said('c_size')}, {said('c_pair')}: expected positive numbers, got {self.c_size}, {self.c_pair}"
+            )
         if self.c_act is not None and not 0 <= self.c_act <= 1:
-            raise InputError(f"c_act: expected a number from 0 to 1, got {self.c_act}")
-        if checks.number(self.slack, "slack") < 0:
-            raise InputError(f"slack: expected a number from 0 up, got {self.slack}")
+            raise InputError(f"{said('c_act')}: expected a number from 0 to 1, got {self.c_act}")
+        checks.number(self.slack, said("slack"), 0)
 
     @property
     def joined(self) -> int:
@@ -122,7 +125,7 @@ class Bound:
 
     def gap(self, samples: int) -> float:
         """Return the bound after so many samples, infinite where nothing is said."""
-        checks.whole(samples, "samples", 1)
+        checks.whole(samples, said("samples"), 1)
         return self.rate(samples) + self.slack if samples >= self.at_least else math.inf
 
     def samples(self, gap: float) -> float:
@@ -131,8 +134,8 @@ class Bound:
         Rates fall with M, so doubling and bisection over whole numbers find it, also where M is on
         both sides (Corollary 2's beta grows with log M).
         """
-        if not checks.number(gap, "gap") > self.slack:
-            raise InputError(f"gap: expected more than the slack of the search, {self.slack:g}, got {gap:g}")
+        if not checks.number(gap, said("gap")) > self.slack:
+            raise InputError(f"{said('gap')}: expected more than the slack of the search, {self.slack:g}, got {gap:g}")
         low, high = 0, self.at_least
         while self.gap(high) > gap:
             low, high = high, 2 * high

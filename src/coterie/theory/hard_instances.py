@@ -178,7 +178,7 @@ def mixed_effects(n_agents: int = 3) -> HardInstance:
     and 4 cost 1, coalition 3 is worth 0. (The printed bonus of coalition 5 has |C_1|, which no
     utility of a coalition by its own size can express; the claim fails there, too.)
     """
-    checks.whole(n_agents, "number of agents", 2)
+    checks.whole(n_agents, "n_agents", 2)
     share = np.arange(2, n_agents + 1) / (n_agents + 1)
     game = _anonymous(
         [-share, -1 + 0 * share, 0 * share, -1 + 0 * share, share], [["1", "2"], ["1", "3", "5"], ["4", "5"]]

@@ -31,6 +31,7 @@ from coterie.simulate.policies import exploration_policy
 from coterie.solve.control import Control
 from coterie.solve.objective import HoldoutObjective, Objective, PairedObjective
 from coterie.solve.pure import pure
+from coterie.words import said
 
 LEARNING_SHARE = 0.2
 """So much of the log chooses candidates, the rest certifies one of them."""
@@ -74,8 +75,8 @@ def rehearse(
     Clipped Gaussian utilities with a fixed mean per pair and coalition, uniform exploration, a few
     actions that all agents share, of at most `most_joined` coalitions.
     """
-    rng = checks.generator(seed, "seed")
-    checks.whole(samples, "samples", 2)
+    rng = checks.generator(seed, said("seed"))
+    checks.whole(samples, said("samples"), 2)
     source = _source(n_agents, n_coalitions, rng, actions_per_agent, most_joined or n_coalitions, symmetric=symmetric)
     game, spaces = source.game, source.game.actions
     if feedback == "bandit" and n_agents * ((n_agents - 1) * n_coalitions) ** 2 > MOST_ENTRIES:
@@ -113,7 +114,7 @@ def rehearse_until(gap: float, limit: int, seed: int, n_agents: int, n_coalition
 
     Logs of the same game, which the seed draws, grow by a factor of four each time.
     """
-    checks.whole(seed, "seed", 0)
+    checks.whole(seed, said("seed"), 0)
     samples = FIRST
     while True:
         found = rehearse(n_agents, n_coalitions, samples, seed, **options)
@@ -131,8 +132,8 @@ def _source(n: int, k: int, rng: np.random.Generator, count: int, most_joined: i
 
 def small_sets(seed: checks.Seed, n_coalitions: int, count: int, most: int) -> BoolArray:
     """Draw `count` distinct sets (all, if there are fewer) uniformly from those of 1 to `most` coalitions."""
-    rng = checks.generator(seed, "seed")
-    checks.whole(count, "actions per agent", 1)
+    rng = checks.generator(seed, said("seed"))
+    checks.whole(count, said("actions_per_agent"), 1)
     by_size = [math.comb(n_coalitions, size) for size in range(1, most + 1)]
     share = np.array([number / sum(by_size) for number in by_size])
     found: dict[bytes, BoolArray] = {}

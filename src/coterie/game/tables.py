@@ -1,0 +1,248 @@
+"""Small tables that people keep, of who is where or who is there at all; and names that one cell lists.
+
+Such a table is CSV or a spreadsheet. Which column says what is guessed from the words of its header, and refused where
+that is not clear. Where several names stand in one cell, what is between them is guessed too.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from os import PathLike
+
+from coterie import checks
+from coterie.errors import InputError
+from coterie.files import csv_table, naming, read_text, restored
+from coterie.spreadsheets import SPREADSHEETS, EmptySheetError, Workbook
+from coterie.words import counted
+
+# --- Which column says what -----------------------------------------------------------------------------------
+
+WORDS: dict[str, str] = {
+    "agent": "agent who person name employee student pupil member rater from reviewer player participant voter country "
+    "author giver consultant colleague by wer mitarbeiter schüler qui persona",
+    "coalition": "coalition team group area domain project department room table unit squad crew subject course club "
+    "topic issue gruppe abteilung projekt bereich tisch equipe groupe equipo",
+    "members": "members participants names people mitglieder",
+    "rule": "rule option",
+    "value": "value setting",
+}
+"""Words in headers, by the column that they suggest."""
+
+ASKED = {"agent": "who", "coalition": "in which team", "rule": "which rule it is", "value": "what it says"}
+"""What a column says."""
+
+LISTED = 4
+"""How many words that would do a refusal lists."""
+
+
+def word_in(header: str, known: Iterable[str]) -> str | None:
+    """Return the first word of a header that is known, perhaps in the plural."""
+    words = re.findall(r"[^\W\d_]+", header.casefold())
+    return next((word for word in words if word in known or word.removesuffix("s") in known), None)
+
+
+def _fit(role: str, header: str) -> int:
+    """Return how well a header suits a role: it is called so, it is one word for it, it holds one; 0 for not at all."""
+    if header.strip().casefold() == role:
+        return 3
+    word = word_in(header, WORDS[role].split())
+    return 0 if word is None else 2 if word == header.strip().casefold() else 1
+
+
+@dataclass(frozen=True)
+class SmallTable:
+    """A table with the numbers that a spreadsheet shows at its rows; rows without any cell are left out."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+
+    def fit(self, roles: Sequence[str]) -> int:
+        """Return how well its header suits some roles, 0 for not at all."""
+        return max((score for score, _ in self._ways(roles)), default=0)
+
+    def places(self, roles: Sequence[str]) -> dict[str, int]:
+        """Return where the columns of some roles are, by the header; refused where that does not tell."""
+        best = self.fit(roles)
+        found = [way for score, way in self._ways(roles) if score == best > 0]
+        if len(found) > 1:  # numbers of people are no names, where there are others
+            found = [way for way in found if not any(map(self._is_numeric, way))] or found
+        if not found:
+            raise InputError(self._lacks(roles))
+        if len(found) > 1:
+            role, several = next(
+                (role, columns) for role, columns in zip(roles, zip(*found, strict=True), strict=True)
+                if len(set(columns)) > 1
+            )  # fmt: skip
+            named = " and ".join(repr(self.header[place]) for place in dict.fromkeys(several))
+            raise InputError(f"{named} could each say {ASKED[role]}; call the right one {role}")
+        for role, place in zip(roles, found[0], strict=True):
+            is_called = self.header[place].strip().casefold() == role
+            if not is_called and self.header[place] in {cells[place] for _, cells in self.rows}:
+                named = ", ".join(self.header)
+                raise InputError(f"the first row ({named}) seems to be no header; {self._lacks(roles)}")
+        return dict(zip(roles, found[0], strict=True))
+
+    def _ways(self, roles: Sequence[str]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield every way to give columns to the roles, with how well it suits."""
+        alone = len(self.header) == len(roles) == 2  # then the column that is left over must be the other
+        likely = [
+            [(fit, place) for place, name in enumerate(self.header) if (fit := _fit(role, name)) or alone]
+            for role in roles
+        ]
+        for way in product(*likely):
+            places = tuple(place for _, place in way)
+            fits = [fit for fit, _ in way]
+            if len(set(places)) == len(roles) and (all(fits) or max(fits) > 1):
+                yield sum(fits), places
+
+    def _is_numeric(self, place: int) -> bool:
+        return all(re.fullmatch(r"[0-9.,]*", cells[place].strip()) for _, cells in self.rows)
+
+    def _lacks(self, roles: Sequence[str]) -> str:
+        wanted = [
+            f"one that says {ASKED[role]}, called {role} (or {', '.join(WORDS[role].split()[1:LISTED])}, ...)"
+            for role in roles
+        ]
+        listed = ", ".join(filter(None, self.header)) or "none"
+        return f"expected a header with a column for each of: {'; '.join(wanted)}; found: {listed}"
+
+
+def read_table(path: str | PathLike[str], roles: Sequence[str], what: str = "table") -> SmallTable:
+    """Read CSV (also as Excel saves it) or a spreadsheet, the sheet whose header suits the roles best."""
+    path = checks.path(path, what)
+    if path.suffix.lower() in SPREADSHEETS:
+        book = Workbook.open(path)
+        if not book.sheets:
+            raise InputError(f"{path}: has no sheet with cells")
+        tables = [_sheet(book, name) for name in book.sheets]
+        return max(tables, key=lambda table: table.fit(roles))  # the first of several
+    text = read_text(path, windows=True)
+    with naming(path):
+        return text_table(text, roles)
+
+
+def _sheet(book: Workbook, name: str) -> SmallTable:
+    try:
+        sheet = book.read(name)
+    except EmptySheetError:
+        return SmallTable((), ())
+    rows = ((number, tuple(cell or "" for cell in row)) for number, row in enumerate(sheet.rows, sheet.above + 1))
+    return SmallTable(sheet.header, tuple((number, row) for number, row in rows if any(map(str.strip, row))))
+
+
+def text_table(text: str, roles: Sequence[str]) -> SmallTable:
+    """Return the table in CSV text; cells that were made safe for spreadsheets are as before."""
+    header, rows = csv_table(text, roles)
+    full = [(number, tuple(map(restored, row))) for number, row in rows if any(map(str.strip, row))]
+    return SmallTable(tuple(header), tuple(full))
+
+
+# --- Names that one cell lists --------------------------------------------------------------------------------
+
+NEWLINE = "newline"
+
+SEPARATORS = (NEWLINE, ";", "|", ",", "&", "+", "/", "and", "und", "et", "y")
+"""What may stand between names in one cell; words are between blanks."""
+
+USUAL = (",", ";", "|", NEWLINE)
+"""What is taken for it where nobody has said anything: nothing else is it in most tables."""
+
+
+def separator_pattern(separators: Iterable[str]) -> str:
+    """Return a regular expression of what stands between names, which every engine reads alike: no backslashes.
+
+    >>> import re
+    >>> re.split(separator_pattern([",", "and"]), "Ada, Bo, and Cy and Andy")
+    ['Ada', ' Bo', 'Cy', 'Andy']
+    """
+    signs = "".join("\r\n" if one == NEWLINE else one for one in separators if not one.isalpha() or one == NEWLINE)
+    words = "|".join(one for one in separators if one.isalpha() and one != NEWLINE)
+    either = [f"[{signs}]"] * bool(signs) + [f"[ \t]+(?i:{words})[ \t]+"] * bool(words)
+    return f"(?:{'|'.join(either)})+"
+
+
+def names_listed(cell: str, separators: Iterable[str]) -> list[str]:
+    """Return the names that a cell lists."""
+    if not (given := tuple(separators)):
+        return [cell.strip()]
+    return [name for piece in re.split(separator_pattern(given), cell) if (name := piece.strip())]
+
+
+@dataclass(frozen=True)
+class Separators:
+    """What stands between the names in the cells of a column, and how far other rows bear it out."""
+
+    signs: tuple[str, ...]
+    names: int
+    """How many different names there are if cells are split so."""
+    again: int
+    """How many of these occur in several different cells."""
+
+    @property
+    def is_borne_out(self) -> bool:
+        """Whether most names come back, so that cells hardly look so by chance."""
+        return 2 * self.again >= self.names
+
+
+def likely_separators(cells: Iterable[str]) -> Separators:
+    """Return what seems to stand between names: what, used, yields names that come back in other cells.
+
+    The sign that yields most of them is taken first; another one, for what is left in one piece, if then more come back
+    than before. Where nobody comes back at all, it is what most cells have.
+
+    >>> likely_separators(["Ada & Bo", "Bo & Cy", "Ada, Cy and Dee", "Dee & Bo"]).signs
+    (',', '&', 'and')
+    >>> likely_separators(["Lee, Ada & Roy, Bo", "Roy, Bo & Lee, Ada & Kim, Cy", "Kim, Cy & Lee, Ada"]).signs
+    ('&',)
+    """
+    texts = sorted({cell.strip() for cell in cells if cell.strip()})
+    signs: list[str] = []
+    while (added := _next(texts, signs)) is not None:
+        signs.append(added)
+    if not signs:
+        many = [sum(len(names_listed(text, [one])) > 1 for text in texts) > 0.6 * len(texts) for one in SEPARATORS]
+        signs = [one for one, enough in zip(SEPARATORS, many, strict=True) if enough]
+    often, found = _cells_with(texts, signs), sorted(signs, key=SEPARATORS.index)
+    return Separators(tuple(found), len(often), sum(times > 1 for times in often.values()))
+
+
+def _cells_with(texts: Sequence[str], signs: Sequence[str]) -> Counter[str]:
+    """Return in how many cells each name is, without regard to case."""
+    return Counter(name for text in texts for name in _people(text, signs))
+
+
+def _people(text: str, signs: Sequence[str]) -> set[str]:
+    return {name.casefold() for name in names_listed(text, signs)}
+
+
+def _next(texts: Sequence[str], signs: Sequence[str]) -> str | None:
+    """Return the sign that, beside those that are known, makes most names come back; None if none does."""
+    before, whole = _cells_with(texts, signs), [_people(text, signs) for text in texts]
+    best, found = 0.0, None
+    for sign in SEPARATORS:
+        if sign in signs:
+            continue
+        after, parts = _cells_with(texts, [*signs, sign]), [_people(text, [*signs, sign]) for text in texts]
+        old = [before[name] > 1 for was, now in zip(whole, parts, strict=True) for name in was - now]
+        new = [after[name] > 1 for was, now in zip(whole, parts, strict=True) for name in now - was]
+        share = sum(new) / max(len(new), 1)
+        # At least half of what it parts should come back, and more than without it.
+        if share >= 0.5 and share > best and share * len(old) > sum(old):
+            best, found = share, sign
+    return found
+
+
+def worded_separators(signs: Iterable[str]) -> str:
+    """Return separators as an option has them: between blanks."""
+    return " ".join(signs)
+
+
+def about_separators(found: Separators) -> str:
+    """Return why cells are split so, in words."""
+    if not found.signs:
+        return "no cell seems to list several names"
+    if not found.again:
+        return "most cells have it; nobody is in two different cells, so check the names"
+    return f"split so, {found.again:,} of {counted(found.names, 'name')} come back in other rows"

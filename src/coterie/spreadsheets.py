@@ -1,0 +1,214 @@
+"""Spreadsheets: sheets of workbooks (.xlsx, .xlsm, .xlsb, .xls, .ods) as tables of text.
+
+Cells become what a person would type: 3 for 3.0, 2024-03-01 for a date. The header is the first row that is as full as
+a header, so a title above it does no harm; cells of a column that were merged all hold their value.
+"""
+
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coterie.errors import InputError
+from coterie.files import told_apart
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+LARGEST = 1e15
+"""Whole numbers below it are written with all their digits."""
+
+LOOKED_AT = 20
+"""Among how many rows the header is looked for."""
+
+MOST_CELLS = 1 << 25
+"""How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
+
+
+class EmptySheetError(InputError):
+    """A sheet holds nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The cells of a sheet below its header, as text; empty ones are None."""
+
+    header: tuple[str, ...]
+    """The names of columns; notes in the margin, which have no header, are left out."""
+    rows: tuple[tuple[str | None, ...], ...]
+    above: int
+    """How many rows are above the first of these, the header included."""
+
+    def table(self) -> "pa.Table":
+        """Return the same as an Arrow table."""
+        import pyarrow as pa
+
+        columns = list(zip(*self.rows, strict=True)) if self.rows else [() for _ in self.header]
+        return pa.table([pa.array(column, pa.string()) for column in columns], names=list(self.header))
+
+
+@dataclass(frozen=True, eq=False)
+class Workbook:
+    """A spreadsheet file, and the names of its sheets."""
+
+    path: Path
+    sheets: tuple[str, ...]
+    _book: Any
+
+    @classmethod
+    def open(cls, path: Path) -> "Workbook":
+        """Open a file, or say in one sentence why it cannot be read."""
+        import python_calamine as calamine  # here, to keep `import coterie` light
+
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
+        try:
+            book = calamine.CalamineWorkbook.from_path(str(path))
+        except calamine.PasswordError:
+            raise InputError(f"{path}: is protected by a password; save a copy without") from None
+        except (calamine.CalamineError, OSError) as problem:
+            reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+            raise InputError(f"{path}: cannot be read as a spreadsheet ({reason})") from None
+        # Sheets of charts hold no cells, and hidden ones are seldom meant.
+        seen = [one.name for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
+        shown = [one.name for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
+        return cls(path, tuple(name for name in seen if name in shown) or tuple(seen), book)
+
+    def find(self, sheet: str | None) -> str:
+        """Return the name of a sheet that was given by name or number; of the first one by default."""
+        if not self.sheets:
+            raise InputError(f"{self.path}: has no sheet with cells")
+        if sheet is None:
+            return self.sheets[0]
+        for name in self._book.sheet_names:
+            if name.strip().casefold() == sheet.strip().casefold():
+                return str(name)
+        if sheet.isdecimal() and 1 <= int(sheet) <= len(self.sheets):
+            return self.sheets[int(sheet) - 1]
+        listed = ", ".join(f"{place} {name!r}" for place, name in enumerate(self.sheets, start=1))
+        raise InputError(f"{self.path}: has no sheet {sheet!r}; there are: {listed}")
+
+    def read(self, sheet: str) -> Sheet:
+        """Return the cells of a sheet below its header."""
+        rows, merged = _cells(self._book, sheet, self.path)
+        for (top, left), (bottom, right) in merged:
+            for row in rows[top : bottom + 1] if left == right else ():  # across columns they are titles
+                row[left] = rows[top][left]
+        texts = [[_text(cell) for cell in row] for row in rows]
+        first = _header(texts)
+        if first is None:
+            raise EmptySheetError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
+        header = [(cell or "").strip() for cell in texts[first]]
+        kept = [place for place, name in enumerate(header) if name]
+        names = told_apart(header)
+        below = tuple(tuple(row[place] for place in kept) for row in texts[first + 1 :])
+        return Sheet(tuple(names[place] for place in kept), below, first + 1)
+
+
+def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence[Any]]:
+    """Return the rows of a sheet and which cells are merged, or say in one sentence why it cannot be read."""
+    import python_calamine as calamine
+
+    _refuse_far_cells(path)
+    try:
+        cells = book.get_sheet_by_name(sheet)
+        return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
+    except (calamine.CalamineError, OSError, ValueError) as problem:
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise InputError(f"{path}, sheet {sheet!r}: is damaged ({reason})") from None
+
+
+def _refuse_far_cells(path: Path) -> None:
+    """Refuse a workbook with a cell so far away that a table up to it would not fit: calamine makes room for all."""
+    for rows, columns in _extents(path):
+        if rows * columns > MOST_CELLS:
+            raise InputError(
+                f"{path}: a sheet has cells as far away as row {rows:,} and column {columns:,}; delete what is there"
+            )
+
+
+def _extents(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the last row and column that hold something, of files in a workbook of XML that have other cells than most.
+
+    Most say first where they are, up to column Z and the last row there can be: these come to fewer than `MOST_CELLS`.
+    """
+    if not zipfile.is_zipfile(path):
+        return
+    with suppress(*_NOT_ZIP), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            rows = columns = 0
+            with suppress(*_NOT_ZIP):
+                if any(_OTHER_CELL.search(text) for text in _texts(archive, name)):
+                    for row, column in _places(_texts(archive, name)):
+                        rows, columns = max(rows, row), max(columns, column)
+            yield rows, columns
+
+
+def _texts(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """Yield a file of XML in pieces that end between tags."""
+    left = b""
+    with archive.open(name) as content:
+        while part := content.read(1 << 20):
+            end = (left + part).rfind(b"<")
+            text, left = (left + part)[: max(end, 0)], (left + part)[max(end, 0) :][-4096:]
+            yield text
+
+
+def _places(texts: Iterator[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield row and column of every cell that holds something: as it says, or else after the one before it."""
+    row = column = 0
+    for tag, about in (found for text in texts for found in _TAG.findall(text)):
+        said = [(_column(letters), int(digits)) for letters, digits in _PLACE.findall(about)]
+        if tag == b"row":
+            row, column = max((digits for _, digits in said), default=row + 1), 0
+        else:
+            column += 1
+            for at, digits in said:  # one, or else it is not clear which
+                row, column = max(row, digits), max(column, at)
+            if not about.endswith(b"/"):
+                yield row, column
+
+
+def _column(letters: bytes) -> int:
+    return sum(26**at * (letter - 64) for at, letter in enumerate(reversed(letters.upper())))
+
+
+_OTHER_CELL = re.compile(rb"""<(?:\w+:)?c(?=[\s/>])(?! r="[A-Z](?:[0-9]{1,6}|10[0-9]{5})")""")
+_TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,12})["']""")
+_NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile, zlib.error)
+"""What the standard library makes of damaged archives; calamine says what is wrong with them."""
+
+
+def _header(rows: Sequence[Sequence[str | None]]) -> int | None:
+    """Return the first row with as many cells as a header must have: half of the fullest of the first rows, or two."""
+    filled = [sum(cell is not None and cell.strip() != "" for cell in row) for row in rows[:LOOKED_AT]]
+    most = max(filled, default=0)
+    least = max(min(2, most), most / 2)
+    return next((place for place, count in enumerate(filled) if count and count >= least), None)
+
+
+def _text(cell: Any) -> str | None:
+    """Return what a person would have typed into a cell, None for nothing.
+
+    >>> [_text(cell) for cell in (3.0, 4.5, "Bob ", "", True, datetime(2024, 3, 1), date(2024, 3, 1))]
+    ['3', '4.5', 'Bob ', None, 'TRUE', '2024-03-01', '2024-03-01']
+    """
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, (int, float)):
+        # To the last digit, unlike what messages show.
+        return str(int(cell)) if math.isfinite(cell) and cell == int(cell) and abs(cell) < LARGEST else repr(cell)
+    if isinstance(cell, datetime):
+        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", "seconds")
+    if isinstance(cell, (date, time, timedelta)):
+        return str(cell)
+    return str(cell) if cell != "" else None

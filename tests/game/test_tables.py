@@ -1,0 +1,146 @@
+"""Small tables of who is where, and names that one cell lists."""
+
+import numpy as np
+import pytest
+import xlsxwriter
+
+from coterie import InputError, Rules, read_strategy
+from coterie.game.rules import read_staff
+from coterie.game.tables import SEPARATORS, likely_separators, names_listed
+
+PEOPLE = ["Ada", "Bo", "Cleo", "Andy", "Rand", "Etta", "Yves", "Gundula"]
+"""Some of these hold words that could part names."""
+
+
+def workbook(path, sheets):
+    book = xlsxwriter.Workbook(path)
+    for name, rows in sheets.items():
+        sheet = book.add_worksheet(name)
+        for place, row in enumerate(rows):
+            sheet.write_row(place, 0, row)
+    book.close()
+    return path
+
+
+# --- Names in a cell ------------------------------------------------------------------------------------------
+
+
+def teams(rng, count):
+    return [[PEOPLE[i] for i in rng.choice(len(PEOPLE), rng.integers(1, 5), replace=False)] for _ in range(count)]
+
+
+@pytest.mark.parametrize("sign", SEPARATORS)
+def test_every_sign_is_found_by_the_names_that_come_back(sign):
+    listed = teams(np.random.default_rng(SEPARATORS.index(sign)), 30)
+    between = "\n" if sign == "newline" else f" {sign} "
+    found = likely_separators([between.join(team) for team in listed])
+    assert found.signs == (sign,)
+    assert (found.names, found.again) == (8, 8)
+    assert [names_listed(between.join(team), found.signs) for team in listed] == listed
+
+
+def test_signs_that_are_mixed_are_all_found():
+    listed = teams(np.random.default_rng(1), 60)
+    ways = [", ".join, " & ".join, "/".join, lambda team: ", and ".join([", ".join(team[:-1]), team[-1]])]
+    cells = [ways[place % 4](team) if len(team) > 1 else team[0] for place, team in enumerate(listed)]
+    found = likely_separators(cells)
+    assert set(found.signs) == {",", "&", "/", "and"}
+    assert [names_listed(cell, found.signs) for cell in cells] == listed
+
+
+def test_signs_within_names_part_nothing():
+    surnames = [f"{name}son, {name}" for name in PEOPLE]
+    rng = np.random.default_rng(2)
+    cells = ["; ".join(surnames[i] for i in rng.choice(8, 3, replace=False)) for _ in range(30)]
+    assert likely_separators(cells).signs == (";",)
+    assert likely_separators([*PEOPLE, "R&D", "AC/DC"]).signs == ()
+
+
+def test_where_nobody_comes_back_it_is_what_most_cells_have():
+    found = likely_separators(["Ada & Bo", "Cleo & Andy", "Etta"])
+    assert (found.signs, found.names, found.again) == (("&",), 5, 0)
+
+
+# --- Who is where ---------------------------------------------------------------------------------------------
+
+NAMES = (("Ada", "Bo", "Cy"), ("Law", "Sea"))
+PLACES = {"Ada": ["Law"], "Bo": ["Law", "Sea"], "Cy": []}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["agent", "coalition"], ["Ada", "Law"], ["Bo", "Law"], ["Bo", "Sea"], ["Cy", ""]],
+        [["as of May"], [], ["Area", "Person"], ["Law", "Ada"], ["Law", "Bo"], [], ["Sea", "Bo"], ["", "Cy"]],
+        [["Employee no", "Name", "Team name", "Note"], [1, "Ada", "Law", "x"], [2, "Bo", "Law"], [2, "Bo", "Sea"],
+         [3, "Cy"]],
+        [["Name", "Where"], ["Ada", "Law"], ["Bo", "Law"], ["Bo", "Sea"], ["Cy"]],
+        [["Team", "Members"], ["Law", "Ada & Bo"], ["Sea", "Bo"], ["", "Cy"]],
+    ],
+)  # fmt: skip
+def test_who_is_where_in_a_spreadsheet(tmp_path, rows):
+    path = workbook(tmp_path / "today.xlsx", {"Read me": [["some words"]], "Now": rows, "Empty": []})
+    assert read_strategy(path, *NAMES).actions == PLACES
+
+
+def test_who_is_where_as_excel_saves_it(tmp_path):
+    (tmp_path / "today.csv").write_bytes("sep=;\r\nName;Team\r\nJörg;Büro\r\n".encode("cp1252"))
+    assert read_strategy(tmp_path / "today.csv", ["Jörg"], ["Büro"]).actions == {"Jörg": ["Büro"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([["Ada", "Law"], ["Bo", "Law"]], "a header with a column for each of: one that says who, called agent"),
+        ([["Ada", "Team Law"], ["Bo", "Team Sea"]], "expected a header with a column for each of"),
+        ([["Name", "Team"], ["Ada", "Team"]], "the first row (Name, Team) seems to be no header; expected a header"),
+        ([["x", "y", "z"], [1, 2, 3]], "called coalition (or team, group, area, ...); found: x, y, z"),
+        ([["First name", "Last name", "Team"], ["Ada", "Roy", "Law"]], "'First name' and 'Last name' could each say"),
+        ([["title"], ["Name", "Team"], ["", "Law"], ["Ada", "Law"], ["Ada", "Law"]],
+         "has 2 problems:\n- row 3: the agent is empty\n- row 5: the same as an earlier row (Ada,Law)"),
+        ([["Name", "Team"]], "expected at least one row below the header"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_is_refused(tmp_path, rows, message):
+    path = workbook(tmp_path / "today.xlsx", {"Now": rows})
+    with pytest.raises(InputError) as refused:
+        read_strategy(path, *NAMES)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert message in str(refused.value)
+
+
+def test_staff_in_a_spreadsheet(tmp_path):
+    rows = [["Name", "Office", "Team"], ["Ada", "Paris", "Law"], ["Bo"], []]
+    rules = read_staff(workbook(tmp_path / "staff.xlsx", {"People": rows}))
+    assert rules.staff == ("Ada", "Bo")
+    assert rules.labels == {"Ada": {"Office": "Paris", "Team": "Law"}}
+
+
+def test_bad_rows_of_staff_are_listed_up_to_ten(tmp_path):
+    rows = [["Name", "Office"], ["Ada", "Paris"], *[["Ada", "Rome"]] * 12]
+    with pytest.raises(InputError) as refused:
+        read_staff(workbook(tmp_path / "staff.xlsx", {"People": rows}))
+    told = str(refused.value).splitlines()
+    assert told[0].endswith("has 12 problems:")
+    assert told[1:] == [*(f"- row {row}: Ada was there before" for row in range(3, 13)), "- and 2 more problems"]
+
+
+def test_rules_in_a_spreadsheet(tmp_path):
+    rows = [["Rule", "Value", "Why"], ["team-size", "3:5"], ["Team size", "Law=4"], ["--apart", "Ada,Bo", "history"],
+            ["max moves", 4], ["per_person", "1:2"]]  # fmt: skip
+    rules = Rules.load(workbook(tmp_path / "rules.xlsx", {"Rules": rows}))
+    expected = Rules(team_size=["3:5", "Law=4"], apart=["Ada,Bo"], max_moves=4, per_person="1:2")
+    assert rules == expected
+    bad = [["rule", "value"], ["team sighs", 3], ["apart", ""], ["max-moves", 1], ["max-moves", 2]]
+    with pytest.raises(InputError) as refused:
+        Rules.load(workbook(tmp_path / "bad.xlsx", {"Rules": bad}))
+    assert "row 2: 'team sighs' is no rule; those are: team-size, together," in str(refused.value)
+    assert "row 3: apart has no value" in str(refused.value)
+    assert "row 5: max-moves was there before" in str(refused.value)
+    with pytest.raises(InputError, match="one that says which rule it is, called rule"):
+        Rules.load(workbook(tmp_path / "other.xlsx", {"Rules": [["a", "b", "c"], [1, 2, 3]]}))
+
+
+def test_a_spreadsheet_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"today.xlsx: no such file"):
+        read_strategy(tmp_path / "today.xlsx", ["a"], ["x"])
