@@ -354,6 +354,7 @@ class _Task:
             self.whole,
             self.spaces,
             likely,
+            self.whole.values,
             self._reported(best),
             best.guess,
             tuple(
