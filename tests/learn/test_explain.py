@@ -30,6 +30,26 @@ def deviations(game, learner, i):
             yield to
 
 
+@pytest.mark.parametrize("value", ["total", "average"])
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_one_estimate_everywhere(tmp_path, feedback, value):
+    """What people get adds up to what is expected of the teams, never leaves the scale, and certify says the same."""
+    source = Simulation.draw(9, 3, np.random.default_rng(5), actions_per_agent=7)
+    source.write_log(tmp_path / "log", 12, feedback=feedback)
+    learner = StableLearner(rules={"team_size": "3", "per_person": 1}, value=value).fit(tmp_path / "log")
+    result = learner.result_
+    values = dict(zip(learner.game_.agents, learner.game_.values(result.strategy), strict=True))
+    assert result.estimate.utility == pytest.approx(values)
+    assert np.mean(list(values.values())) == pytest.approx(result.options[0].expected_value)
+    low, high = learner.statistics_.setting.fixed_range
+    partners = 1 if value == "average" else 2
+    assert all(partners * low - 1e-9 <= one <= partners * high + 1e-9 for one in values.values())
+    for agent in learner.game_.agents:
+        assert learner.explain(agent).value == pytest.approx(values[agent])
+    again = coterie.certify(tmp_path / "log", result)
+    assert again.estimate.utility == pytest.approx(values)
+
+
 @pytest.mark.slow
 def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
     game, learner = learnt
@@ -116,7 +136,8 @@ def test_what_is_not_known_is_not_called_nothing(tmp_path):
     assert [shown_value(result, agent) for agent in "ac"] == ["not known"] * 2
     assert str(explain(result, "a")).startswith("What a gets is not known: they were never seen with anybody")
     result = coterie.certify(log, {"a": ["y"], "c": [], "b": ["x"], "d": ["x"]})
-    assert [shown_value(result, agent) for agent in "abcd"] == ["0.00"] * 4
+    assert [shown_value(result, agent) for agent in "ac"] == ["0.00"] * 2
+    assert "not known" not in [shown_value(result, agent) for agent in "bd"]
 
 
 @pytest.mark.parametrize("joint", [True, False])

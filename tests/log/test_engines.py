@@ -10,7 +10,7 @@ import pytest
 
 import coterie
 from coterie.errors import CoterieError, InputError
-from coterie.log.engine import make_engine
+from coterie.log.engine import DuckDBEngine, make_engine
 from coterie.statistics.statistics import Statistics
 
 PAIRS = [
@@ -214,3 +214,18 @@ def test_totals_of_two_alone_are_compared_on_every_engine(spark):
         ):
             different = {**totals, "utility": [0.5, 0.25, 0.5, -0.5]}
             coterie.Log.from_frames(memberships=members, totals=different, spark=session)
+
+
+def test_a_signal_between_a_query_and_waiting_for_it_stops_the_query(monkeypatch):
+    engine = DuckDBEngine()
+    beside, submit = engine._beside, engine._beside.submit
+
+    def interrupted(work):
+        monkeypatch.setattr(beside, "submit", submit)
+        submit(work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(beside, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        engine.table("SELECT sum(range) AS s FROM range(1000000000000)")
+    assert submit(int).result(timeout=5) == 0

@@ -73,9 +73,9 @@ class Against:
         """Return the game whose means are the estimates, with this value."""
         return evidence.game(self.own_spaces).valued(self.value)
 
-    def blocking(self, evidence: Evidence, strategy: Strategy) -> tuple[Steps, FloatArray]:
-        """Return the steps that nobody refuses if the estimates are the truth, and what whoever gains least gains."""
-        steps, gains = self.game(evidence).unrefused(strategy.sets, self.steps(strategy.sets), self.stability)
+    def blocking(self, game: Game, strategy: Strategy) -> tuple[Steps, FloatArray]:
+        """Return the steps that nobody refuses in a game with known means, and what whoever gains least gains."""
+        steps, gains = game.valued(self.value).unrefused(strategy.sets, self.steps(strategy.sets), self.stability)
         return steps, np.asarray(gains.min(axis=1)) if len(steps) else np.zeros(0)
 
     def gap(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> float:

@@ -172,10 +172,6 @@ class Evidence(ABC):
         """About how far each unknown may be off, in the shape that `unknowns` gives them; for comparing them."""
 
     @abstractmethod
-    def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
-        """Return what each partner adds to the value of each of an agent's rooms, shape (k, n)."""
-
-    @abstractmethod
     def preview(self, learning: Self) -> Self:
         """Return evidence with these counts and the means and variances of `learning`."""
 

@@ -171,9 +171,6 @@ class PairEvidence(Evidence):
     def errors(self) -> FloatArray:
         return np.asarray(self.roots + self.bounds.half_range * self._unseen)
 
-    def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
-        return self.unknowns.by_partner(self.values, design, agent)
-
     def batched(self) -> Bounding[Design] | None:
         estimate = self.estimate
         if estimate.noise is None or estimate.noise.together is None:

@@ -101,20 +101,13 @@ class TotalEvidence(Evidence):
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
         error = np.sqrt(np.maximum(self.estimate.spread(agent), 0.0))
-        return np.abs(change)[:, None] * self._spread(error, design, agent)
+        weighed = directions(design, agent) * error
+        return np.abs(change)[:, None] * self.unknowns.of_partners(weighed, agent, len(design.marginals))
 
     @property
     def errors(self) -> FloatArray:
         spread = [np.sqrt(np.maximum(self.estimate.spread(i), 0.0)) for i in range(self.estimate.n_agents)]
         return self.unknowns.values_of_totals(spread)
-
-    def by_partner(self, design: StrategyDesign, agent: int) -> FloatArray:
-        source = self.means or self.estimate
-        return self._spread(source.theta(agent) + self.bounds.middle, design, agent)
-
-    def _spread(self, values: FloatArray, design: Design, agent: int) -> FloatArray:
-        """Return how much each partner adds to an agent's rooms if unknowns have these values, shape (k, n)."""
-        return self.unknowns.of_partners(directions(design, agent) * values, agent, len(design.marginals))
 
     def preview(self, learning: "TotalEvidence") -> "TotalEvidence":
         return replace(self, estimate=self.estimate.blind(), means=learning.means or learning.estimate)

@@ -166,8 +166,9 @@ class ExplicitSets(ActionSpace):
         return values[np.arange(len(values)), best], self.sets[best]
 
     def contains(self, actions: BoolArray) -> BoolArray:
-        keys = {row.tobytes() for row in self.sets}
-        return np.array([row.tobytes() in keys for row in np.ascontiguousarray(actions, dtype=bool)], dtype=bool)
+        rows = _packed(np.asarray(actions, dtype=bool))
+        at = np.searchsorted(self._keys, rows)
+        return np.asarray(self._keys[np.minimum(at, len(self._keys) - 1)] == rows)
 
     def sample(self, seed: checks.Seed, count: int) -> BoolArray:
         return self.sets[checks.generator(seed, "seed").integers(self.size, size=count)]
@@ -195,6 +196,18 @@ class ExplicitSets(ActionSpace):
     @cached_property
     def _indicators(self) -> FloatArray:
         return self.sets.astype(np.float64)
+
+    @cached_property
+    def _keys(self) -> npt.NDArray[Any]:
+        return np.sort(_packed(self.sets))
+
+
+def _packed(sets: BoolArray) -> npt.NDArray[Any]:
+    """Return each row as one value, which can be sorted and looked up: a number where that is exact."""
+    if sets.shape[1] <= np.finfo(np.float64).nmant:
+        return np.asarray(sets @ np.exp2(np.arange(sets.shape[1])))
+    bits = np.packbits(sets, axis=1)
+    return bits.view(f"V{bits.shape[1]}")[:, 0]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import TooLargeError
@@ -58,10 +59,12 @@ class Steps:
         """Which places of `movers` are taken, shape (s, g)."""
         return np.asarray(self.movers != NOBODY)
 
-    def change(self, profile: BoolArray) -> IntArray:
+    def change(self, profile: BoolArray) -> npt.NDArray[np.int8]:
         """Return 1 where a mover joins, -1 where she leaves, else 0, shape (s, g, k)."""
         before = profile[self.movers]  # of NOBODY it is the last agent's, and does not count
-        return np.where(self.moves[:, :, None], self.sets.astype(np.int8) - before.astype(np.int8), 0)
+        found = self.sets.view(np.int8) - before.view(np.int8)
+        found[self.movers == NOBODY] = 0
+        return found
 
     def after(self, profile: BoolArray) -> BoolArray:
         """Return the profile that each step leads to, shape (s, n, k)."""
@@ -86,17 +89,15 @@ class Steps:
     @classmethod
     def together(cls, parts: "Sequence[Steps]") -> "Steps":
         """Return the steps of all parts, of which there is at least one."""
-        most = max(part.movers.shape[1] for part in parts)
-
-        def filled(part: Steps) -> Steps:
-            more = most - part.movers.shape[1]
-            return cls(
-                np.pad(part.movers, ((0, 0), (0, more)), constant_values=NOBODY),
-                np.pad(part.sets, ((0, 0), (0, more), (0, 0))),
-            )
-
-        padded = [filled(part) for part in parts]
-        return cls(np.concatenate([one.movers for one in padded]), np.concatenate([one.sets for one in padded]))
+        count, most = sum(map(len, parts)), max(part.movers.shape[1] for part in parts)
+        movers = np.full((count, most), NOBODY, dtype=np.int64)
+        sets = np.zeros((count, most, parts[0].sets.shape[2]), dtype=bool)
+        start = 0
+        for part in parts:
+            rows, places = slice(start, start + len(part)), slice(part.movers.shape[1])
+            movers[rows, places], sets[rows, places] = part.movers, part.sets
+            start += len(part)
+        return cls(movers, sets)
 
 
 def steps_from(

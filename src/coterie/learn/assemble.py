@@ -1,10 +1,11 @@
 """Putting a result together: everything that a result file holds about a strategy that was certified."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from coterie import __version__
+from coterie.arrays import FloatArray
 from coterie.assumptions.all_checks import checks_of
 from coterie.certificates.against import Against, range_against
 from coterie.certificates.certificate import Certificate
@@ -34,6 +35,8 @@ class Judged:
     """What the agents may do."""
     likely: float | None
     """What the gap likely is at most, which is no promise; None where that is not known."""
+    expected: FloatArray = field(compare=False)
+    """What each unknown is expected to be; where nothing else is believed, the averages in the log."""
 
 
 def by_range(evidence: Evidence, strategy: Strategy, against: Against) -> float:
@@ -80,7 +83,7 @@ def assembled(
     sure = certificate.gap if certificate.known_gap is None else certificate.known_gap
     if sure >= SAYS_NOTHING * range_gap > 0 and seems_stable:
         warnings.insert(0, TOO_FEW)
-    explained, gain_intervals = explanations(evidence, strategy, certificate, against)
+    explained, gain_intervals = explanations(evidence, strategy, certificate, against, judged.expected)
     return Result(
         strategy,
         certificate,
@@ -110,7 +113,8 @@ def _coverage(statistics: Statistics, judged: Judged) -> Coverage | None:
 
 
 def _estimate(judged: Judged, against: Against) -> Estimate:
-    game, strategy = judged.evidence.game(judged.spaces).valued(against.value), judged.strategy
+    strategy, names = judged.strategy, (judged.strategy.agents, judged.strategy.coalitions)
+    game = judged.evidence.unknowns.game(judged.expected, judged.spaces, *names).valued(against.value)
     potential = game.potential(strategy) if game.has_potential else None
     values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
     return Estimate(against.gap(game, strategy), potential, values)

@@ -359,6 +359,7 @@ class _Task:
             self.whole,
             self.spaces,
             likely,
+            self.whole.values,
             self._reported(best),
             best.guess,
             tuple(

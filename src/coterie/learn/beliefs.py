@@ -48,7 +48,9 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
     bounds = evidence.bounds
 
     def within(values: FloatArray) -> FloatArray:
-        return np.clip(values, bounds.low, bounds.high)
+        found = np.clip(values, bounds.low, bounds.high)
+        found[:, range(found.shape[1]), range(found.shape[1])] = 0.0  # nobody is worth anything to themselves
+        return found
 
     if isinstance(evidence, PairEvidence):
         moments = evidence.estimate.moments

@@ -24,6 +24,7 @@ from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy, read_strategy_content
 from coterie.learn.assemble import Judged, assembled
+from coterie.learn.beliefs import beliefs_from
 from coterie.learn.result import NAMED, Result, Search
 from coterie.learn.warnings import chosen_before
 from coterie.learn.wishes import default_stability, wishes_about
@@ -115,7 +116,8 @@ def certify(
         likely = likely_gap(evidence, given, spaces, delta)
     else:
         likely = likely_against(evidence, given, against, delta)
-    judged = Judged(given, chosen, alone, evidence, against.own_spaces, likely)
+    expected = beliefs_from(evidence, symmetric=statistics.setting.symmetric).middle
+    judged = Judged(given, chosen, alone, evidence, against.own_spaces, likely, expected)
     result = assembled(judged, statistics, GIVEN, parameters, notes, against)
     violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()
     return replace(result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations)

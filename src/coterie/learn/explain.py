@@ -39,23 +39,23 @@ def explain(result: Result | str | PathLike[str], agent: str) -> Explanation:
 
 
 def explanations(
-    evidence: Evidence, strategy: Strategy, certificate: Certificate, against: Against
+    evidence: Evidence, strategy: Strategy, certificate: Certificate, against: Against, expected: FloatArray
 ) -> tuple[dict[str, Explanation], Intervals]:
     """Return every agent's explanation, and what their best alternative changes at least and at most.
 
-    The best alternative is the best by estimate. The intervals come from `Evidence.uniform_bound`, which holds for all
-    profiles and directions at once, so it does not matter that the data chose them; nothing changes by more than the
-    certificate says of the agent.
+    Unknowns are worth what is expected of them, and the best alternative is the best by that. The intervals come from
+    `Evidence.uniform_bound`, which holds for all profiles and directions at once, so it does not matter that the data
+    chose them; nothing changes by more than the certificate says of the agent.
     """
     design = evidence.design(strategy)
     if against.value == "average":
         design = AveragedDesign(design)
     sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
-    rooms = _rooms(evidence, design, sure, strategy)
+    rooms = _rooms(evidence, design, sure, strategy, expected)
     if against.is_plain:
-        best, ends = _best_moves(evidence.rooms(design), sure, strategy, against)
+        best, ends = _best_moves(design.linear(expected), sure, strategy, against)
     else:
-        best, ends = _best_steps(evidence, strategy, certificate.delta, against)
+        best, ends = _best_steps(evidence, strategy, certificate.delta, against, expected)
     chosen = {
         agent: replace(witness, uncertainty=_capped(ends[agent][1], certificate, agent) - witness.estimated_gain)
         for agent, witness in best.items()
@@ -74,7 +74,7 @@ def _capped(high: float, certificate: Certificate, agent: str) -> float:
 def _best_moves(
     rooms: FloatArray, sure: GainBound, strategy: Strategy, against: Against
 ) -> tuple[dict[str, Witness], Intervals]:
-    """Return every agent's move with the largest estimated gain, and its ends."""
+    """Return every agent's move with the largest gain by these values of rooms, and its ends."""
     found = worst_deviations(LinearBound(strategy.marginals, rooms, rooms), against.own_spaces)
     moves = np.flatnonzero(~np.isneginf(found.value))
     x = found.action[moves] - strategy.marginals[moves]
@@ -90,10 +90,11 @@ def _best_moves(
 
 
 def _best_steps(
-    evidence: Evidence, strategy: Strategy, delta: float, against: Against
+    evidence: Evidence, strategy: Strategy, delta: float, against: Against, expected: FloatArray
 ) -> tuple[dict[str, Witness], Intervals]:
     """Return the same for steps: a step is worth what whoever gains least has of it."""
-    steps, gains = against.blocking(evidence, strategy)
+    game = evidence.unknowns.game(expected, against.own_spaces, strategy.agents, strategy.coalitions)
+    steps, gains = against.blocking(game, strategy)
     value, at = largest_by_agent(steps, gains, strategy.n_agents)
     movers = np.flatnonzero(~np.isneginf(value))
     if not len(movers):
@@ -121,10 +122,10 @@ def _best_steps(
 
 
 def _rooms(
-    evidence: Evidence, design: StrategyDesign, sure: GainBound, strategy: Strategy
+    evidence: Evidence, design: StrategyDesign, sure: GainBound, strategy: Strategy, expected: FloatArray
 ) -> dict[str, tuple[Room, ...]]:
     """Return every agent's rooms: W_i(l) is at most the bound at e_l, and at least minus the bound at -e_l."""
-    values = evidence.rooms(design)
+    values = design.linear(expected)
     n, k = values.shape
     everybody, unit = np.arange(n), np.broadcast_to(np.eye(k), (n, k, k))
     upper, lower = sure.at(unit, everybody), -sure.at(-unit, everybody)
@@ -133,7 +134,7 @@ def _rooms(
         counts = evidence.unknowns.seen_in_rooms(evidence.estimate.moments.count, k)
     found = {}
     for i, agent in enumerate(strategy.agents):
-        worth, joined = evidence.by_partner(design, i), strategy.marginals[i]
+        worth, joined = evidence.unknowns.by_partner(expected, design, i), strategy.marginals[i]
         order = sorted(range(k), key=lambda l: (-joined[l], -values[i, l], l))
         found[agent] = tuple(
             Room(

@@ -13,7 +13,7 @@ class Partner:
 
     name: str
     value: float
-    """What the partner adds to the coalition's value: the estimated mean, times the chance of being there."""
+    """What the partner adds to the coalition's value: the mean that is expected, times the chance of being there."""
     observed: int | None
     """How often the two were observed there; None where that is not known, as in bandit logs."""
 
@@ -40,11 +40,11 @@ class Explanation:
 
     agent: str
     value: float
-    """Their estimated utility."""
+    """Their expected utility."""
     rooms: tuple[Room, ...]
     """The coalitions they are in first, then the others, the most valuable first."""
     alternative: Witness | None
-    """What is best by estimate among what they could do; None where they have no choice."""
+    """What is expected to be best among what they could do; None where they have no choice."""
     least: float | None = None
     """What that move changes at least, with probability 1 - delta for all agents at once; None where not known."""
 

@@ -44,7 +44,11 @@ STEPS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the strategy is worth if the estimates are the truth."""
+    """What the strategy is worth if what is expected is the truth.
+
+    Expected is what `coterie.learn.beliefs` makes of the log, as for the worth of options; in the game of the paper
+    (`any_size` and the goal "stability") it is the averages in the log as they are.
+    """
 
     gap: float
     potential: float | None
@@ -174,7 +178,7 @@ class Result:
     range_gap: float | None = None
     """What the range of utilities says without any data."""
     gain_intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Agent -> what their best alternative by estimate changes, at least and at most."""
+    """Agent -> what their best alternative by what is expected changes, at least and at most."""
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     """Agent -> why they are where they are."""
     likely: float | None = None

@@ -312,6 +312,7 @@ class _Teams:
             self.whole,
             self.against.own_spaces,
             self._likely(pick),
+            self.beliefs.middle,
             solution,
             options,
             today,

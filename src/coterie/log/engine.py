@@ -339,13 +339,15 @@ class DuckDBEngine(Engine):
         """
         if threading.current_thread() is not threading.main_thread():
             return work()
-        done = self._beside.submit(work)
         try:
-            return done.result()
-        finally:
-            while not done.done():
+            return self._beside.submit(work).result()
+        except BaseException:
+            # A signal may come before, while or after work was handed over: wait for whatever there was.
+            rest = self._beside.submit(int)
+            while not rest.done():
                 self._connection.interrupt()
-                wait([done], 0.05)
+                wait([rest], 0.05)
+            raise
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -23,7 +23,7 @@ from coterie.learn.result import Result
 from coterie.learn.summary import (
     GLOSSARY,
     NOTHING_SURE,
-    by_averages,
+    as_far_as_known,
     expected_worth,
     glossary,
     is_known,
@@ -229,7 +229,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
 def _promises(result: Result) -> list[str]:
     said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result))
     if result.says_nothing:
-        said = (by_averages(result), likely(result), "", "")
+        said = (as_far_as_known(result), likely(result), "", "")
     return [text for text in said if text]
 
 

@@ -205,8 +205,8 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row],
         return
     axis.set_title(_title(panel), pad=3)
     if panel.varies and handles:
-        axis.legend(*zip(*handles, strict=True), loc="upper right", ncols=len(handles), handlelength=1.2,
-                    columnspacing=0.8, labelspacing=0.2, borderpad=0.1)  # fmt: skip
+        axis.legend(*zip(*handles, strict=True), loc="upper right", ncols=len(handles), handlelength=1,
+                    columnspacing=0.6, handletextpad=0.4, labelspacing=0.2, borderpad=0.1)  # fmt: skip
 
 
 def deviations(values: FloatArray) -> FloatArray:
