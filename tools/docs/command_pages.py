@@ -67,8 +67,8 @@ def _index() -> str:
     return "\n".join([
         "# Commands",
         "",
-        "Each does one thing and says what it wrote. `coterie COMMAND --help` shows the usual options, and `--help-all`",
-        "all that are on these pages.",
+        "Each does one thing and says what it wrote. `coterie COMMAND --help` shows the usual options, and",
+        "`coterie COMMAND --help-all` all that are on these pages.",
         "",
         "| command | what it does |",
         "| --- | --- |",

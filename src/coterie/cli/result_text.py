@@ -9,12 +9,17 @@ from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
     NOTHING_SURE,
     against_today,
+    assigned_people,
     by_averages,
     glossary,
+    guesses,
     kind_of_proof,
     likely,
+    proves_limits,
     recommendation,
     shown_value,
+    so_far,
+    told_warnings,
     vacuous,
     what_would_help,
     who_stays,
@@ -117,9 +122,10 @@ def _told(result: "Result", target_gap: float | None, *, timed: bool) -> Iterato
     if result.strategy.is_pure:
         yield ""
         yield from _teams(result)
-    if result.warnings:
+    warnings = told_warnings(result)
+    if warnings:
         yield from ("", "Warnings")
-        for warning in result.warnings:
+        for warning in warnings:
             yield from wrapped(warning, "  - ", "    ")
     yield from _untested(result)
     yield from _help_wanted(result)
@@ -137,7 +143,7 @@ def _untested(result: "Result") -> Iterator[str]:
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _broken(result)
-    for text in (recommendation(result), result.caveat(), against_today(result)):
+    for text in (recommendation(result), so_far(result), result.caveat(), against_today(result), guesses(result)):
         yield from wrapped(text, "", "")
     yield from wrapped(vacuous(result), "", "")
     if result.says_nothing:
@@ -189,7 +195,7 @@ def _changes(result: "Result") -> Iterator[str]:
         [short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()]
         for one in result.today.changes
     ]
-    yield from aligned([["agent", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
+    yield from aligned([["person", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
 
 
 def _seconds(seconds: float) -> str:
@@ -217,14 +223,15 @@ def _believed(guess: str) -> str:
 
 def _people(result: "Result") -> Iterator[str]:
     strategy, intervals, left_out = result.strategy, result.gain_intervals, set(result.left_out)
-    rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
-    for agent in strategy.agents:
+    ends = proves_limits(result)
+    rows = [["person", "goes to", "value", "best alternative", "change", *(["at least", "at most"] if ends else [])]]
+    for agent in assigned_people(result):
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
         other = _best(result, agent)
-        last = ["-", "", "", ""]
+        last = ["-", "", *(["", ""] if ends else [])]
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
-            last = [_step(other), signed(other.estimated_gain), least, signed(other.bound)]
+            last = [_step(other), signed(other.estimated_gain), *([least, signed(other.bound)] if ends else [])]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
         rows.append([name, goes, shown_value(result, agent), *last])
     yield "Who goes where"
@@ -257,7 +264,7 @@ def _mixture(options: Sequence[dict[str, Any]]) -> str:
 
 
 def _teams(result: "Result") -> Iterator[str]:
-    yield "Coalitions"
+    yield "Teams"
     for name, members in result.strategy.members().items():
         listed = ", ".join(short(member) for member in members[:NAMED])
         more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
