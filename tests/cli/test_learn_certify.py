@@ -194,9 +194,7 @@ def test_too_few_data(run, tmp_path):
     code, shown, _ = run("learn", tmp_path)
     assert code == 0
     assert "There are too few data to certify anything: take these teams as a best guess." in said(shown)
-    assert "By the averages in the log nobody would gain by moving; all that is sure, with 99 % confidence" in said(
-        shown
-    )
+    assert "As far as the log tells nobody would gain by moving; all that is sure, with 99 % confidence" in said(shown)
     assert "What would help most" in shown
 
 

@@ -9,8 +9,8 @@ from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
     NOTHING_SURE,
     against_today,
+    as_far_as_known,
     assigned_people,
-    by_averages,
     glossary,
     guesses,
     kind_of_proof,
@@ -147,7 +147,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         yield from wrapped(text, "", "")
     yield from wrapped(vacuous(result), "", "")
     if result.says_nothing:
-        yield from wrapped(f"{NOTHING_SURE} {by_averages(result)}", "", "")
+        yield from wrapped(f"{NOTHING_SURE} {as_far_as_known(result)}", "", "")
     else:
         yield from wrapped(result.sentence(), "", "")
     if known := result.among_known():

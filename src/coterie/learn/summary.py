@@ -20,7 +20,7 @@ GLOSSARY: dict[str, str] = {
     "sample": "one round in which everybody's teams were fixed: a day, a month, a term",
     "surely": "proven from the log at the stated confidence, not just estimated",
     "surely stay": "proven to have nothing to gain, all of them together",
-    "best alternative": "the step that would be best for somebody if the averages in the log were the truth",
+    "best alternative": "the step that would be best for somebody by what the log makes most likely",
     "holdout": "proven on samples that were set aside while the teams were chosen",
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
@@ -179,15 +179,15 @@ def per_whom(result: Result) -> str:
 NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
 
 
-def by_averages(result: Result) -> str:
-    """Return what averages say of moving, and all that is sure: where data are too few for promises."""
+def as_far_as_known(result: Result) -> str:
+    """Return what the log suggests of moving, and all that is sure: where data are too few for promises."""
     gap, sure = result.estimate.gap, result.certificate.gap
     if not math.isfinite(sure):
         return result.sentence()
     more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
     without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
     return (
-        f"By the averages in the log nobody would gain{more} by moving; all that is sure, with "
+        f"As far as the log tells nobody would gain{more} by moving; all that is sure, with "
         f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
         f"{_with_unit(f'{sure:.3g}', result)}, {without} the range of outcomes says without any data"
         f"{result.uncounted()}."
@@ -195,7 +195,7 @@ def by_averages(result: Result) -> str:
 
 
 def shown_value(result: Result, agent: str) -> str:
-    """Return what somebody's place is worth by the averages in the log, where anything is known of it."""
+    """Return what somebody's place is expected to be worth, where anything is known of it."""
     return signed(result.estimate.utility[agent]) if is_known(result, agent) else UNKNOWN
 
 

@@ -24,8 +24,8 @@ from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
     NOTHING_SURE,
+    as_far_as_known,
     assigned_people,
-    by_averages,
     expected_worth,
     glossary,
     guesses,
@@ -268,7 +268,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
 def _promises(result: Result) -> list[str]:
     said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result, commands=False))
     if result.says_nothing:
-        said = (by_averages(result), likely(result), "", "")
+        said = (as_far_as_known(result), likely(result), "", "")
     return [text for text in said if text]
 
 

@@ -16,7 +16,7 @@ from coterie.learn.result import Result
 from coterie.learn.summary import (
     NOTHING_SURE,
     against_today,
-    by_averages,
+    as_far_as_known,
     guesses,
     kind_of_proof,
     likely,
@@ -72,7 +72,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("guesses", guesses(result)),
-        ("what is sure", f"{NOTHING_SURE} {by_averages(result)}") if nothing else ("promise", result.sentence()),
+        ("what is sure", f"{NOTHING_SURE} {as_far_as_known(result)}") if nothing else ("promise", result.sentence()),
         ("likely", likely(result)),
         ("people", who_stays(result)),
         ("proof", "" if nothing else kind_of_proof(result)),
