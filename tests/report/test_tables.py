@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie.files import defused, is_formula, restored
+from coterie.learn.summary import people_rows
 from coterie.report import teams_csv, write_teams_xlsx
+from coterie.report.tables import about_rows, option_rows
+from report_logs import LEAVER
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
@@ -73,3 +76,23 @@ def test_a_workbook_holds_names_as_text(hostile, tmp_path):
     assert marked["=HYPERLINK(1)"] == marked["-Law"] == "1"
     assert "<script>alert(1)</script>" in texts
     assert any("confidence" in text for text in texts)
+
+
+def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
+    """And no column says what the range says; who left has no row, but stays in what can be read again."""
+    about = dict(about_rows(few.result))
+    assert "promise" not in about
+    assert "proof" not in about
+    assert about["what is sure"].startswith("There are too few data to certify anything")
+    assert about["so far"].startswith("So far: ")
+    assert "never seen together" in about["guesses"]
+    assert "promise" in dict(about_rows(hostile.result))
+    head, *rows = people_rows(few.result)
+    assert head == ["person", "teams", "value", "best alternative", "change"]
+    assert {len(row) for row in rows} == {len(head)}
+    assert LEAVER not in [row[0] for row in rows]
+    assert f"{LEAVER}," in teams_csv(few.result)
+    assert people_rows(hostile.result)[0][-3:] == ["at least", "at most", "surely stays"]
+    if len(few.result.options) > 1:
+        assert "surely at most" not in option_rows(few.result)[0]
+    assert "surely at most" in option_rows(hostile.result)[0]

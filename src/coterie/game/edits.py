@@ -7,10 +7,10 @@
     Ada: nothing            in no coalition
     swap Bo, Cy             they exchange all their coalitions; also "swap Bo and Cy"
 
-Names are those of the log, or differ from them in case or spaces only. A name that holds a sign of this language (a colon, a comma, a plus, " and ", a minus behind
-a space, a quotation mark) is written in quotation marks, single or double, doubled inside: "Smith, Ada": "R + D".
-Without them such a name is still understood where only one reading has names that are known. Changes are made one after
-the other, each on what the one before left.
+Names are those of the log, or differ from them in case or spaces only. A name that holds a sign of this language (a
+colon, a comma, a plus, " and ", a minus behind a space, a quotation mark) is written in quotation marks, single or
+double, doubled inside: "Smith, Ada": "R + D". Without them such a name is still understood where only one reading has
+names that are known. Changes are made one after the other, each on what the one before left.
 """
 
 import re
@@ -164,7 +164,6 @@ class _Change:
                 raise self.refused(_unknown(room, self.coalitions, "coalition") + self._numbered())
             row[self.coalitions.index(known)] = True
         return row
-
 
     def _numbered(self) -> str:
         """Say why nobody knows the names of teams that have none of their own."""

@@ -194,6 +194,12 @@ def as_far_as_known(result: Result) -> str:
     )
 
 
+def what_values_are(result: Result) -> str:
+    """Return what the values of people are, in a few words."""
+    of = "the average teammate of each team" if result.value == "average" else "all teammates added up"
+    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is as good as being alone"
+
+
 def shown_value(result: Result, agent: str) -> str:
     """Return what somebody's place is expected to be worth, where anything is known of it."""
     return signed(result.estimate.utility[agent]) if is_known(result, agent) else UNKNOWN

@@ -41,6 +41,7 @@ from coterie.learn.summary import (
     so_far,
     told_warnings,
     vacuous,
+    what_values_are,
     what_would_help,
     who_stays,
 )
@@ -188,6 +189,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "confidence": percent(1 - result.certificate.delta),
         "limits": proves_limits(result),
         "warnings": told_warnings(result),
+        "values": what_values_are(result),
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
         "has_today": result.today is not None,
