@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
 from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
-    NOTHING_SURE,
     against_today,
     as_far_as_known,
     assigned_people,
@@ -15,6 +14,7 @@ from coterie.learn.summary import (
     guesses,
     kind_of_proof,
     likely,
+    nothing_sure,
     proves_limits,
     recommendation,
     shown_value,
@@ -75,23 +75,25 @@ def card(result: "Result", agent: str) -> Iterator[str]:
     """Yield one person's card: where they are, what it is worth with whom, and what would be best instead."""
     from coterie.learn.explain import explain
 
-    found = explain(result, agent)
-    verdict, *rooms = str(found).splitlines()
+    limits = proves_limits(result)
+    verdict, *rooms = explain(result, agent).told(limits=limits)
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
         yield "What they could gain is not counted in the certificate."
     elif agent in result.certificate.surely_stay:
         yield f"With {percent(1 - result.certificate.delta)} confidence they have nothing to gain."
-    elif agent in result.certificate.per_agent:
+    elif agent in result.certificate.per_agent and limits:
         most = result.certificate.per_agent[agent]
         yield from wrapped(
             f"With {percent(1 - result.certificate.delta)} confidence nothing they could do gains them more than "
             f"{most:.3g}.", "", "",
         )  # fmt: skip
+    elif not limits:
+        yield from wrapped(nothing_sure(result), "", "")
     if result.today is not None and result.today.strategy.is_pure:
         yield f"Today: {_shown(result.today.strategy.actions[agent])}."
     yield ""
-    yield "What each coalition would be worth to them, and who makes it so"
+    yield "What each team would be worth to them, and who makes it so"
     for room in rooms:
         yield from wrapped(room.strip(), "  ", "    ")
 
@@ -148,7 +150,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         yield from wrapped(text, "", "")
     yield from wrapped(vacuous(result), "", "")
     if result.says_nothing:
-        yield from wrapped(f"{NOTHING_SURE} {as_far_as_known(result)}", "", "")
+        yield from wrapped(f"{nothing_sure(result)} {as_far_as_known(result)}", "", "")
     else:
         yield from wrapped(result.sentence(), "", "")
     if known := result.among_known():

@@ -322,9 +322,10 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import people_rows, recommendation
+        from coterie.learn.summary import as_far_as_known, guesses, nothing_sure, people_rows, recommendation, so_far
 
-        told = [recommendation(self), self.caveat(), self.sentence(), self.among_known()]
+        sure = f"{nothing_sure(self)} {as_far_as_known(self)}" if self.says_nothing else self.sentence()
+        told = [recommendation(self), so_far(self), self.caveat(), guesses(self), sure, self.among_known()]
         rows = [
             [UNKNOWN if cell is None else signed(cell) if isinstance(cell, float) else cell for cell in row]
             for row in people_rows(self)

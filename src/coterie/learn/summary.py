@@ -176,7 +176,14 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
-NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
+TOO_LITTLE = "There are too few data to certify anything"
+
+NOTHING_SURE = f"{TOO_LITTLE}: take these teams as a best guess."
+
+
+def nothing_sure(result: Result) -> str:
+    """Return what to make of teams of which nothing is certified: those that were given are nobody's guess."""
+    return NOTHING_SURE if result.options else f"{TOO_LITTLE}."
 
 
 def as_far_as_known(result: Result) -> str:

@@ -23,7 +23,6 @@ from coterie.learn.explanation import Explanation
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
-    NOTHING_SURE,
     as_far_as_known,
     assigned_people,
     expected_worth,
@@ -33,6 +32,7 @@ from coterie.learn.summary import (
     kind_of_proof,
     level_so_far,
     likely,
+    nothing_sure,
     option_label,
     per_whom,
     proves_limits,
@@ -223,7 +223,7 @@ def _cautions(result: Result) -> Iterator[str]:
     if result.is_vacuous:
         yield vacuous(result)
     if result.says_nothing:
-        yield NOTHING_SURE
+        yield nothing_sure(result)
     if guesses(result):
         yield guesses(result)
 

@@ -14,21 +14,22 @@ from typing import Any
 from coterie.files import defused, is_formula
 from coterie.learn.result import Result
 from coterie.learn.summary import (
-    NOTHING_SURE,
     against_today,
     as_far_as_known,
     guesses,
     kind_of_proof,
     likely,
+    nothing_sure,
     option_label,
     people_rows,
     proves_limits,
     recommendation,
     so_far,
     told_warnings,
+    what_values_are,
     who_stays,
 )
-from coterie.words import UNKNOWN, signed
+from coterie.words import UNKNOWN, counted, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
@@ -65,23 +66,27 @@ def _rows(result: Result) -> Iterator[list[Any]]:
 
 def about_rows(result: Result) -> list[list[Any]]:
     """Return what a reader of the tables should know, a row each: what it is, and the sentence."""
-    nothing = result.says_nothing
+    nothing, period = result.says_nothing, result.data.period
     said = [
         ("caution", result.caveat()),
         ("recommendation", recommendation(result)),
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("guesses", guesses(result)),
-        ("what is sure", f"{NOTHING_SURE} {as_far_as_known(result)}") if nothing else ("promise", result.sentence()),
+        ("what is sure", f"{nothing_sure(result)} {as_far_as_known(result)}")
+        if nothing
+        else ("promise", result.sentence()),
         ("likely", likely(result)),
         ("people", who_stays(result)),
-        ("proof", "" if nothing else kind_of_proof(result)),
+        ("proof", "" if nothing else kind_of_proof(result, commands=False)),
+        ("values of people", what_values_are(result)),
         *(("rule that is broken", text) for text in result.violations),
         *(("warning", text) for text in told_warnings(result)),
         *(("taken for granted", text) for text in result.certificate.assumes),
         ("version", f"coterie {result.version}"),
         ("seed", "" if result.seed is None else str(result.seed)),
-        ("log", result.data.log_sha256 or ""),
+        ("log", counted(result.data.rows, "row") + (f", from {' to '.join(period)}" if period else "")),
+        ("fingerprint of the log", result.data.log_sha256 or ""),
     ]
     return [[name, text] for name, text in said if text]
 
