@@ -8,7 +8,6 @@ from coterie.cli.output import aligned, at_work, printable, results, short, show
 from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
     against_today,
-    as_far_as_known,
     assigned_people,
     glossary,
     guesses,
@@ -21,6 +20,7 @@ from coterie.learn.summary import (
     so_far,
     told_warnings,
     vacuous,
+    what_is_sure,
     what_values_are,
     what_would_help,
     who_stays,
@@ -149,10 +149,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     for text in (recommendation(result), so_far(result), result.caveat(), against_today(result), guesses(result)):
         yield from wrapped(text, "", "")
     yield from wrapped(vacuous(result), "", "")
-    if result.says_nothing:
-        yield from wrapped(f"{nothing_sure(result)} {as_far_as_known(result)}", "", "")
-    else:
-        yield from wrapped(result.sentence(), "", "")
+    yield from wrapped(what_is_sure(result), "", "")
     if known := result.among_known():
         yield from wrapped(printable(known), "", "")
     yield from wrapped(likely(result), "", "")

@@ -322,10 +322,16 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import as_far_as_known, guesses, nothing_sure, people_rows, recommendation, so_far
+        from coterie.learn.summary import guesses, people_rows, recommendation, so_far, what_is_sure
 
-        sure = f"{nothing_sure(self)} {as_far_as_known(self)}" if self.says_nothing else self.sentence()
-        told = [recommendation(self), so_far(self), self.caveat(), guesses(self), sure, self.among_known()]
+        told = [
+            recommendation(self),
+            so_far(self),
+            self.caveat(),
+            guesses(self),
+            what_is_sure(self),
+            self.among_known(),
+        ]
         rows = [
             [UNKNOWN if cell is None else signed(cell) if isinstance(cell, float) else cell for cell in row]
             for row in people_rows(self)

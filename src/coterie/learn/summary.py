@@ -201,6 +201,11 @@ def as_far_as_known(result: Result) -> str:
     )
 
 
+def what_is_sure(result: Result) -> str:
+    """Return the promise, or what there is in place of one."""
+    return f"{nothing_sure(result)} {as_far_as_known(result)}" if result.says_nothing else result.sentence()
+
+
 def what_values_are(result: Result) -> str:
     """Return what the values of people are, in a few words."""
     of = "the average teammate of each team" if result.value == "average" else "all teammates added up"

@@ -15,17 +15,16 @@ from coterie.files import defused, is_formula
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
-    as_far_as_known,
     guesses,
     kind_of_proof,
     likely,
-    nothing_sure,
     option_label,
     people_rows,
     proves_limits,
     recommendation,
     so_far,
     told_warnings,
+    what_is_sure,
     what_values_are,
     who_stays,
 )
@@ -73,9 +72,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("guesses", guesses(result)),
-        ("what is sure", f"{nothing_sure(result)} {as_far_as_known(result)}")
-        if nothing
-        else ("promise", result.sentence()),
+        ("what is sure" if nothing else "promise", what_is_sure(result)),
         ("likely", likely(result)),
         ("people", who_stays(result)),
         ("proof", "" if nothing else kind_of_proof(result, commands=False)),
