@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import zipfile
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie.files import defused, is_formula, restored
-from coterie.learn.summary import people_rows
+from coterie.learn.result import Together
+from coterie.learn.summary import guesses, people_rows, so_far
 from coterie.report import teams_csv, write_teams_xlsx
 from coterie.report.tables import about_rows, option_rows
 from report_logs import LEAVER
@@ -96,3 +99,32 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     if len(few.result.options) > 1:
         assert "surely at most" not in option_rows(few.result)[0]
     assert "surely at most" in option_rows(hostile.result)[0]
+
+
+def test_the_file_of_a_result_keeps_what_the_log_told(few):
+    again = coterie.Result.from_json(json.loads(few.result.file_content()))
+    assert again.together == few.result.together
+    assert again.together.unseen == len(again.together.named) > 0
+    assert again.data == few.result.data
+    assert again.data.period == ("2026-01-05", "2026-01-19")
+    older = few.result.to_json()
+    del older["together"], older["data"]["average"], older["data"]["period"]
+    assert so_far(coterie.Result.from_json(older)) == ""
+    assert guesses(coterie.Result.from_json(older)) == ""
+
+
+def test_guesses_are_worded_by_how_many_they_are(few):
+    def worded(pairs, unseen, *, pooled=False):
+        data = replace(few.result.data, pool_coalitions=pooled)
+        named = (("Ana", "Ben", "Lab"),) * min(unseen, 2)
+        return guesses(replace(few.result, together=Together(pairs, unseen, named), data=data))
+
+    assert worded(9, 0) == ""
+    assert worded(9, 1).startswith(
+        "1 of the 9 pairs in these teams was never seen together there, namely Ana and Ben in"
+    )
+    assert worded(9, 3).startswith(
+        "3 of the 9 pairs in these teams were never seen together there, such as Ana and Ben"
+    )
+    assert "seen together, such as Ana and Ben: what" in worded(9, 3, pooled=True)
+    assert worded(9, 9).startswith("No two people in these teams were ever seen together there:")

@@ -234,7 +234,7 @@ def _people(result: "Result") -> Iterator[str]:
             last = [_step(other), signed(other.estimated_gain), *([least, signed(other.bound)] if ends else [])]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
         rows.append([name, goes, shown_value(result, agent), *last])
-    yield f"Who goes where ({what_values_are(result)})"
+    yield from wrapped(f"Who goes where ({what_values_are(result)})", "", "  ")
     yield from aligned(rows, left=(0, 1, 3))
 
 

@@ -208,8 +208,8 @@ def what_is_sure(result: Result) -> str:
 
 def what_values_are(result: Result) -> str:
     """Return what the values of people are, in a few words."""
-    of = "the average teammate of each team" if result.value == "average" else "all teammates added up"
-    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is as good as being alone"
+    of = "the average teammate" if result.value == "average" else "all teammates added up"
+    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is as good as alone"
 
 
 def shown_value(result: Result, agent: str) -> str:
