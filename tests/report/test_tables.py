@@ -96,9 +96,13 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     assert LEAVER not in [row[0] for row in rows]
     assert f"{LEAVER}," in teams_csv(few.result)
     assert people_rows(hostile.result)[0][-3:] == ["at least", "at most", "surely stays"]
-    if len(few.result.options) > 1:
-        assert "surely at most" not in option_rows(few.result)[0]
     assert "surely at most" in option_rows(hostile.result)[0]
+    first = few.result.options[0]
+    for gap, label in ((first.gap, "another"), (0.1 * first.gap, "surest")):  # one option may be certified
+        both = replace(few.result, options=(first, replace(first, label="surest", gap=gap)))
+        assert ("surely at most" in option_rows(both)[0]) == (label == "surest")
+        assert option_rows(both)[-1][0] == label
+        assert people_rows(both)[0] == head
 
 
 def test_the_file_of_a_result_keeps_what_the_log_told(few):

@@ -14,7 +14,6 @@ from coterie.learn.summary import (
     kind_of_proof,
     likely,
     nothing_sure,
-    proves_limits,
     recommendation,
     shown_value,
     so_far,
@@ -75,7 +74,7 @@ def card(result: "Result", agent: str) -> Iterator[str]:
     """Yield one person's card: where they are, what it is worth with whom, and what would be best instead."""
     from coterie.learn.explain import explain
 
-    limits = proves_limits(result)
+    limits = not result.says_nothing
     verdict, *rooms = explain(result, agent).told(limits=limits)
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
@@ -223,7 +222,7 @@ def _believed(guess: str) -> str:
 
 def _people(result: "Result") -> Iterator[str]:
     strategy, intervals, left_out = result.strategy, result.gain_intervals, set(result.left_out)
-    ends = proves_limits(result)
+    ends = not result.says_nothing
     rows = [["person", "goes to", "value", "best alternative", "change", *(["at least", "at most"] if ends else [])]]
     for agent in assigned_people(result):
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])

@@ -104,8 +104,8 @@ def assigned_people(result: Result) -> list[str]:
     ]
 
 
-def proves_limits(result: Result) -> bool:
-    """Return whether limits on single gains are worth showing: where nothing is certified, they are the range's."""
+def options_have_limits(result: Result) -> bool:
+    """Return whether what is certified of options is worth showing: whether that is anything of any of them."""
     if not result.says_nothing:
         return True
     return any(one.gap < SAYS_NOTHING * (result.range_gap or 0.0) for one in result.options)
@@ -113,7 +113,7 @@ def proves_limits(result: Result) -> bool:
 
 def option_label(result: Result, option: Option) -> str:
     """Return what an option is best at; none is the surest where nothing is certified."""
-    return "another" if option.label == "surest" and not proves_limits(result) else option.label
+    return "another" if option.label == "surest" and not options_have_limits(result) else option.label
 
 
 def told_warnings(result: Result) -> list[str]:
@@ -297,7 +297,7 @@ def people_rows(result: Result) -> list[list[Any]]:
     """
     sure = set(result.certificate.surely_stay)
     reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
-    ends = proves_limits(result)
+    ends = not result.says_nothing
     rows: list[list[Any]] = [
         ["person", "teams", *(["today", "why"] if result.today else []), "value", "best alternative", "change",
          *(["at least", "at most"] if ends else []), *(["surely stays"] if ends or sure else [])]

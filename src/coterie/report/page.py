@@ -34,8 +34,8 @@ from coterie.learn.summary import (
     likely,
     nothing_sure,
     option_label,
+    options_have_limits,
     per_whom,
-    proves_limits,
     recommendation,
     shown_level,
     so_far,
@@ -144,7 +144,7 @@ def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]])
         return {"known": None}
     content = known.to_json()
     return {
-        "limits": proves_limits(result),
+        "limits": not result.says_nothing,
         "assigned": _assigned(result).tolist(),
         "agents": [label(name) for name in result.strategy.agents],
         "coalitions": [label(name) for name in result.strategy.coalitions],
@@ -187,7 +187,8 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "figures": list(_figures(result)),
         "promises": promises,
         "confidence": percent(1 - result.certificate.delta),
-        "limits": proves_limits(result),
+        "limits": not result.says_nothing,
+        "option_limits": options_have_limits(result),
         "warnings": told_warnings(result),
         "values": what_values_are(result),
         "coalitions": strategy.coalitions,
@@ -328,7 +329,7 @@ def _shares(strategy: Strategy) -> dict[str, Any]:
 
 
 def _people(result: Result) -> Iterator[dict[str, Any]]:
-    strategy, sure, limits = result.strategy, set(result.certificate.surely_stay), proves_limits(result)
+    strategy, sure, limits = result.strategy, set(result.certificate.surely_stay), not result.says_nothing
     ends = {agent: one.ends for agent, one in result.explanations.items()}
     scale = Scale([low for low, _ in ends.values()], [high for _, high in ends.values()])
     changes = {} if result.today is None else {one.agent: one for one in result.today.changes}
@@ -362,7 +363,7 @@ def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
     what = label(result.moving(one.alternative))
     brief = what.replace("changing places with", "swap with", 1)
-    low, high = one.least if proves_limits(result) else None, one.alternative.bound
+    low, high = None if result.says_nothing else one.least, one.alternative.bound
     return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
 
 

@@ -19,8 +19,8 @@ from coterie.learn.summary import (
     kind_of_proof,
     likely,
     option_label,
+    options_have_limits,
     people_rows,
-    proves_limits,
     recommendation,
     so_far,
     told_warnings,
@@ -149,7 +149,7 @@ def _team_columns(result: Result) -> list[list[Any]]:
 
 
 def _option_rows(result: Result) -> list[list[Any]]:
-    moves, limits = result.options[0].moves is not None, proves_limits(result)
+    moves, limits = result.options[0].moves is not None, options_have_limits(result)
     head = ["option", "expected", "worst-off", "gain by moving"]
     rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
     for one in result.options:
