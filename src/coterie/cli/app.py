@@ -18,48 +18,80 @@ from typer.core import TyperCommand, TyperGroup
 from coterie import __version__
 from coterie.cli.enums import with_choices
 from coterie.cli.output import complain, messages, print_anything, stop_printing
+from coterie.cli.panels import Grouped, without_types
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
-COMMANDS: dict[str, str] = {
-    "demo": "Learn stable teams from the records of a simulated consulting firm, and write a report.",
-    "start": "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.",
-    "simulate": "Write a simulated log and the truth behind it.",
-    "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
-    "learn": "Recommend who joins which coalitions, and certify how far anybody could gain by moving.",
-    "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
-    "compare": (
-        "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
-    ),
-    "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
-    "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
-    "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
-    "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
-    "bounds": (
-        "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach."
-    ),
-    "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
+PANELS: dict[str, dict[str, str]] = {
+    "Begin here": {
+        "demo": "Learn stable teams from the records of a simulated consulting firm, and write a report.",
+        "start": (
+            "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes."
+        ),
+    },
+    "Teams": {
+        "learn": "Recommend who joins which teams, and prove how much anybody could gain by moving at most.",
+        "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
+        "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
+        "compare": (
+            "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
+        ),
+        "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
+    },
+    "The log": {
+        "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
+        "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
+    },
+    "Research": {
+        "simulate": "Write a simulated log and the truth behind it.",
+        "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
+        "bounds": (
+            "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data "
+            "reach."
+        ),
+        "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
+    },
 }
-"""One module of this package per command, `what_if` for `what-if`; each has a function `command`, which begins so."""
+"""Group -> command -> its first line. A command is a module here, `what_if` for `what-if`, with a function `command`
+whose documentation begins so."""
+
+COMMANDS: dict[str, str] = {name: line for commands in PANELS.values() for name, line in commands.items()}
+
+BEGIN = """Teams that nobody wants to leave, learnt from the past.
+
+\b
+Where to begin:
+  coterie demo           an example, from records to a report, in seconds
+  coterie start TABLE    your own table (.xlsx, .csv), made into a folder
+  coterie learn FOLDER   teams from that folder; --report report.html to mail
+"""
 
 
 class _Commands(TyperGroup):
     """Commands whose modules are imported when they are called: a list of them needs no more than their first lines."""
 
     def __init__(self, **given: Any) -> None:
-        outlines = {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        outlines = {
+            name: TyperCommand(name, help=line, rich_help_panel=panel)
+            for panel, commands in PANELS.items()
+            for name, line in commands.items()
+        }
         super().__init__(**{**given, "commands": outlines})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
         return name, None if found is None else whole(str(name)), rest
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        without_types(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
 
 def whole(name: str) -> Any:
     """Return a command with all its options."""
     command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
     alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
-    alone.command(name)(with_choices(command))
+    alone.command(name, cls=Grouped)(with_choices(command))
     return typer.main.get_command(alone)
 
 
@@ -68,7 +100,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="coterie",
     cls=_Commands,
-    help="Teams that nobody wants to leave, learnt from the past.",
+    help=BEGIN,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,

@@ -32,7 +32,7 @@ Out = Annotated[
 ]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report page, as --out FILE.html does.")]
 Unit = Annotated[
-    str, typer.Option(metavar="WORD", help="What utilities are counted in, such as stars; for sentences only.")
+    str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars; for sentences only.")
 ]
 Explain = Annotated[
     str | None, typer.Option(metavar="NAME", help="Print everything about one person instead of the tables.")
