@@ -524,6 +524,43 @@ def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False
     return best, headers[best]
 
 
+LOOKED_AT = 20
+"""Among how many rows the header of a table is looked for."""
+
+_NUMERIC = re.compile(r"[-+0-9][-+0-9.,:/ ]*|[0-9]+[eE%].*")
+"""Numbers and dates, which are no names of columns."""
+
+
+def header_among(rows: Sequence[Sequence[str | None]]) -> int | None:
+    """Return which of the first rows of a table is its header; None where no cell is filled.
+
+    It is the first row with as many cells as a header must have: half of the fullest, or two. Titles and notes above it
+    may have as many; it is the first fuller row then, unless that is data: it holds a number, or what comes back below.
+
+    >>> header_among([["Results", None, None], ["by", "HR", None], ["Week", "Who", "Points"], ["1", "Ada", "3"]])
+    2
+    >>> header_among([["Week", "Who", None], ["1", "Ada", "late"]])
+    0
+    """
+    first = [[(cell or "").strip() for cell in row] for row in rows[:LOOKED_AT]]
+    filled = [sum(map(bool, row)) for row in first]
+    most = max(filled, default=0)
+    least = max(min(2, most), most / 2)
+    header = next((place for place, count in enumerate(filled) if count and count >= least), None)
+    fuller = next((place for place, count in enumerate(filled) if header is not None and count > filled[header]), None)
+    return header if fuller is None or not _names_columns(first, fuller) else fuller
+
+
+def _names_columns(rows: Sequence[Sequence[str]], place: int) -> bool:
+    """Return whether a row may be a header: words that differ and do not come back in the rows below."""
+    cells = [(column, cell) for column, cell in enumerate(rows[place]) if cell]
+    below = {(column, cell) for row in rows[place + 1 :] for column, cell in enumerate(row)}
+    words = {cell.casefold() for _, cell in cells}
+    return (
+        len(words) == len(cells) and not below & set(cells) and not any(_NUMERIC.fullmatch(cell) for _, cell in cells)
+    )
+
+
 def told_apart(header: Iterable[str]) -> list[str]:
     """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
     names: list[str] = []

@@ -34,7 +34,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
         "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0,
     }  # fmt: skip
     assert "'Bo' and 'bo '" in out
-    assert "no utility (5 of them say" in err
+    assert "no utility (5 of them say 'n/a')" in " ".join(err.split())
     log = coterie.read_log("firm")
     assert log.agents == ("Ada", "Bo", "Cleo", "Dov", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kai", "Lea")
     assert log.samples.order == "in the order of their dates"
@@ -203,7 +203,7 @@ def test_how_many_rows_speak_for_scores_of_teams(tmp_path, monkeypatch, weeks, o
     monkeypatch.chdir(tmp_path)
     rows = [f"{w},{t},{p},{w % 3 + len(t)}" for w in range(weeks) for t in ("Sea", "Laws") for p in ("Ann", "Bo", "Cy")]
     guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
-    assert answer(guess, "totals").value == "team-scores"
+    assert answer(guess, "totals").value == "team-score-averages"
     assert f"the same for all members in each of {only} teams ({6 * weeks} rows), and" in answer(guess, "totals").why
 
 
@@ -228,10 +228,13 @@ def test_the_sheet_with_the_table_is_found(tmp_path, monkeypatch, run):
 
 def test_a_table_with_some_text_among_numbers_is_read_as_what_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [f"{w},Sea,{p},{'absent' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Bo")]
+    rows = [f"{w},Sea,{p},{'moved' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Bo")]
     guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
-    with pytest.raises(InputError, match=r"these are no numbers: 'absent' \(10 times\)"):
+    with pytest.raises(InputError, match=r"these are no numbers: 'moved' \(10 times\).*say blank_words=\"moved\""):
         guess.write("log")
+    log = coterie.start("t.csv", blank_words="moved").write("log")
+    assert log.options["blank_words"] == ("moved",)
+    assert any("10 rows of" in note and "no utility (10 of them say 'moved')" in note for note in log.notes)
 
 
 def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, run):

@@ -224,21 +224,24 @@ def test_marks_for_nothing_are_blanks(csv_log):
     log = coterie.read_log(folder)
     assert (log.rows, log.n_samples) == (1, 10)
     assert any(
-        "9 rows of" in note and "(8 of them say n/a, - or the like) and were skipped" in note for note in log.notes
+        "9 rows of" in note and "(1 of them says '#N/A', 1 '-', 1 '?'," in note and "were skipped" in note
+        for note in log.notes
     )
     with pytest.raises(InputError, match=r"row 3: utility is empty.*'-' \(1 time\).*also rows 4, 5, .* and 11\)"):
         coterie.read_log(folder, blanks="refuse")
 
 
 def test_text_among_numbers_is_counted_and_all_rows_are_named(csv_log):
-    cells = ["1", "sick", "0.5", "sick", "0", "left", "0"]
+    cells = ["1", "moved", "0.5", "moved", "0", "left", "0"]
     rows = "".join(f"{place},x,a,b,{cell}\n" for place, cell in enumerate(cells))
     with pytest.raises(InputError) as refused:
         coterie.read_log(csv_log(pairs="sample,coalition,agent,partner,utility\n" + rows))
     told = str(refused.value)
-    assert "pairs.csv, row 3: utility is 'sick', expected a finite number" in told
-    assert "of 7 rows, these are no numbers: 'sick' (2 times) and 'left' (1 time)" in told
-    assert told.endswith("leave the cell empty (also rows 5 and 7)")
+    assert "pairs.csv, row 3: utility is 'moved', expected a finite number" in told
+    assert "of 7 rows, these are no numbers: 'moved' (2 times) and 'left' (1 time)" in told
+    assert told.endswith(
+        'leave the cell empty, or if such words stand for none say blank_words="moved,left" (also rows 5 and 7)'
+    )
     with pytest.raises(InputError) as refused:
         coterie.read_log(
             csv_log(pairs="sample,coalition,agent,partner,utility\n" + "1,x,a,b,bad\n" * 30), blanks="skip"

@@ -67,6 +67,8 @@ def _taken(folder: Path, table: Path) -> str:
 def _columns(guess: Guess) -> Iterator[str]:
     place = f"{guess.path}, sheet {guess.sheet!r}" if guess.sheet else str(guess.path)
     yield f"{place}: {counted(guess.rows, 'row')}, {counted(len(guess.columns), 'column')}"
+    if guess.titles:
+        yield from wrapped(guess.titles, "  ", "  ")
     rows = [("column", "filled", "different", "such as")]
     for column in guess.columns[:LISTED]:
         examples = ", ".join(short(value, 16) for value in column.examples)

@@ -43,6 +43,8 @@ class _Table:
 
     engine: Engine
     source: Source
+    is_listed: bool = False
+    """Whether several rows of the view may come from one row of the source: from a cell that lists several names."""
 
     @property
     def view(self) -> str:
@@ -195,13 +197,16 @@ def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
     return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
 
 
-def check_scores(engine: Engine, members: Source, source: Source, options: Options, *, shared: bool) -> Checked:
-    """Return what is known about a log of teams' scores, or refuse it; `shared` if members each have the score."""
+def check_scores(engine: Engine, members: Source, source: Source, options: Options, shape: str) -> Checked:
+    """Return what is known about a log of teams' scores, or refuse it.
+
+    Scores are in a table of their own, or else with members (`shape`): in a row of each, or in one that lists them.
+    """
+    shared, is_listed = shape != "scores", shape == "listed scores"
     limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
     problems: list[Refusal] = []
-    joined, scored = (
-        _Table(engine, replace(one, table=name)) for one, name in ((members, "memberships"), (source, "scores"))
-    )
+    joined = _Table(engine, replace(members, table="memberships"), is_listed=is_listed)
+    scored = _Table(engine, replace(source, table="scores"))
     for table in (joined, scored):
         counts, bad_rows = _check_rows(table, limits, options)
         problems += bad_rows
@@ -212,7 +217,10 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
     if rows := scored.some(shape_queries.memberless(scored.view, joined.view)):
         what = refusals.no_members(rows[0]["coalition"], rows[0]["sample"])
         problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
-    if shared and (rows := scored.some(shape_queries.disagreeing(scored.view))):
+    if is_listed and (rows := scored.some(queries.repeated(engine.name(AS_WRITTEN), ("sample", "coalition")))):
+        values = {name: rows[0][name] for name in ("sample", "coalition")}
+        problems.append(scored.refusal(rows, refusals.duplicate("scores", values), int(rows[0]["repeats"])))
+    elif shared and (rows := scored.some(shape_queries.disagreeing(scored.view))):
         scores = (rows[0]["smallest"], rows[0]["utility"])
         what = refusals.scores_differ(rows[0]["coalition"], rows[0]["sample"], scores)
         problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
@@ -230,7 +238,10 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
 
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
     """Return counts of one pass over a table, and what is wrong with single rows."""
-    conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
+    empty = {column: f"coalesce({column}, '') = ''" for column in table.names}
+    nameless = f"({' AND '.join(empty.values())})"
+    conditions = {f"empty_{column}": f"{condition} AND NOT {nameless}" for column, condition in empty.items()}
+    conditions["nameless"] = nameless
     has_utility = "utility" in schema.SHAPES[table.source.table]
     if has_utility:
         skips = table.source.table == "scores" and options["blanks"] == "skip"
@@ -252,7 +263,10 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         if kind == "outside" and options["sigma"] is None:
             problems += _outside(table, rows, counts, limits)
         else:
-            problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), int(counts[kind])))
+            count = int(counts[kind])
+            if table.is_listed:
+                count = int(table.one(queries.count_written(table.view, condition))["n"])
+            problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), count))
     return counts, problems
 
 
@@ -274,6 +288,8 @@ def _worded(kind: str, row: dict[str, Any], limits: tuple[float, float], options
         return refusals.with_herself(row["agent"])
     if kind == "outside":
         return refusals.beyond_sigma(row["utility"], limits, options["sigma"])
+    if kind == "nameless":
+        return refusals.nameless([column for column in schema.NAMES if column in row])
     return refusals.empty_name(kind.removeprefix("empty_"))
 
 
@@ -313,7 +329,11 @@ def _first_repeated(table: _Table) -> Iterator[Refusal]:
     rows = table.some(queries.repeated(table.view, table.names))
     if rows:
         values = {name: rows[0][name] for name in table.names}
-        yield table.refusal(rows, refusals.duplicate(table.source.table, values), int(rows[0]["repeats"]))
+        count = int(rows[0]["repeats"])
+        if table.is_listed and count <= len(rows):
+            count = len({row["row_index"] for row in rows})
+        what = refusals.duplicate("listed members" if table.is_listed else table.source.table, values)
+        yield table.refusal(rows, what, count)
 
 
 def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:

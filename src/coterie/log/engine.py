@@ -52,11 +52,13 @@ class Engine(ABC):
         """Return what a view of this log is called in queries."""
         return self._prefix + view
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
         """Return the tables in a place that the engine can read, and what its `log.json` declares."""
         if "://" in path:
             raise InputError(f"{path}: addresses are read by Spark; say {said(engine='spark')}")
-        return find_log(Path(path), sheet)
+        return find_log(Path(path), sheet, skip_rows)
 
     @abstractmethod
     def types(self, source: Source) -> dict[str, str]:
@@ -173,8 +175,10 @@ class DuckDBEngine(Engine):
         self._parquet: list[Source] = []
         self._is_sealed = False
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
-        sources, options = super().find_log(path, sheet)
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
+        sources, options = super().find_log(path, sheet, skip_rows)
         self._seal([file for source in sources for file in source.files])
         return sources, options
 

@@ -263,7 +263,7 @@ def read_log(path: str | PathLike[str], **options: Unpack[LogOptions]) -> Log:
     call = call_options(options)
     checks.path(path, "log", "the folder or file that a log is in")
     engine = make_engine(call)
-    sources, file = engine.find_log(str(path), call.get("sheet"))
+    sources, file = engine.find_log(str(path), call.get("sheet"), call.get("skip_rows"))
     return _open(sources, str(path), call, file, engine)
 
 
@@ -286,6 +286,8 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     tables = tuple(dict.fromkeys(table for one in read for table in STANDARD.get(one.shape, (one.shape,))))
     if "sheet" in call and not any(one.source.sheet is not None for one in read):
         raise InputError(f"{said('sheet')} says which sheet of a spreadsheet to read; {outcome.source.shown} is none")
+    if "skip_rows" in call and not any(one.source.dialect or one.source.sheet for one in read):
+        raise InputError(f"{said('skip_rows')} is about CSV and spreadsheets; {outcome.source.shown} has no rows above")
     if options["missing"] == "worst" and tables != ("memberships", "pairs"):
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
     if "totals" in call and tables[-1] != "totals":
@@ -293,13 +295,15 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
             f"{said(totals=call['totals'])} says what totals are, and this log is read from {outcome.shape}: leave it "
             f"out, or say {said(feedback='bandit')} where there is a table totals too"
         )
-    notes = [one.source.note for one in read if one.source.note] + load(engine, read, options)
+    notes = [one.source.note for one in read if one.source.note]
+    if options["skip_rows"] is None:
+        notes += [f"{one.source.shown}: {about}" for one in read if (about := one.source.about_titles)]
+    notes += load(engine, read, options)
     notes[:0] = engine.notes
     if outcome.shape == "choices":
         checked = check_choices(engine, outcome.source, options)
     elif options["totals"] in TEAM_SCORES and tables[-1] == "totals":
-        shared = outcome.shape != "scores"
-        checked = check_scores(engine, read[0].source, outcome.source, options, shared=shared)
+        checked = check_scores(engine, read[0].source, outcome.source, options, outcome.shape)
     else:
         standard = STANDARD.get(outcome.shape, (outcome.shape,))
         made = [replace(outcome.source, table=table) for table in standard]

@@ -33,6 +33,9 @@ WIDEST_RANGE = 1e60
 MOST_COALITIONS = 100_000
 """How many interchangeable coalitions may be asked for: a line of text should not fill the memory."""
 
+MOST_ABOVE = 10_000
+"""How many rows may be above a header."""
+
 EngineName = Literal["duckdb", "spark"]
 
 Missing = Literal["ignore", "worst"]
@@ -46,6 +49,9 @@ TEAM_SCORES = ("team-scores", "team-score-averages")
 
 Blanks = Literal["skip", "refuse"]
 """What becomes of rows without a utility or choice."""
+
+Summaries = Literal["skip", "keep"]
+"""What becomes of rows that sum others up."""
 
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
@@ -203,6 +209,17 @@ def _separators(value: Any, what: str) -> str:
     return worded_separators(dict.fromkeys(signs))
 
 
+def _words(value: Any, what: str) -> tuple[str, ...] | None:
+    """Return words from a list, or from text with commas between them."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if isinstance(listed, Mapping) or not isinstance(listed, Iterable):
+        raise InputError(f"{what}: expected words with commas between them, got {checks.shown(value)}")
+    words = tuple(listed)
+    if not all(isinstance(word, str) for word in words):
+        raise InputError(f"{what}: expected words with commas between them, got {checks.shown(value)}")
+    return tuple(dict.fromkeys(word.strip() for word in words if word.strip())) or None
+
+
 def _session(value: Any, what: str) -> Any:
     if not hasattr(value, "createDataFrame"):
         raise InputError(f"{what}: expected a Spark session, got {checks.shown(value)}")
@@ -211,6 +228,10 @@ def _session(value: Any, what: str) -> Any:
 
 def _whole(value: Any, what: str) -> int:
     return checks.whole(value, what, 1)
+
+
+def _rows_above(value: Any, what: str) -> int:
+    return checks.whole(value, what, 0, MOST_ABOVE)
 
 
 # --- The table --------------------------------------------------------------------------------------------
@@ -233,6 +254,14 @@ class CommonOptions(TypedDict, total=False):
         str | int | None,
         Option(_name, "Which sheet of a spreadsheet to read, by name or number; the first by default.", Word()),
     ]
+    skip_rows: Annotated[
+        int | None,
+        Option(
+            _rows_above,
+            "How many rows of a CSV file or a spreadsheet are above its header; found out by default.",
+            Word(int, metavar="N"),
+        ),
+    ]
     separators: Annotated[
         str | None,
         Option(
@@ -247,7 +276,7 @@ class CommonOptions(TypedDict, total=False):
         bool | None,
         Option(
             checks.boolean,
-            "Names that differ in case or spaces only are the same: Bob and 'bob '.",
+            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Groß and Gross.",
             Word(flag="--clean-names"),
             default=False,
         ),
@@ -258,6 +287,24 @@ class CommonOptions(TypedDict, total=False):
             _one_of(Blanks),
             "Rows without a utility or choice: skip them and say how many, or refuse the log.",
             Word(Blanks),
+            default="skip",
+        ),
+    ]
+    blank_words: Annotated[
+        Sequence[str] | str | None,
+        Option(
+            _words,
+            "What else stands in a cell that has no utility, beside words such as absent, sick and n/a: moved,late.",
+            Word(metavar="WORD,WORD"),
+            default=(),
+        ),
+    ]
+    summaries: Annotated[
+        Summaries | None,
+        Option(
+            _one_of(Summaries),
+            "Rows that sum others up (Total, Average, ...): skip them and say which, or keep them like any other.",
+            Word(Summaries),
             default="skip",
         ),
     ]

@@ -59,9 +59,11 @@ class SparkEngine(Engine):
         self._kept: list[Any] = []
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
         if Path(path).exists():
-            return super().find_log(path, sheet)
+            return super().find_log(path, sheet, skip_rows)
         listed = self._listing(path)
         if listed is None:
             return [replace(self._source("pairs", path), is_alone=True)], {}

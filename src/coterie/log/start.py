@@ -4,7 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,12 +14,12 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
-from coterie.log import shape_queries
+from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, guess_parts, look
 from coterie.log.names import spellings
-from coterie.log.options import FORMAT, call_options
+from coterie.log.options import FORMAT, TABLE, call_options
 from coterie.log.scales import likely_scale
 from coterie.log.tables import Source
 from coterie.spreadsheets import Workbook
@@ -40,7 +40,7 @@ QUESTIONS: dict[str, str] = {
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
     "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 (a pair then gets the same in any of them)?",
-    "clean_names": "Are names the same that differ in case or spaces only?",
+    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
 }
 """What is asked about each thing that is guessed."""
 
@@ -54,6 +54,9 @@ SHAPES = {
 
 FEW_TEAMS, MANY_TEAMS = 3, 10
 """In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
+
+FEW_ROUNDS, RARE = 20, 10
+"""In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
 
 _LABEL = re.compile(
     r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
@@ -90,12 +93,17 @@ class Guess:
     """Which column is what."""
     answers: tuple[Answer, ...]
     """What else is said about the log."""
+    known: Mapping[str, Any] = field(default_factory=dict)
+    """What was said of it that is no guess."""
+    titles: str = ""
+    """What to tell of what is written above the header."""
 
     @property
     def options(self) -> dict[str, Any]:
         """What `read_log` is told."""
         named = {one.name: one.value for one in self.parts if one.value.casefold() != one.name}
-        found = {"sheet": self.sheet, "columns": named or None} | {one.name: one.value for one in self.answers}
+        found = {"sheet": self.sheet, "columns": named or None, **self.known}
+        found |= {one.name: one.value for one in self.answers}
         return {name: value for name, value in found.items() if value is not None}
 
     def to_json(self) -> dict[str, Any]:
@@ -142,7 +150,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
     said_so = call_options({"sheet": sheet} | known)
     engine = make_engine(said_so)
-    sources, _ = engine.find_log(str(path), said_so.get("sheet"))
+    sources, _ = engine.find_log(str(path), said_so.get("sheet"), said_so.get("skip_rows"))
     if not sources[0].is_alone:
         raise InputError(
             f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
@@ -159,9 +167,11 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
             raise InputError(_nothing_found(columns))
         answers = _Answers(engine, source, shape, parts, columns, said_so).all()
     named = tuple(Answer(part.role, part.column, part.why) for part in parts)
-    return Guess(
-        path, source.sheet if source.note else said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers)
-    )
+    sheet = source.sheet if source.note else said_so.get("sheet")
+    others = {name: value for name, value in said_so.items() if TABLE[name].in_file and name not in {"sheet", "columns"}}
+    if source.titles:
+        others["skip_rows"] = source.skipped
+    return Guess(path, sheet, rows, tuple(columns), shape, named, tuple(answers), others, source.about_titles)
 
 
 def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source, int, list[Column]]]:
@@ -217,10 +227,15 @@ class _Answers:
 
     @cached_property
     def _written(self) -> str:
-        """The table under the names of a log."""
+        """The table under the names of a log, without rows that sum others up."""
         header = {name.strip(): name for name in self.engine.types(self.source)}
         named = {part.role: header[part.column] for part in self.parts}
-        self.engine.load(replace(self.source, table="guessed"), named)
+        self.engine.load(replace(self.source, table="all_guessed"), named)
+        if self.known.get("summaries") == "keep":
+            return self.engine.name("all_guessed")
+        names = [role for role in named if role not in {"utility", "choice"}]
+        single = shape_queries.without(self.engine.name("all_guessed"), shape_queries.is_summary(names))
+        self.engine.view("guessed", single)
         return self.engine.name("guessed")
 
     @cached_property
@@ -259,6 +274,11 @@ class _Answers:
             return Answer("symmetric", True, f"{share} of pairs are there both ways, and always agree")
         return Answer("symmetric", False, f"{share} of pairs are there both ways, and {different:,} of them differ")
 
+    @cached_property
+    def _rounds(self) -> int:
+        """How many samples there are, as far as was looked."""
+        return len(self.engine.table(shape_queries.values(self._view, "sample", VALUES)))
+
     def _pooled(self) -> Answer:
         labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
         named = [row for row in labels if (row["coalition"] or "").strip()]
@@ -267,9 +287,15 @@ class _Answers:
         first = min(row["coalition"] for row in named)
         back = sorted(row["coalition"] for row in named if row["samples"] > 1)
         once, labels = len(named) - len(back), counted(len(named), "label")
+        rounds, teams = self._rounds, sum(int(row["samples"]) for row in named)
         generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
-        if self._column("sample").distinct > 1 and once > 0.8 * len(named):
-            return Answer("pool_coalitions", True, f"{once:,} of {labels} occur once only")
+        if rounds > 1 and 2 * once > len(named) and 3 * once > teams:
+            such = min(row["coalition"] for row in named if row["samples"] == 1)
+            told = f"{once:,} of {labels} occur in one round only, such as {such!r}"
+            return Answer("pool_coalitions", True, f"{told}: names for once, of which each alone tells nothing")
+        if rounds >= FEW_ROUNDS and RARE * teams <= rounds * len(named):
+            told = f"on average a label occurs in {number(round(teams / len(named), 1))} of {rounds:,} rounds only"
+            return Answer("pool_coalitions", True, f"{told}: each alone tells next to nothing")
         if generic == len(named):
             return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
         if not back:
@@ -321,6 +347,9 @@ class _Answers:
         few, many = min(largest), max(largest)
         if few == many:
             begins = "" if about == "it " else about
+            if self._of_teams:  # so that the scale of a pair is that of the scores
+                told = f"{begins}teams have one size: it is taken for the average over {noun}s"
+                return Answer("totals", average, told)
             return Answer("totals", whole, f"{begins}teams have one size: it is taken for the sum over {noun}s")
         unit = "team" if self._of_teams else "row"
         often = {terms: counted(sum(self._by_terms[terms].values()), unit) for terms in (few, many)}
@@ -334,7 +363,10 @@ class _Answers:
 
     def _scale(self, guessed: Mapping[str, Any]) -> list[Answer]:
         if self.shape == "pairs":
-            times, per_pair = self._column("utility").numbers, ""
+            found = self.engine.table(queries.value_counts(self._view, VALUES))
+            times, per_pair = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True)), ""
+            if not times:
+                raise InputError(f"the column {self._column('utility').name!r} holds no numbers, expected ratings")
         else:
             is_sum = self.known.get("totals", guessed["totals"]) in {"sum", "team-scores"}
             per_pair = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"
