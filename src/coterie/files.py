@@ -561,6 +561,26 @@ def _names_columns(rows: Sequence[Sequence[str]], place: int) -> bool:
     )
 
 
+def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> list[str]:
+    """Return the names of columns, given some rows below: a header over several columns has its number in each.
+
+    Columns without a name belong to it if most of their cells are filled, and not with numbers.
+
+    >>> named_columns(["Team", "Members", "", "Score"], [["x", "Ada", "Bo", "1"], ["y", "Cy", "Dee", "2"]])
+    ['Team', 'Members', 'Members 2', 'Score']
+    """
+    names, last, number = [], "", 1
+    for place, name in enumerate(header):
+        cells = [(row[place] or "").strip() for row in rows if place < len(row)]
+        filled = [cell for cell in cells if cell]
+        last, number = (name, 1) if name else (last, number + 1)
+        goes_on = last and 2 * len(filled) > len(rows) and not any(map(_NUMERIC.fullmatch, filled))
+        if not name and not goes_on:
+            last = ""
+        names.append(name or (f"{last} {number}" if goes_on else ""))
+    return told_apart(names)
+
+
 def told_apart(header: Iterable[str]) -> list[str]:
     """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
     names: list[str] = []

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie.errors import InputError
-from coterie.files import header_among, told_apart
+from coterie.files import LOOKED_AT, header_among, named_columns
 from coterie.words import counted
 
 if TYPE_CHECKING:
@@ -105,12 +105,13 @@ class Workbook:
         texts = [[_text(cell) for cell in row] for row in rows]
         first = header_among(texts) if skip_rows is None else skip_rows
         if first is not None and first >= len(texts):
-            raise InputError(f"{self.path}, sheet {sheet!r}: has {counted(len(texts), 'row')} only, and no header below")
+            raise InputError(
+                f"{self.path}, sheet {sheet!r}: has {counted(len(texts), 'row')} only, and no header below"
+            )
         if first is None:
             raise EmptySheetError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
-        header = [(cell or "").strip() for cell in texts[first]]
-        kept = [place for place, name in enumerate(header) if name]
-        names = told_apart(header)
+        names = named_columns([(cell or "").strip() for cell in texts[first]], texts[first + 1 : first + 1 + LOOKED_AT])
+        kept = [place for place, name in enumerate(names) if name.strip()]
         below = tuple(tuple(row[place] for place in kept) for row in texts[first + 1 :])
         titles = tuple(cell.strip() for row in texts[:first] for cell in row if cell is not None and cell.strip())
         return Sheet(tuple(names[place] for place in kept), below, first + 1, titles)

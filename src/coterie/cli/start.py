@@ -10,6 +10,7 @@ import typer
 from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
 from coterie.log.options import Totals, call_options
+from coterie.log.schema import ROW, Named
 from coterie.log.start import SHAPES, Answer, Guess, start
 from coterie.words import counted, number
 
@@ -86,7 +87,9 @@ def _guesses(guess: Guess) -> Iterator[str]:
 def _worded(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    if isinstance(value, list):
         return " to ".join(number(end) for end in value)
     return number(value) if isinstance(value, (int, float)) else short(str(value))
 
@@ -94,14 +97,16 @@ def _worded(value: Any) -> str:
 def _asked(guess: Guess) -> Guess:
     """Return the guess with the answers of whoever sits at the terminal; the rest is guessed anew from each."""
     names = {column.name.casefold(): column.name for column in guess.columns}
-    chosen: dict[str, str] = {}
+    names |= {ROW: ROW} if any(one.value == ROW for one in guess.parts) else {}
+    chosen: dict[str, Named] = {}
     for one in guess.parts:
-        given = _prompt(one, _one_of(names))
-        chosen[one.name] = given
+        chosen[one.name] = _prompt(one, _columns_of(names) if one.name == "members" else _one_of(names))
     known: dict[str, Any] = {"sheet": guess.sheet, "columns": chosen}
     guess = start(guess.path, **known)
-    for place in range(len(guess.answers)):
+    place = 0
+    while place < len(guess.answers):
         one = guess.answers[place]
+        place += 1
         known[one.name] = _prompt(one, _reader(one))
         guess = start(guess.path, **known)  # what is the middle of a scale depends on the scale
     return guess
@@ -122,6 +127,18 @@ def _one_of(names: dict[str, str]) -> Any:
     return read
 
 
+def _columns_of(names: dict[str, str]) -> Any:
+    """Return what reads one column, or several with commas between them."""
+
+    def read(given: str) -> Named:
+        if given.strip().casefold() in names:
+            return names[given.strip().casefold()]
+        several = tuple(_one_of(names)(one) for one in given.split(","))
+        return several if len(several) > 1 else several[0]
+
+    return read
+
+
 def _reader(one: Answer) -> Any:
     """Return what reads the answer to a question."""
     if isinstance(one.value, bool):
@@ -130,6 +147,8 @@ def _reader(one: Answer) -> Any:
         return _totals
     if one.name == "separators":
         return _separators
+    if one.name == "coalitions":
+        return _whole
     return _range if one.name == "utility_range" else _number
 
 
@@ -159,6 +178,12 @@ def _range(given: str) -> list[float]:
     if len(ends) != 2 or not _number(ends[0]) < _number(ends[1]):
         raise typer.BadParameter("say two numbers, the lower one first, such as 1 to 5")
     return [_number(end) for end in ends]
+
+
+def _whole(given: str) -> int:
+    if not given.strip().isdecimal() or int(given) < 1:
+        raise typer.BadParameter(f"{given!r} is no whole number from 1 on")
+    return int(given)
 
 
 def _number(given: str) -> float:

@@ -71,32 +71,44 @@ class _Table:
         return Refusal(parts, what, self.source.row_numbers(places), count)
 
 
-def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, str]) -> list[str]:
+def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, schema.Named]) -> list[str]:
     """Return the columns of a source that may be one of ours.
 
     Names are compared without regard to case and to blanks around them. A column that `mapping`
     renames is looked for under both names, since a mapping speaks about all tables at once.
     """
-    meant = {name.casefold() for other, name in mapping.items() if other != ours}
-    for wanted in (mapping.get(ours), ours, schema.SYNONYMS.get(ours)):
+    meant = {name.casefold() for other, named in mapping.items() if other != ours for name in schema.names_of(named)}
+    said = mapping.get(ours)
+    for wanted in (said[0] if isinstance(said, tuple) else said, ours, schema.SYNONYMS.get(ours)):
         found = [name for name in types if wanted is not None and name.strip().casefold() == wanted.casefold()]
         found = [name for name in found if name.strip().casefold() not in meant]
         if found:
             return found
+        if wanted == schema.ROW and ours in {"sample", "coalition"}:
+            return [schema.ROW]
     return []
 
 
-def has_columns(types: Iterable[str], mapping: Mapping[str, str]) -> dict[str, bool]:
+def has_columns(types: Iterable[str], mapping: Mapping[str, schema.Named]) -> dict[str, bool]:
     """Return which of the columns that a table may have a source has."""
     return {ours: bool(_candidates(ours, types, mapping)) for ours in schema.COLUMNS}
 
 
-def match_columns(source: Source, shape: str, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+def match_columns(
+    source: Source, shape: str, types: Mapping[str, str], mapping: Mapping[str, schema.Named]
+) -> dict[str, schema.Named]:
     """Return for each column of the shape what the source calls it, refusing what is missing."""
-    problems, missing, matched = [], [], {}
+    problems: list[str] = []
+    missing: list[str] = []
+    matched: dict[str, schema.Named] = {}
     for ours in schema.SHAPES[shape]:
         candidates = _candidates(ours, types, mapping)
-        if not candidates:
+        if isinstance(several := mapping.get(ours), tuple) and candidates:
+            header = {name.strip().casefold(): name for name in types}
+            matched[ours] = tuple(header[name.casefold()] for name in several)
+        elif candidates == [schema.ROW] and schema.ROW not in types:
+            matched[ours] = schema.ROW
+        elif not candidates:
             missing.append(ours)
         elif len(candidates) > 1:
             problems.append(refusals.ambiguous_column(ours, candidates))
@@ -111,13 +123,14 @@ def match_columns(source: Source, shape: str, types: Mapping[str, str], mapping:
 
 
 def refuse_unknown_columns(
-    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
+    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, schema.Named], used: Sequence[Source]
 ) -> None:
     """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
     known = {name.strip().casefold() for columns in types.values() for name in columns}
-    for ours, theirs in mapping.items():
-        matters = any(source.is_alone or ours in schema.SHAPES[source.table] for source in used)
-        if matters and theirs.casefold() not in known:
+    for ours, theirs in ((ours, name) for ours, named in mapping.items() for name in schema.names_of(named)):
+        matters = any(source.is_alone or ours == "members" or ours in schema.SHAPES[source.table] for source in used)
+        is_row = theirs == schema.ROW and ours in {"sample", "coalition"}
+        if matters and not is_row and theirs.casefold() not in known:
             where = " and ".join(source.shown for source in used)
             names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but {where} has only: {names}")

@@ -18,7 +18,7 @@ def spaced(name: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return what the spellings of a name have in common: they differ in case, in spaces, or in how letters are written.
+    """Return what the spellings of a name have in common: they differ in case, spaces or how letters are written.
 
     >>> plain("Ada  Groß") == plain("ada GROSS")
     True
@@ -95,6 +95,17 @@ def about_spellings(what: str, names: Sequence[str]) -> list[str]:
         f"only, and each counts on its own: {shown}; {said(clean_names=True)} merges them"
     )
     return [told]
+
+
+def are_names_for_once(once: int, names: int, teams: int) -> bool:
+    """Return whether names of teams are made up each time: most occur in one sample only, and many teams have such.
+
+    Departments that come back are not, whatever else there was besides.
+
+    >>> are_names_for_once(80, 80, 80), are_names_for_once(4, 6, 4 + 2 * 24)
+    (True, False)
+    """
+    return 2 * once > names and 3 * once > teams
 
 
 def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:

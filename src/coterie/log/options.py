@@ -16,7 +16,7 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
 from coterie.game.tables import SEPARATORS, USUAL, worded_separators
-from coterie.log.schema import COLUMNS, Feedback
+from coterie.log.schema import COLUMNS, ROW, Feedback, Named, names_of
 from coterie.words import interval, literal, number, said
 
 FORMAT = "coterie.log/1"
@@ -169,8 +169,11 @@ def _actions(value: Any, what: str) -> Any:
     )
 
 
-def _columns(value: Any, what: str) -> Mapping[str, str] | None:
-    """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score"."""
+def _columns(value: Any, what: str) -> Mapping[str, Named] | None:
+    """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score".
+
+    Members may have several columns: a list of names in a mapping, and `members=` several times in text.
+    """
     pairs: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
     if isinstance(value, str):
         entries = [entry.partition("=") for entry in value.split(",") if entry.strip()]
@@ -181,19 +184,26 @@ def _columns(value: Any, what: str) -> Mapping[str, str] | None:
         pairs = [(ours, theirs) for ours, _, theirs in entries]
     if pairs is None:
         raise InputError(f"{what}: expected an object such as {{'sample': 'Project'}}, got {checks.shown(value)}")
-    result: dict[str, str] = {}
+    result: dict[str, Named] = {}
     owner: dict[str, str] = {}
     for column, name in pairs:
-        ours, theirs = str(column).strip().lower(), str(name).strip()
+        ours = str(column).strip().lower()
         if ours not in COLUMNS:
             raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(COLUMNS)}")
-        if ours in result:
-            raise InputError(f"{what}: {ours!r} is given twice")
-        if (other := owner.setdefault(theirs.casefold(), ours)) != ours:
-            raise InputError(
-                f"{what}: {other} and {ours} are both said to be {result[other]!r}, expected a column for each"
-            )
-        result[ours] = theirs
+        several = isinstance(name, (list, tuple)) and ours == "members" and len(name) > 0
+        for theirs in (str(one).strip() for one in (name if several else (name,))):
+            if ours in result and ours != "members":
+                raise InputError(f"{what}: {ours!r} is given twice")
+            other = owner.setdefault(theirs.casefold(), ours)
+            if other != ours and {other, ours} == {"sample", "coalition"} and theirs == ROW:
+                other = ours
+            if other != ours:
+                raise InputError(
+                    f"{what}: {other} and {ours} are both said to be {theirs!r}, expected a column for each"
+                )
+            if ours in result and theirs in names_of(result[ours]):
+                raise InputError(f"{what}: {ours!r} is said to be {theirs!r} twice")
+            result[ours] = (*names_of(result[ours]), theirs) if ours in result else theirs
     return result or None
 
 
@@ -241,13 +251,15 @@ class CommonOptions(TypedDict, total=False):
     """What `read_log` and `Log.from_frames` call alike."""
 
     columns: Annotated[
-        Mapping[str, str] | str | None,
+        Mapping[str, str | Sequence[str]] | str | None,
         Option(
             _columns,
-            "What your tables call a column: sample=Project,utility=Score.",
+            "What your tables call a column: sample=Project,utility=Score. Where each member of a team has a column: "
+            "members=Player 1,members=Player 2. Where no column says when or in which team: sample=#,coalition=#, the "
+            "number of the row.",
             Word(),
             default={},
-            python='Or {"sample": "Project"}.',
+            python='Or {"sample": "Project", "members": ["Player 1", "Player 2"]}.',
         ),
     ]
     sheet: Annotated[
@@ -276,7 +288,8 @@ class CommonOptions(TypedDict, total=False):
         bool | None,
         Option(
             checks.boolean,
-            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Groß and Gross.",
+            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Groß and "
+            "Gross.",
             Word(flag="--clean-names"),
             default=False,
         ),

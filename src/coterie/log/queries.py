@@ -206,7 +206,7 @@ def count_where(view: str, conditions: Mapping[str, str], *, with_utility: bool)
 
 
 def count_written(view: str, condition: str) -> str:
-    """Return in how many rows of the user's table a condition is met, where several rows of a view may come from one."""
+    """Return in how many rows of the user's table a condition is met, where several of a view may come from one."""
     return f"SELECT count(*) AS n FROM (SELECT DISTINCT file_name, row_index FROM {view} WHERE {condition}) AS written"
 
 

@@ -41,7 +41,7 @@ def _and(words: Sequence[str]) -> str:
 
 def refuse(problems: Iterable[Refusal]) -> None:
     """Raise one error that lists the problems, if there are any."""
-    checks.refuse_all([str(problem) for problem in problems], "the log has")
+    checks.refuse_all(list(dict.fromkeys(str(problem) for problem in problems)), "the log has")
 
 
 def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:

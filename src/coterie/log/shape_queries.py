@@ -19,8 +19,8 @@ SAY_NOTHING = (
 
 SUMMARIES = (
     "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
-    "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme", "moyenne",
-    "somme", "promedio", "suma", "\u00f8", "\u03a3",
+    "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme",
+    "moyenne", "somme", "promedio", "suma", "\u00f8", "\u03a3",
 )  # fmt: skip
 """What rows are called that sum others up, in lower case."""
 
@@ -56,6 +56,12 @@ def is_empty(columns: Sequence[str]) -> str:
     """Return whether every cell of a row is empty."""
     cells = [NO_UTILITY if one == "utility" else f"coalesce(trim({one}), '') = ''" for one in columns]
     return f"({' AND '.join(cells)})"
+
+
+def numbered(view: str, columns: Sequence[str]) -> str:
+    """Return a view with columns that hold the number of the row, the first below the header being 1."""
+    number = "CAST(row_index + 1 AS STRING)"
+    return f"SELECT *, {', '.join(f'{number} AS {one}' for one in columns)} FROM {view}"
 
 
 def is_summary(columns: Sequence[str]) -> str:

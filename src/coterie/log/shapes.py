@@ -9,9 +9,9 @@
     choices        sample, coalition, agent, choice               memberships, and pairs: the top of the range for two
                                                                   who chose alike, its bottom for others
 
-On the way empty rows go, and such as sum others up; names are spelled alike if that is wanted, and rows without a utility
-or a choice are skipped with a count. What is told of all this are the notes of a log. Rows are those of the user's table,
-also where a row for each member is made of one.
+On the way empty rows go, and such as sum others up; names are spelled alike if that is wanted, and rows without a
+utility or a choice are skipped with a count. What is told of all this are the notes of a log. Rows are those of the
+user's table, also where a row for each member is made of one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class Table:
 
     source: Source
     shape: str
-    columns: Mapping[str, str]
+    columns: Mapping[str, schema.Named]
     """What the source calls each column of its shape."""
 
     @property
@@ -108,9 +108,9 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
     """
     views = {}
     for table in tables:
-        name = f"read_{table.source.table}"
-        engine.load(replace(table.source, table=name), table.columns)
-        views[table.source.table] = name
+        views[table.source.table] = loaded(
+            engine, replace(table.source, table=f"read_{table.source.table}"), table.columns
+        )
     told: list[str] = []
     if options["summaries"] == "skip":
         for table in tables:
@@ -139,6 +139,18 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
     if len(tables) > 1:
         engine.view("memberships", queries.columns_of(engine.name(views["memberships"]), ("*",)))
     return notes + make[outcome.shape](engine, outcome, views[outcome.source.table], options)
+
+
+def loaded(engine: Engine, source: Source, columns: Mapping[str, schema.Named]) -> str:
+    """Make the view of a table as it is written, and return its name; some columns may be the number of the row."""
+    numbered = [ours for ours, theirs in columns.items() if theirs == schema.ROW and theirs not in engine.types(source)]
+    engine.load(source, {ours: theirs for ours, theirs in columns.items() if ours not in numbered})
+    if not numbered:
+        return source.table
+    if len(source.files) > 1:
+        raise InputError(f"{source.shown}: rows of several files have no number; add a column that says when")
+    engine.view(f"numbered_{source.table}", shape_queries.numbered(engine.name(source.table), numbered))
+    return f"numbered_{source.table}"
 
 
 def _count(engine: Engine, query: str) -> int:
@@ -224,9 +236,7 @@ def _where(source: Source, rows: Sequence[Mapping[str, Any]]) -> str:
     return f"row{'s' if len(places) + more > 1 else ''} {some(map(str, [*places, *[''] * more]), len(places))}"
 
 
-def _filled(
-    engine: Engine, table: Table, view: str, options: Options, *, is_listed: bool
-) -> tuple[str, list[str]]:
+def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_listed: bool) -> tuple[str, list[str]]:
     """Return a view without empty rows, and what to tell of rows without a utility or a choice.
 
     `is_listed` if several rows of the view may be one row of the table.

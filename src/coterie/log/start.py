@@ -17,13 +17,15 @@ from coterie.game import tables
 from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
-from coterie.log.looking import VALUES, Column, Part, guess_parts, look
-from coterie.log.names import spellings
+from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
+from coterie.log.names import are_names_for_once, spellings
 from coterie.log.options import FORMAT, TABLE, call_options
 from coterie.log.scales import likely_scale
+from coterie.log.schema import ROW, Named, names_of
+from coterie.log.shapes import loaded
 from coterie.log.tables import Source
 from coterie.spreadsheets import Workbook
-from coterie.words import counted, number, percent, said
+from coterie.words import counted, number, percent, said, some
 
 QUESTIONS: dict[str, str] = {
     "sample": "Which column says when (one round in which teams held)?",
@@ -40,6 +42,7 @@ QUESTIONS: dict[str, str] = {
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
     "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 (a pair then gets the same in any of them)?",
+    "coalitions": "How many teams are there at once?",
     "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
 }
 """What is asked about each thing that is guessed."""
@@ -101,7 +104,7 @@ class Guess:
     @property
     def options(self) -> dict[str, Any]:
         """What `read_log` is told."""
-        named = {one.name: one.value for one in self.parts if one.value.casefold() != one.name}
+        named = {one.name: one.value for one in self.parts if str(one.value).casefold() != one.name}
         found = {"sheet": self.sheet, "columns": named or None, **self.known}
         found |= {one.name: one.value for one in self.answers}
         return {name: value for name, value in found.items() if value is not None}
@@ -155,20 +158,24 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         raise InputError(
             f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
         )
-    fixed: Mapping[str, str] = said_so.get("columns", {})
+    fixed: Mapping[str, Named] = said_so.get("columns", {})
     source, rows, columns = next(
         (one for one in _sheets(engine, path, sources[0]) if guess_parts(one[2], fixed)[1]),
         None,
     ) or (sources[0], *look(engine, sources[0]))
     with naming(path):
         _refuse_unknown(columns, fixed)
+        if "sample" not in fixed and (rounds := rounds_in_columns(columns)):
+            raise InputError(_a_column_each(rounds))
         shape, parts = guess_parts(columns, fixed)
         if not parts:
             raise InputError(_nothing_found(columns))
         answers = _Answers(engine, source, shape, parts, columns, said_so).all()
     named = tuple(Answer(part.role, part.column, part.why) for part in parts)
     sheet = source.sheet if source.note else said_so.get("sheet")
-    others = {name: value for name, value in said_so.items() if TABLE[name].in_file and name not in {"sheet", "columns"}}
+    others = {
+        name: value for name, value in said_so.items() if TABLE[name].in_file and name not in {"sheet", "columns"}
+    }
     if source.titles:
         others["skip_rows"] = source.skipped
     return Guess(path, sheet, rows, tuple(columns), shape, named, tuple(answers), others, source.about_titles)
@@ -183,16 +190,44 @@ def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source,
             yield replace(other, note=first.note), *look(engine, other)
 
 
-def _refuse_unknown(columns: list[Column], fixed: Mapping[str, str]) -> None:
+def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
     names = {column.name.casefold() for column in columns}
-    for ours, theirs in fixed.items():
-        if theirs.casefold() not in names:
+    for ours, theirs in ((ours, name) for ours, named in fixed.items() for name in names_of(named)):
+        is_row = theirs == ROW and ours in {"sample", "coalition"}
+        if not is_row and theirs.casefold() not in names:
             listed = ", ".join(column.name for column in columns)
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}")
 
 
+def _a_column_each(rounds: list[str]) -> str:
+    return (
+        f"there is a column for each round ({some(map(repr, rounds), 2)}), expected a row for each person and round, "
+        "with columns such as Week, Name, Team and Points; if one of them says when after all, say which with "
+        f"{said(columns={'sample': 'NAME'})}"
+    )
+
+
+SOUGHT = {
+    "sample": "when (Week, Date, Event, ...)",
+    "coalition": "in which team (Team, Area, Project, ...)",
+    "agent": "who (Name, From, Members, ...)",
+    "utility": "how good it was (Score, Stars, Points, ...)",
+}
+"""What a table must say, and headers that do."""
+
+
 def _nothing_found(columns: list[Column]) -> str:
+    found = {role: columns_that_say(role, columns) for role in (*SOUGHT, "partner", "members")}
+    found["agent"] = found["agent"] or found.pop("members")
     listed = ", ".join(column.name for column in columns) or "none"
+    lacks = [worded for role, worded in SOUGHT.items() if not found[role]]
+    if 0 < len(lacks) < len(SOUGHT):
+        first = next(role for role in SOUGHT if not found[role])
+        only = " (the same in every row, if there was one only)" if first in {"sample", "coalition"} else ""
+        return (
+            f"nothing here says {' nor '.join(lacks)}; found: {listed}. Add a column that does{only}, or say which one "
+            f"it is with {said(columns={first: 'NAME'})}"
+        )
     return (
         f"nothing here looks like a log; expected columns that say when, in which team, who, with whom and how good it "
         f"was (or who and how good, or who chose what), and found: {listed}. If it is one after all, say which is "
@@ -213,28 +248,36 @@ class _Answers:
 
     def all(self) -> list[Answer]:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
-        listed = self._separators if self.shape == "listed scores" else None
-        found = [guess() for guess in (listed, self._clean, own, self._pooled) if guess is not None]
+        listed = self._separators if isinstance(self._named.get("members"), str) else None
+        found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
+        if self._named["sample"] == ROW and found[-1].value:
+            scale.append(self._how_many())
         return [self._said(one) for one in (*found, *scale)]
 
     def _said(self, guess: Answer) -> Answer:
         return Answer(guess.name, self.known[guess.name], "you said so") if guess.name in self.known else guess
 
+    @cached_property
+    def _named(self) -> dict[str, Named]:
+        return {part.role: part.column for part in self.parts}
+
     def _column(self, role: str) -> Column:
-        name = next(part.column for part in self.parts if part.role == role)
-        return next(column for column in self.columns if column.name == name)
+        return next(column for column in self.columns if column.name == self._named[role])
 
     @cached_property
     def _written(self) -> str:
         """The table under the names of a log, without rows that sum others up."""
         header = {name.strip(): name for name in self.engine.types(self.source)}
-        named = {part.role: header[part.column] for part in self.parts}
-        self.engine.load(replace(self.source, table="all_guessed"), named)
+        named: dict[str, Named] = {}
+        for role, theirs in self._named.items():
+            several = tuple(header.get(name, name) for name in names_of(theirs))
+            named[role] = several if isinstance(theirs, tuple) else several[0]
+        view = loaded(self.engine, replace(self.source, table="all_guessed"), named)
         if self.known.get("summaries") == "keep":
-            return self.engine.name("all_guessed")
+            return self.engine.name(view)
         names = [role for role in named if role not in {"utility", "choice"}]
-        single = shape_queries.without(self.engine.name("all_guessed"), shape_queries.is_summary(names))
+        single = shape_queries.without(self.engine.name(view), shape_queries.is_summary(names))
         self.engine.view("guessed", single)
         return self.engine.name("guessed")
 
@@ -243,7 +286,9 @@ class _Answers:
         """The same with a row for each member."""
         if self.shape != "listed scores":
             return self._written
-        pattern = tables.separator_pattern(self._said(self._separators()).value.split())
+        is_one = isinstance(self._named["members"], str)
+        signs = self._said(self._separators()).value.split() if is_one else [tables.NEWLINE]
+        pattern = tables.separator_pattern(signs)
         listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
         self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
@@ -279,7 +324,17 @@ class _Answers:
         """How many samples there are, as far as was looked."""
         return len(self.engine.table(shape_queries.values(self._view, "sample", VALUES)))
 
+    def _how_many(self) -> Answer:
+        """Guess how many teams there are at once, where no column says which are."""
+        people = len(self.engine.table(shape_queries.values(self._view, "agent", VALUES)))
+        sizes = self.engine.table(queries.sizes(self._view))["size"].to_pylist()
+        size = sum(sizes) / len(sizes)
+        why = f"{counted(people, 'person', 'people')}, and teams of {number(round(size, 1))} on average"
+        return Answer("coalitions", max(1, round(people / size)), why)
+
     def _pooled(self) -> Answer:
+        if self._named["coalition"] == ROW:
+            return Answer("pool_coalitions", True, "teams have no names")
         labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
         named = [row for row in labels if (row["coalition"] or "").strip()]
         if not named:
@@ -289,7 +344,7 @@ class _Answers:
         once, labels = len(named) - len(back), counted(len(named), "label")
         rounds, teams = self._rounds, sum(int(row["samples"]) for row in named)
         generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
-        if rounds > 1 and 2 * once > len(named) and 3 * once > teams:
+        if rounds > 1 and are_names_for_once(once, len(named), teams):
             such = min(row["coalition"] for row in named if row["samples"] == 1)
             told = f"{once:,} of {labels} occur in one round only, such as {such!r}"
             return Answer("pool_coalitions", True, f"{told}: names for once, of which each alone tells nothing")

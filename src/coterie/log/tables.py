@@ -23,10 +23,10 @@ from coterie.files import (
     WINDOWS,
     header_among,
     is_unfinished,
+    named_columns,
     naming,
     read_json,
     split_header,
-    told_apart,
 )
 from coterie.log import schema
 from coterie.log.options import Options, file_options
@@ -117,9 +117,7 @@ class Source:
         return self.sheet is not None or (self.dialect is not None and self.dialect.has_decimal_comma)
 
 
-def find_log(
-    path: Path, sheet: str | None = None, skip_rows: int | None = None
-) -> tuple[list[Source], Options]:
+def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
     try:
         is_there = path.exists()
@@ -234,7 +232,8 @@ def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | N
         raise InputError(f"{path}: has {counted(len(top), 'row')} only, and no header below")
     header = _header_of([text for _, text in top]) if skip_rows is None else skip_rows
     lines, text = top[header] if top else (0, "")
-    dialect = replace(csv_dialect(text, str(path)), skip=lines, encoding=encoding)
+    dialect = csv_dialect(text, str(path), [row for _, row in top[header + 1 :] if row.strip()])
+    dialect = replace(dialect, skip=lines, encoding=encoding)
     above = [cell for _, title in top[:header] for cell in split_header(title)[1] if cell]
     return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(above))
 
@@ -304,13 +303,13 @@ def _header_of(rows: Sequence[str]) -> int:
     return best[-1]
 
 
-def csv_dialect(header: str, shown: str) -> Dialect:
-    """Return how a CSV file is written."""
+def csv_dialect(header: str, shown: str, below: Sequence[str] = ()) -> Dialect:
+    """Return how a CSV file is written, given its header and perhaps some rows below."""
     header = header.removeprefix("\ufeff")
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
     separator, cells = split_header(header)
-    return Dialect(separator, tuple(told_apart(cells)))
+    return Dialect(separator, tuple(named_columns(cells, [_split(row, separator) for row in below])))
 
 
 def _records(path: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
