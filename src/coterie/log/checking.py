@@ -45,10 +45,12 @@ class _Table:
     source: Source
     is_listed: bool = False
     """Whether several rows of the view may come from one row of the source: from a cell that lists several names."""
+    shown_by: str | None = None
+    """The view, where it is not called like the table."""
 
     @property
     def view(self) -> str:
-        return self.engine.name(self.source.table)
+        return self.engine.name(self.shown_by or self.source.table)
 
     @property
     def names(self) -> list[str]:
@@ -220,9 +222,10 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
     problems: list[Refusal] = []
     joined = _Table(engine, replace(members, table="memberships"), is_listed=is_listed)
     scored = _Table(engine, replace(source, table="scores"))
+    as_written = replace(scored, shown_by=AS_WRITTEN) if is_listed else scored
     for table in (joined, scored):
-        counts, bad_rows = _check_rows(table, limits, options)
-        problems += bad_rows
+        counts, bad_rows = _check_rows(as_written if table is scored else table, limits, options)
+        problems += [] if table.is_listed else bad_rows  # what is wrong with these rows is seen as they are written
         if not counts["n_rows"]:
             refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
         if _distinct_rows(table) < int(counts["n_rows"]):
@@ -251,10 +254,8 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
 
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
     """Return counts of one pass over a table, and what is wrong with single rows."""
-    empty = {column: f"coalesce({column}, '') = ''" for column in table.names}
-    nameless = f"({' AND '.join(empty.values())})"
-    conditions = {f"empty_{column}": f"{condition} AND NOT {nameless}" for column, condition in empty.items()}
-    conditions["nameless"] = nameless
+    conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
+    nameless = f"({' AND '.join(conditions.values())})"
     has_utility = "utility" in schema.SHAPES[table.source.table]
     if has_utility:
         skips = table.source.table == "scores" and options["blanks"] == "skip"
@@ -264,6 +265,12 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         conditions["self"] = "agent = partner"
         conditions["outside"] = queries.is_outside(limits)
     counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
+    if all(counts[f"empty_{column}"] for column in table.names):  # rows without any name are one problem, not several
+        conditions = {
+            kind: f"{condition} AND NOT {nameless}" if kind.startswith("empty_") else condition
+            for kind, condition in conditions.items()
+        } | {"nameless": nameless}
+        counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
     problems: list[Refusal] = []
     for kind, condition in conditions.items():
         if not counts[kind]:
@@ -276,10 +283,7 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         if kind == "outside" and options["sigma"] is None:
             problems += _outside(table, rows, counts, limits)
         else:
-            count = int(counts[kind])
-            if table.is_listed:
-                count = int(table.one(queries.count_written(table.view, condition))["n"])
-            problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), count))
+            problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), int(counts[kind])))
     return counts, problems
 
 

@@ -75,9 +75,15 @@ class Column:
         """How often each number occurs; what is no number is left out."""
         found: dict[float, int] = {}
         for value, count in self.said.items():
-            if re.fullmatch(NUMBER, written := value.strip().replace(",", ".")):
-                found[float(written)] = found.get(float(written), 0) + count
+            if self.is_number(value):
+                number = float(value.strip().replace(",", "."))
+                found[number] = found.get(number, 0) + count
         return found
+
+    @staticmethod
+    def is_number(value: str) -> bool:
+        """Return whether a cell holds a number, perhaps with a decimal comma."""
+        return re.fullmatch(NUMBER, value.strip().replace(",", ".")) is not None
 
     @cached_property
     def said(self) -> dict[str, int]:

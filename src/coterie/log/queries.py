@@ -205,11 +205,6 @@ def count_where(view: str, conditions: Mapping[str, str], *, with_utility: bool)
     return f"SELECT count(*) AS n_rows, {', '.join(counts)} FROM {view}"
 
 
-def count_written(view: str, condition: str) -> str:
-    """Return in how many rows of the user's table a condition is met, where several of a view may come from one."""
-    return f"SELECT count(*) AS n FROM (SELECT DISTINCT file_name, row_index FROM {view} WHERE {condition}) AS written"
-
-
 def is_finite() -> str:
     """Return whether a utility is a finite number."""
     return f"(utility IS NOT NULL AND utility BETWEEN -{LARGEST_DOUBLE} AND {LARGEST_DOUBLE})"

@@ -36,6 +36,7 @@ QUESTIONS: dict[str, str] = {
     "separators": "What stands between their names in a cell (signs and words, with blanks between them)?",
     "utility": "Which column says how good it was?",
     "choice": "Which column says what was chosen?",
+    "blank_words": "Which words stand for no rating (with commas between them)?",
     "symmetric": "Do both of a pair get the same?",
     "totals": "What is the number in a row? Of a person, the sum over teammates (sum) or their average (team-averages);"
     " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
@@ -57,6 +58,9 @@ SHAPES = {
 
 FEW_TEAMS, MANY_TEAMS = 3, 10
 """In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
+
+WORDS_SHOWN = 5
+"""How many words among numbers are shown."""
 
 FEW_ROUNDS, RARE = 20, 10
 """In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
@@ -107,7 +111,7 @@ class Guess:
         named = {one.name: one.value for one in self.parts if str(one.value).casefold() != one.name}
         found = {"sheet": self.sheet, "columns": named or None, **self.known}
         found |= {one.name: one.value for one in self.answers}
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in found.items() if value is not None and value != ()}
 
     def to_json(self) -> dict[str, Any]:
         """Return what `log.json` holds."""
@@ -250,6 +254,7 @@ class _Answers:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
         listed = self._separators if isinstance(self._named.get("members"), str) else None
         found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
+        found[:0] = [] if self.shape == "choices" else self._blank_words()
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         if self._named["sample"] == ROW and found[-1].value:
             scale.append(self._how_many())
@@ -292,6 +297,15 @@ class _Answers:
         listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
         self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
+
+    def _blank_words(self) -> list[Answer]:
+        """Ask about words among the numbers of which it is not known that they stand for none; never guess that."""
+        column = self._column("utility")
+        odd = {text: count for text, count in column.said.items() if not column.is_number(text)}
+        if "blank_words" in self.known or not odd:
+            return []
+        listed = some((f"{text!r} ({counted(count, 'time')})" for text, count in odd.items()), WORDS_SHOWN)
+        return [Answer("blank_words", (), f"these are no numbers, and are refused if they stay: {listed}")]
 
     def _separators(self) -> Answer:
         found = self._column("members").separators

@@ -234,8 +234,8 @@ def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | N
     lines, text = top[header] if top else (0, "")
     dialect = csv_dialect(text, str(path), [row for _, row in top[header + 1 :] if row.strip()])
     dialect = replace(dialect, skip=lines, encoding=encoding)
-    above = [cell for _, title in top[:header] for cell in split_header(title)[1] if cell]
-    return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(above))
+    above = [cell.strip() for _, title in top[:header] for cell in _split(title, dialect.separator)]
+    return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(filter(None, above)))
 
 
 def _top(path: Path, skip_rows: int) -> tuple[list[tuple[int, str]], str]:
