@@ -205,13 +205,16 @@ def test_spark_shapes_tables_alike(tmp_path, spark):
     choices = "sample,coalition,agent,choice\n1,x,a,yes\n1,x,b,yes\n1,x,C ,no\n2,x,a,no\n2,x,c,no\n2,x,c2,\n"
     scores = "sample;team;members;score\n1;x;a, b, c;2\n1;y;d|e;-0,5\n2;x;a, e;1\n2;y;b;9\n"
     joined = "sample;team;members;score\n1;x;a & b AND c;2\n1;y;d/e;-0,5\n2;x;a & e;1\n2;y;b+c;9\n2;z;d;n/a\n"
-    for name, text, signs in (
-        ("choices.csv", choices, ""),
-        ("scores.csv", scores, ""),
-        ("joined.csv", joined, "& and /"),
+    wide = "p1;p2;p3;score\na, x;b;c;2\nd;e;;gone\na, x;e;;1\nb;c;;absent\nTotal;;;9\n;;;3\n"
+    columns = {"sample": "#", "coalition": "#", "members": ["p1", "p2", "p3"]}
+    for name, text, said in (
+        ("choices.csv", choices, {}),
+        ("scores.csv", scores, {}),
+        ("joined.csv", joined, {"separators": "& and /"}),
+        ("wide.csv", wide, {"columns": columns, "blank_words": "Gone"}),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        about = {"separators": signs or None, "clean_names": True}
+        about = {"clean_names": True, **said}
         logs = [coterie.read_log(tmp_path / name, spark=one, **about) for one in (None, spark)]
         assert logs[0].notes == logs[1].notes
         assert len({Statistics.of(log, noise="pairs").sha256 for log in logs}) == 1

@@ -42,8 +42,8 @@ QUESTIONS: dict[str, str] = {
     " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
-    "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 or names that are made up each time (a pair then"
-    " gets the same in any of them)?",
+    "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 or names that are made up each time (a pair "
+    "then gets the same in any of them)?",
     "coalitions": "How many teams are there at once?",
     "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
 }
