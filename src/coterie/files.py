@@ -561,6 +561,33 @@ def _names_columns(rows: Sequence[Sequence[str]], place: int) -> bool:
     )
 
 
+def csv_cells(row: str, separator: str) -> list[str]:
+    """Return the cells of one row of CSV, none where quotes make no sense."""
+    with suppress(csv.Error):
+        return next(csv.reader(io.StringIO(row, newline=""), delimiter=separator), [])
+    return []
+
+
+def csv_header(rows: Sequence[str]) -> int:
+    """Return which of the first rows of a CSV file is its header; the first that is not blank, if none looks like it.
+
+    The separator is the one with which rows below have as many cells as the header; the first row's own, if several do.
+    """
+    first = next((place for place, row in enumerate(rows) if row.strip()), 0)
+    if not rows:
+        return 0
+    own, best = split_header(rows[first])[0], (False, 0.0, False, 0, first)
+    for separator in SEPARATORS:
+        grid = [csv_cells(row, separator) for row in rows]
+        place = header_among(grid)
+        if place is None:
+            continue
+        width, below = len(grid[place]), [row for row in grid[place:] if row]
+        fitting = sum(len(row) == width for row in below) / len(below)
+        best = max(best, (width > 1, fitting, separator == own, width, place))
+    return best[-1]
+
+
 def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> list[str]:
     """Return the names of columns, given some rows below: a header over several columns has its number in each.
 
@@ -595,13 +622,19 @@ def told_apart(header: Iterable[str]) -> list[str]:
 def csv_table(text: str, columns: Sequence[str] = ()) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the header of CSV text, and its rows with the numbers that a spreadsheet shows, the header's mostly 1.
 
-    Lines that are empty are passed over, also above the header, and so is a first line `sep=;`, which spreadsheets do
-    not show. `columns` are names that the header should have, which tell its separator.
+    Lines that are empty are passed over, also above the header, and so are titles there and a first line `sep=;`, which
+    spreadsheets do not show. `columns` are names that the header should have, which tell its separator.
     """
     start = re.match(r"(?:sep=.\r?\n)?((?:[ \t]*\r?\n)*)", text, re.IGNORECASE)
     assert start is not None  # it matches nothing, too
     above, text = start[1].count("\n"), text[start.end() :]
     separator, header = split_header(text, columns, strict=True)
+    if not columns or not {name.lower() for name in header} >= set(columns):
+        lines = text.splitlines(keepends=True)[:LOOKED_AT]
+        titles = lines[: csv_header(lines)]
+        if titles and all(title.count('"') % 2 == 0 for title in titles):
+            above, text = above + len(titles), text[len("".join(titles)) :]
+            separator, header = split_header(text, columns, strict=True)
     return header, _csv_rows(text, separator, len(header), above + 1)
 
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 from coterie.errors import InputError
 from coterie.files import (
     LOOKED_AT,
-    SEPARATORS,
     WINDOWS,
-    header_among,
+    csv_cells,
+    csv_header,
     is_unfinished,
     named_columns,
     naming,
@@ -230,11 +230,11 @@ def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | N
     top, encoding = _top(path, skip_rows or 0)
     if skip_rows is not None and len(top) <= skip_rows:
         raise InputError(f"{path}: has {counted(len(top), 'row')} only, and no header below")
-    header = _header_of([text for _, text in top]) if skip_rows is None else skip_rows
+    header = csv_header([text for _, text in top]) if skip_rows is None else skip_rows
     lines, text = top[header] if top else (0, "")
     dialect = csv_dialect(text, str(path), [row for _, row in top[header + 1 :] if row.strip()])
     dialect = replace(dialect, skip=lines, encoding=encoding)
-    above = [cell.strip() for _, title in top[:header] for cell in _split(title, dialect.separator)]
+    above = [cell.strip() for _, title in top[:header] for cell in csv_cells(title, dialect.separator)]
     return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(filter(None, above)))
 
 
@@ -277,39 +277,13 @@ def _rows(file: io.TextIOBase | Any) -> Iterator[tuple[int, str]]:
         yield before, text
 
 
-def _split(row: str, separator: str) -> list[str]:
-    with suppress(csv.Error):
-        return next(csv.reader(io.StringIO(row, newline=""), delimiter=separator), [])
-    return []
-
-
-def _header_of(rows: Sequence[str]) -> int:
-    """Return which of the first rows of a CSV file is its header; the first that is not blank, if none looks like it.
-
-    The separator is the one with which rows below have as many cells as the header; the first row's own, if several do.
-    """
-    first = next((place for place, row in enumerate(rows) if row.strip()), 0)
-    if not rows:
-        return 0
-    own, best = split_header(rows[first])[0], (False, 0.0, False, 0, first)
-    for separator in SEPARATORS:
-        grid = [_split(row, separator) for row in rows]
-        place = header_among(grid)
-        if place is None:
-            continue
-        width, below = len(grid[place]), [row for row in grid[place:] if row]
-        fitting = sum(len(row) == width for row in below) / len(below)
-        best = max(best, (width > 1, fitting, separator == own, width, place))
-    return best[-1]
-
-
 def csv_dialect(header: str, shown: str, below: Sequence[str] = ()) -> Dialect:
     """Return how a CSV file is written, given its header and perhaps some rows below."""
     header = header.removeprefix("\ufeff")
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
     separator, cells = split_header(header)
-    return Dialect(separator, tuple(named_columns(cells, [_split(row, separator) for row in below])))
+    return Dialect(separator, tuple(named_columns(cells, [csv_cells(row, separator) for row in below])))
 
 
 def _records(path: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
