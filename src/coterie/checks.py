@@ -106,7 +106,7 @@ def rekeyed(found: Mapping[str, Any], names: Mapping[str, str], what: str) -> di
     changed: dict[str, Any] = {}
     for name, value in found.items():
         if (known := names.get(name, name)) in changed:
-            raise InputError(f"{what}: {known!r} occurs twice, in spellings that differ in case or spaces only")
+            raise InputError(f"{what}: {known!r} occurs twice, in two spellings of one name")
         changed[known] = value
     return changed
 

@@ -376,7 +376,7 @@ def test_who_is_not_in_todays_table_is_told(made):
 def test_one_person_in_two_spellings_is_refused(made):
     log, today, _ = made
     twice = today | {"P00 ": ["Law"]}
-    with pytest.raises(InputError, match="'p00' occurs twice, in spellings that differ in case or spaces only"):
+    with pytest.raises(InputError, match="'p00' occurs twice, in two spellings of one name"):
         StableLearner(today=twice).fit(log)
     with pytest.raises(InputError, match="the assignment: 'p00' occurs twice"):
         coterie.certify(log, twice)

@@ -52,7 +52,8 @@ def _name(name: str) -> str:
 
 def _written(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={item}" for key, item in value.items())
+        several = {key: item if isinstance(item, (tuple, list)) else (item,) for key, item in value.items()}
+        return ",".join(f"{key}={one}" for key, items in several.items() for one in items)
     if isinstance(value, (tuple, list)):
         return " ".join(map(_written, value))
     if isinstance(value, (int, float)):

@@ -141,7 +141,7 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
     on_staff = as_known(rules.staff or (), agents)
     new = [name for name in rules.staff or () if name not in agents and name not in on_staff]
     if twice := spellings(new):
-        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in spellings that differ in case or spaces only")
+        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in two spellings of one name")
     renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), [*agents, *new])
     return rules.renamed(renamed), renamed
 

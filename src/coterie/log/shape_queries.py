@@ -9,12 +9,22 @@ from coterie.log import queries
 
 PLACE = ("file_name", "row_index")
 
-SAY_NOTHING = ("n/a", "na", "n.a.", "#n/a", "-", "--", "\u2013", "\u2014", "?")
+SAY_NOTHING = (
+    "n/a", "na", "n.a.", "#n/a", "-", "--", "\u2013", "\u2014", "?", "none", "nil", "missing", "no rating", "not rated",
+    "absent", "sick", "ill", "excused", "away", "on leave", "no show", "no-show", "did not attend",
+    "k.a.", "k. a.", "keine angabe", "keine", "krank", "abwesend", "entschuldigt", "fehlt",
+    "absente", "malade", "excus\u00e9", "excus\u00e9e", "ausente", "enfermo", "enferma",
+)  # fmt: skip
 """What people write in a cell for nothing, in lower case."""
 
+SUMMARIES = (
+    "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
+    "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme",
+    "moyenne", "somme", "promedio", "suma", "\u00f8", "\u03a3",
+)  # fmt: skip
+"""What rows are called that sum others up, in lower case."""
+
 _NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
-IS_MARK = f"(utility IS NULL AND lower(trim(written)) IN ({_NOTHING}))"
-"""Whether such a mark stands where a utility should."""
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
 NO_CHOICE = "(coalesce(trim(choice), '') = '')"
 
@@ -46,6 +56,45 @@ def is_empty(columns: Sequence[str]) -> str:
     """Return whether every cell of a row is empty."""
     cells = [NO_UTILITY if one == "utility" else f"coalesce(trim({one}), '') = ''" for one in columns]
     return f"({' AND '.join(cells)})"
+
+
+def numbered(view: str, columns: Sequence[str]) -> str:
+    """Return a view with columns that hold the number of the row, the first below the header being 1."""
+    number = "CAST(row_index + 1 AS STRING)"
+    return f"SELECT *, {', '.join(f'{number} AS {one}' for one in columns)} FROM {view}"
+
+
+def is_summary(columns: Sequence[str]) -> str:
+    """Return whether a row sums others up: a name of it says so, or begins so where another name is missing."""
+    exact = ", ".join(f"'{word}{end}'" for word in SUMMARIES for end in ("", ":"))
+    begins = "|".join(word.replace(".", "[.]") for word in SUMMARIES)
+    says = [f"coalesce(lower(trim({one})) IN ({exact}), false)" for one in columns]
+    lacks = [f"coalesce(trim({one}), '') = ''" for one in columns]
+    starts = [f"coalesce(regexp_like(lower(trim({one})), '^({begins})[ :]'), false)" for one in columns]
+    return f"({' OR '.join(says)} OR (({' OR '.join(lacks)}) AND ({' OR '.join(starts)})))"
+
+
+def summaries(view: str, columns: Sequence[str]) -> str:
+    """Return what is written in the first rows that sum others up, where, and how many there are."""
+    return (
+        f"SELECT {', '.join(columns)}, file_name, row_index, (count(*) OVER ()) AS times FROM {view} "
+        f"WHERE {is_summary(columns)} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
+    )
+
+
+def without_members(view: str, pattern: str) -> str:
+    """Return the first rows with a cell that lists nobody, and how many there are; `pattern` stands between names."""
+    nobody = f"coalesce(trim(members), '') = '' OR regexp_like(members, '^[ \t]*({pattern}[ \t]*)+$')"
+    return (
+        f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE ({nobody}) AND NOT "
+        f"{is_empty(('sample', 'coalition', 'members', 'utility'))} ORDER BY file_name, row_index "
+        f"LIMIT {queries.MOST_ROWS}"
+    )
+
+
+def as_written(view: str) -> str:
+    """Return one row for each row of a table whose members have a row each."""
+    return f"SELECT DISTINCT sample, coalition, utility, written, {', '.join(PLACE)} FROM {view}"
 
 
 def with_members(view: str, cells: str) -> str:
@@ -203,6 +252,20 @@ def without_choice(view: str) -> str:
         f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE {lacks} "
         f"ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
     )
+
+
+def says_one_of(words: str) -> str:
+    """Return whether one of the words in a view stands where a utility should."""
+    return f"(utility IS NULL AND lower(trim(written)) IN (SELECT word FROM {words}))"
+
+
+def blanked(view: str, columns: Sequence[str], words: str) -> str:
+    """Return a view in which nothing is written where one of the words in another view was."""
+    kept = [
+        f"CASE WHEN {says_one_of(words)} THEN NULL ELSE written END AS written" if one == "written" else one
+        for one in columns
+    ]
+    return f"SELECT {', '.join(kept)} FROM {view}"
 
 
 def values(view: str, column: str, most: int) -> str:

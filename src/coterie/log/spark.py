@@ -19,7 +19,7 @@ import pyarrow as pa
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, utility_expression
+from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, text_expression, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
@@ -59,9 +59,11 @@ class SparkEngine(Engine):
         self._kept: list[Any] = []
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
         if Path(path).exists():
-            return super().find_log(path, sheet)
+            return super().find_log(path, sheet, skip_rows)
         listed = self._listing(path)
         if listed is None:
             return [replace(self._source("pairs", path), is_alone=True)], {}
@@ -134,11 +136,13 @@ class SparkEngine(Engine):
             return source.frame
         return self._session.createDataFrame(source.frame)
 
-    def load(self, source: Source, columns: Mapping[str, str]) -> None:
+    def load(self, source: Source, columns: Mapping[str, schema.Named]) -> None:
         kinds = self.types(source)
         if source.dialect is None:
             frame = self._raw(source)
-            cells = {theirs: f"`{theirs.replace('`', '``')}`" for theirs in columns.values()}
+            cells = {
+                name: f"`{name.replace('`', '``')}`" for named in columns.values() for name in schema.names_of(named)
+            }
         else:
             if source.dialect.skip:
                 raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
@@ -147,10 +151,15 @@ class SparkEngine(Engine):
             self._csv_sources.append(source)
             frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
-        chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
+        chosen = [
+            f"{text_expression([cells[name] for name in schema.names_of(theirs)])} AS {ours}"
+            for ours, theirs in columns.items()
+            if ours != "utility"
+        ]
         if "utility" in columns:
-            cell = cells[columns["utility"]]
-            value = utility_expression(cell, kinds[columns["utility"]], decimal_comma=source.has_decimal_comma)
+            (name,) = schema.names_of(columns["utility"])
+            cell = cells[name]
+            value = utility_expression(cell, kinds[name], decimal_comma=source.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CAST({cell} AS STRING) AS written"]
         # Only Parquet knows its rows by number; otherwise Spark numbers them as it reads.
         is_parquet = source.dialect is None and source.frame is None
