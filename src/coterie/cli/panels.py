@@ -24,7 +24,8 @@ PROOF = "Proof and search"
 SELDOM: dict[str, tuple[str, ...]] = {
     "More about teams": ("rules", "quota", "left_behind", "stability"),
     "More about the log": (
-        *("clean_names", "separators", "blanks", "symmetric", "symmetrize", "pool_coalitions"),
+        *("clean_names", "separators", "blanks", "blank_words", "skip_rows", "summaries"),
+        *("symmetric", "symmetrize", "pool_coalitions"),
         *("coalitions", "actions", "may_stay_out", "totals", "feedback", "missing", "adaptive", "sigma"),
         *("engine", "memory_limit"),
     ),
