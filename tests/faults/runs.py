@@ -8,7 +8,6 @@ from sight.
 import atexit
 import contextlib
 import ctypes
-import io
 import json
 import os
 import re
@@ -20,7 +19,6 @@ import tempfile
 import threading
 import time
 import traceback
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,7 +30,7 @@ from coterie.files import UNFINISHED, is_unfinished
 from coterie.learn.result import Result
 from coterie.statistics import Statistics
 
-LONGEST = 120
+LONGEST = 300
 """Seconds that a run may take."""
 
 TEMPORARY, WORK = "temporary", "work"
@@ -138,7 +136,7 @@ class Place:
                 counted = said.read().split()
             operations, stages = map(int, counted or (0, 0))
         out, err = ((self.folder / name).read_text(errors="replace") for name in ("out", "err"))
-        return Ended(code, out, err, seconds, operations, stages, _orphans(child))
+        return Ended(code, out, err, seconds, operations, stages, orphans_of(child))
 
     def _child(self, fault, tells):
         code = 70
@@ -265,7 +263,7 @@ def _waited(child, fault):
         time.sleep(0.002)
 
 
-def _orphans(session, seconds=10.0):
+def orphans_of(session, seconds=10.0):
     """Return how many processes of a session are still there after a while; they are ended."""
     end = time.monotonic() + seconds
     while True:
@@ -332,7 +330,7 @@ def problems(place, ended, fault, reference):
         found += _half_written(place, ended, reference)
     except ValueError as problem:
         found.append(str(problem))
-    if ended.code != -signal.SIGKILL and ended.code >= 0 and (left := place.left()):
+    if not fault.sign and ended.code >= 0 and (left := place.left()):  # after a signal, the next run cleans up
         found.append(f"{left[0].name} is left")
     return found
 
