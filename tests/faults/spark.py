@@ -11,8 +11,8 @@ from pathlib import Path
 
 from faults.runs import orphans_of
 
-LONGEST = 300
-DEATHS = (0.0, 2.0, 4.0, 8.0)
+LONGEST = 600
+DEATHS = (0.0, 5.0, 10.0, 20.0)
 """How many seconds after Java has begun its process is killed."""
 
 
@@ -69,10 +69,10 @@ def run(folder, *, without_java=False, dies_after=None):
         child = subprocess.Popen(words, cwd=folder, env=environment, stdout=err, stderr=err, start_new_session=True)
         end = time.monotonic() + LONGEST
         if dies_after is not None:
-            while child.poll() is None and time.monotonic() < end and not (found := _java(child.pid)):
+            while child.poll() is None and time.monotonic() < end and not _java(child.pid):
                 time.sleep(0.05)
             time.sleep(dies_after)
-            for process in found if child.poll() is None else ():
+            for process in _java(child.pid) if child.poll() is None else ():  # the first was only Spark's launcher
                 with contextlib.suppress(OSError):
                     os.kill(process, signal.SIGKILL)
         try:

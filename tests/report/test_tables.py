@@ -73,3 +73,12 @@ def test_a_workbook_holds_names_as_text(hostile, tmp_path):
     assert marked["=HYPERLINK(1)"] == marked["-Law"] == "1"
     assert "<script>alert(1)</script>" in texts
     assert any("confidence" in text for text in texts)
+
+
+def test_a_workbook_needs_no_files_of_its_own(hostile, tmp_path, monkeypatch):
+    """Where a disk is full there is one error, as for any other file, and nothing is left among temporary files."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    write_teams_xlsx(hostile.result, tmp_path / "teams.xlsx")
+    assert (tmp_path / "teams.xlsx").stat().st_size > 1000
+    with pytest.raises(OSError, match="No space left on device"):
+        write_teams_xlsx(hostile.result, "/dev/full")
