@@ -25,7 +25,8 @@ def commands():
         Command("simulate", ("simulate", *SMALL, "--out", "new"), folder="new"),
         Command("simulate, empty folder", ("simulate", *SMALL, "--out", "new"), folder="new", empty=True),
         Command(
-            "simulate Parquet", ("simulate", *SMALL, "--feedback", "bandit", "--format", "parquet", "--out", "new/deep"),
+            "simulate Parquet",
+            ("simulate", *SMALL, "--feedback", "bandit", "--format", "parquet", "--out", "new/deep"),
             folder="new/deep",
         ),
         Command("start", ("start", "table.xlsx", "--yes", "--out", "new"), folder="new"),
@@ -62,5 +63,3 @@ def make_inputs():
         file.write("agent,coalition\n")
         for agent, places in learner.strategy_.actions.items():
             file.writelines(f"{agent},{place}\n" for place in places)
-
-

@@ -1,8 +1,8 @@
 """One run of a command in a process of its own, with a fault, and everything that must be true afterwards.
 
-Runs are forks of a process in which everything is imported, so that they begin at once; the layer of `layer.c` is loaded
-in it. A run has a folder of its own, with one for temporary files, and a session of its own, so that no process is lost
-from sight.
+Runs are forks of a process in which everything is imported, so that they begin at once; the layer of `layer.c` is
+loaded in it. A run has a folder of its own, with one for temporary files, and a session of its own, so that no process
+is lost from sight.
 """
 
 import atexit
@@ -25,13 +25,16 @@ from pathlib import Path
 
 from python_calamine import CalamineWorkbook
 
-from coterie.cli import main
+from coterie.cli import app, main
 from coterie.files import UNFINISHED, is_unfinished
 from coterie.learn.result import Result
 from coterie.statistics import Statistics
 
 LONGEST = 300
 """Seconds that a run may take."""
+
+BEFORE = ("cli/__init__.py", "cli/signals.py")
+"""Modules that a run enters before it heeds signals: until then they are Python's, as while it starts."""
 
 TEMPORARY, WORK = "temporary", "work"
 KEPT = re.compile(r"it is in (\S+) instead")
@@ -124,6 +127,8 @@ class Place:
         """Run the command, and wait until it has ended."""
         with (fault.disk or contextlib.nullcontext)(self.work):
             begun = time.monotonic()
+            for name in ("out", "err"):
+                (self.folder / name).write_text("")
             told, tells = os.pipe()
             child = os.fork()
             if child == 0:
@@ -157,8 +162,8 @@ class Place:
                 used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
                 resource.setrlimit(resource.RLIMIT_AS, (used + fault.memory, used + fault.memory))
             arm(self.folder / "run", fault)
-            code = _called(self.command.words)
-        except BaseException:
+            code = _called(self.command.words, fault)
+        except BaseException:  # noqa: BLE001  (whatever it is, it is seen)
             traceback.print_exc()
         finally:
             sys.setprofile(None)
@@ -223,7 +228,7 @@ def _stages(fault):
 
     def watch(frame, event, _):
         name = frame.f_code.co_filename
-        if event == "call" and "/coterie/" in name and name not in entered:
+        if event == "call" and "/coterie/" in name and name not in entered and not name.endswith(BEFORE):
             entered.add(name)
             if len(entered) == fault.stage:
                 os.kill(os.getpid(), fault.sign)
@@ -233,11 +238,21 @@ def _stages(fault):
     return entered
 
 
-def _called(words):
+def _called(words, fault):
     if callable(words):
         words()
         return 0
     sys.argv = ["coterie", *words]
+    run = app.run
+
+    def begun(caught):
+        if fault.after is not None and fault.sign != signal.SIGKILL:
+            timer = threading.Timer(fault.after, os.kill, (os.getpid(), fault.sign))
+            timer.daemon = True
+            timer.start()
+        return run(caught)
+
+    app.run = begun
     try:
         main()
     except SystemExit as ended:
@@ -246,8 +261,8 @@ def _called(words):
 
 
 def _waited(child, fault):
-    """Wait for a child, and send it the signal when its time has come."""
-    begun, sent = time.monotonic(), fault.after is None
+    """Wait for a child, and kill it when its time has come; other signals it sends itself."""
+    begun, sent = time.monotonic(), fault.after is None or fault.sign != signal.SIGKILL
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
@@ -263,16 +278,23 @@ def _waited(child, fault):
         time.sleep(0.002)
 
 
+def processes_of(session, name=None):
+    """Return the live processes of a session, or those of one name."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            before, _, after = (entry / "stat").read_text().rpartition(")")
+            state, _, _, of = after.split()[:4]
+            if int(of) == session and state != "Z" and name in {None, before.partition("(")[2]}:
+                found.append(int(entry.name))
+    return found
+
+
 def orphans_of(session, seconds=10.0):
     """Return how many processes of a session are still there after a while; they are ended."""
     end = time.monotonic() + seconds
     while True:
-        found = []
-        for entry in os.listdir("/proc"):
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                fields = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
-                if int(fields[3]) == session and fields[0] != "Z":
-                    found.append(int(entry))
+        found = processes_of(session)
         if not found or time.monotonic() > end:
             for process in found:
                 with contextlib.suppress(OSError):
@@ -281,7 +303,7 @@ def orphans_of(session, seconds=10.0):
         time.sleep(0.05)
 
 
-# --- Files --------------------------------------------------------------------------------------------------------------
+# --- Files ------------------------------------------------------------------------------------------------------------
 
 
 def canonical(path):
@@ -304,11 +326,11 @@ def canonical(path):
         if path.suffix == ".html":
             text = content.decode()
             if not text.rstrip().endswith("</html>"):
-                raise ValueError("it does not end")  # noqa: TRY301
+                raise ValueError("it does not end")
             return text
         if path.suffix == ".png":
             if not content.endswith(b"IEND\xaeB\x60\x82"):
-                raise ValueError("it does not end")  # noqa: TRY301
+                raise ValueError("it does not end")
             return content.hex()
     except Exception as problem:
         raise ValueError(f"{path.name} is damaged: {problem}") from problem

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from faults.runs import orphans_of
+from faults.runs import orphans_of, processes_of
 
 LONGEST = 600
 DEATHS = (0.0, 5.0, 10.0, 20.0)
@@ -69,10 +69,12 @@ def run(folder, *, without_java=False, dies_after=None):
         child = subprocess.Popen(words, cwd=folder, env=environment, stdout=err, stderr=err, start_new_session=True)
         end = time.monotonic() + LONGEST
         if dies_after is not None:
-            while child.poll() is None and time.monotonic() < end and not _java(child.pid):
+            while child.poll() is None and time.monotonic() < end and not processes_of(child.pid, "java"):
                 time.sleep(0.05)
             time.sleep(dies_after)
-            for process in _java(child.pid) if child.poll() is None else ():  # the first was only Spark's launcher
+            for process in (
+                processes_of(child.pid, "java") if child.poll() is None else ()
+            ):  # the first was only Spark's launcher
                 with contextlib.suppress(OSError):
                     os.kill(process, signal.SIGKILL)
         try:
@@ -81,14 +83,3 @@ def run(folder, *, without_java=False, dies_after=None):
             child.kill()
             child.wait()
     return child.returncode, (folder / "err").read_text(), orphans_of(child.pid)
-
-
-def _java(session):
-    """Return the processes of Java in a session."""
-    found = []
-    for entry in os.listdir("/proc"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            name, _, rest = Path("/proc", entry, "stat").read_text().rpartition(")")
-            if int(rest.split()[3]) == session and name.partition("(")[2] == "java":
-                found.append(int(entry))
-    return found

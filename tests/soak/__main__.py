@@ -94,8 +94,8 @@ def held():
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return {
         "memory": pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
-        "files": len(os.listdir("/proc/self/fd")),
-        "threads": len(os.listdir("/proc/self/task")),
+        "files": len(list(Path("/proc/self/fd").iterdir())),
+        "threads": len(list(Path("/proc/self/task").iterdir())),
         "children": len(Path("/proc/self/task", str(os.getpid()), "children").read_text().split()),
     }
 
@@ -153,8 +153,9 @@ def _report(asked, counts, new, levels, seed, seconds):
         grows = late > early * (1 + GROWTH) if name == "memory" else late > early
         wrong |= grows and len(levels) >= 100
         say(f"{name:20}{early:>10,.0f}{late:>10,.0f}{max(one[name] for one in levels):>10,.0f}{' !' * grows}\n")
-    say(f"{new['trials']:,} logs in {seconds:,.0f} s (seed {seed}), {new['answered']:,} answered; the slowest took "
-        f"{max(one['seconds'] for one in levels):.0f} s; {counts['trials']:,} in all runs ({asked.counts})\n")  # fmt: skip
+    slowest = max(one["seconds"] for one in levels)
+    say(f"{new['trials']:,} logs in {seconds:,.0f} s (seed {seed}), {new['answered']:,} answered; the slowest took ")
+    say(f"{slowest:.0f} s; {counts['trials']:,} logs in all runs ({asked.counts})\n")
     return wrong
 
 

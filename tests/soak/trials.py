@@ -1,7 +1,7 @@
 """One random log with known truth through the whole pipeline: what was promised, and what is true.
 
-Games, rules and ways to read a log are those of `coterie.reproduce.team_calibration`. Unlike there, logs have any length,
-go through files or data frames and are read again, and commands and learners make all choices themselves.
+Games, rules and ways to read a log are those of `coterie.reproduce.team_calibration`. Unlike there, logs have any
+length, go through files or data frames and are read again, and commands and learners make all choices themselves.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ MODES = {
 OF_LOGS = ("pool_coalitions", "coalitions", "adaptive", "missing", "actions", "may_stay_out")
 
 
-class Defect(Exception):
+class Defect(Exception):  # noqa: N818  (it reads so)
     """What should not have happened."""
 
 
@@ -215,7 +215,7 @@ class _Pipeline:
         return {name: value for name, value in said.items() if name != "actions" or not self.is_pooled}
 
     def _fresh(self):
-        """Return an assignment that keeps the rules and was drawn without a look at the log; None where there is none."""
+        """Return an assignment that keeps the rules, drawn without a look at the log; None where there is none."""
         known = starts(self.chosen.setting)
         return None if len(known) == 0 else known[int(self.rng.integers(len(known)))]
 

@@ -11,9 +11,9 @@ def main() -> None:
     """Run the command line and exit with its code; a signal is heeded even while modules are loaded."""
     with signals() as caught:
         try:
-            from coterie.cli.app import main as run
+            from coterie.cli.app import run
 
-            run()
+            sys.exit(run(caught))
         except BaseException as problem:  # also what modules make of a signal while they are loaded
             if not caught or isinstance(problem, SystemExit):
                 raise

@@ -95,9 +95,15 @@ _UsageError: Any = typer.BadParameter.__base__
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    with signals() as caught:
+        sys.exit(run(caught))
+
+
+def run(caught: Sequence[int]) -> int:
+    """Run the command line, and return its exit code; signals that come are in `caught`."""
     print_anything()
-    with signals() as caught, spelled(_command_line):
-        sys.exit(_run(caught))
+    with spelled(_command_line):
+        return _run(caught)
 
 
 def _command_line(said: Mapping[str, Any]) -> str:

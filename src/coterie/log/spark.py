@@ -24,7 +24,6 @@ from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, utility_expressio
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
-
 HAS_ENDED = (
     "Spark's Java process has ended, as it does where its memory runs out; run it again, with more memory, or let "
     "DuckDB read the log"
