@@ -133,9 +133,10 @@ class Trials:
     def _faults(self, kind, asked, share):
         from faults.runs import Fault
 
-        places = list(range(1 + self.rng.randrange(asked.every), self.operations + 1, asked.every))
-        stages = list(range(1 + self.rng.randrange(asked.every), self.stages + 1, asked.every))
-        count = round(asked.kills * share)
+        every = asked.every * self.command.stride
+        places = list(range(1 + self.rng.randrange(every), self.operations + 1, every))
+        stages = list(range(1 + self.rng.randrange(every), self.stages + 1, every))
+        count = -(-round(asked.kills * share) // (4 if self.command.stride > 1 else 1))
         if kind == "errors":
             for name, error in ERRORS.items():
                 for operation in places:

@@ -35,6 +35,11 @@ def commands():
         Command("coverage", ("coverage", "log", "--strategy", "today.csv", "--collect", "3")),
         Command("evaluate", ("evaluate", "old.json", "--truth", "log/truth.json")),
         Command("save statistics", save_statistics, ("kept.npz",)),
+        Command(
+            "reproduce", ("reproduce", "mixed", "--quick", "--workers", "2", "--quiet", "--out", "new"), filling="new",
+            stride=20,
+        ),
+        Command("demo", ("demo", "--out", "new"), filling="new", stride=20),
     )  # fmt: skip
 
 
