@@ -59,17 +59,24 @@ def main():
         for command in chosen:
             trials = Trials(command, made.work, place, random.Random(f"{seed}:{command.name}"), new, defects)
             trials.carry_out(asked, 1 / len(chosen))
+            _keep(asked, counts, new)
         if "spark" in asked.kinds:
             from faults.spark import with_spark
 
             with_spark(made.work, place / "spark", new, defects)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    counts.update(new)
-    asked.counts.parent.mkdir(parents=True, exist_ok=True)
-    asked.counts.write_text(json.dumps(counts, indent=2) + "\n")
+    counts = _keep(asked, counts, new)
     _report(asked, counts, new, defects, seed, time.monotonic() - begun)
     return 1 if defects else 0
+
+
+def _keep(asked, counts, new):
+    """Write down what was counted so far, over all runs; return it."""
+    both = counts + new
+    asked.counts.parent.mkdir(parents=True, exist_ok=True)
+    asked.counts.write_text(json.dumps(both, indent=2) + "\n")
+    return both
 
 
 class Trials:
