@@ -14,6 +14,7 @@ import pytest
 import coterie
 from coterie.log.spark import HAS_ENDED, SparkEngine
 from faults import spark
+from faults.__main__ import KINDS
 from faults.runs import NONE, Command, Ended, Fault, canonical, problems, wrong_code
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layer that fails needs Linux")
@@ -36,9 +37,10 @@ def faults(tmp_path, *words):
 @pytest.mark.slow
 @needs_compiler
 def test_nothing_is_half_written_whatever_fails(tmp_path):
-    counts = faults(tmp_path, "simulate, empty folder", "report", "--every", "7", "--kills", "6")
+    without = ",".join(kind for kind in KINDS if kind != "spark")
+    counts = faults(tmp_path, "simulate, empty folder", "--kinds", without, "--every", "8", "--kills", "4")
     kinds = {key.split("|")[0] for key in counts}
-    assert {"no space", "no permission", "failing disk", "kill at a write", "kill", "clock", "no Java"} <= kinds
+    assert {"no space", "no permission", "failing disk", "kill at a write", "kill", "clock", "no memory"} <= kinds
     assert any("failed, said why" in key for key in counts)
     assert any("SIGKILL" in key for key in counts)
     assert any(key.endswith(("|130", "|143")) for key in counts)
@@ -108,6 +110,16 @@ def test_a_session_of_spark_that_has_ended_is_said_to_have():
         raise OSError("Error while sending or receiving")
     with pytest.raises(coterie.CoterieError, match=r"Spark failed \(no\)"), SparkEngine(session(None))._explained():
         raise OSError("no")
+
+
+@pytest.mark.slow
+def test_without_java_there_is_one_message(tmp_path):
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
+    code, err, orphans = spark.run(tmp_path, without_java=True)
+    assert list(spark.problems(code, err, orphans, tmp_path, dies=False)) == []
+    assert "it needs Java 17, found through JAVA_HOME" in err
 
 
 def test_what_is_wrong_with_spark_is_seen(tmp_path):
