@@ -38,6 +38,9 @@ BEFORE = ("cli/__init__.py", "cli/signals.py")
 """Modules that a run enters before it heeds signals: until then they are Python's, as while it starts."""
 
 TEMPORARY, WORK = "temporary", "work"
+TRIED = re.compile(r"[a-z0-9_]{8}")
+"""Files of four letters by which Python's `tempfile` tries whether it can write to a folder."""
+
 KEPT = re.compile(r"it is in (\S+) instead")
 
 
@@ -201,7 +204,8 @@ class Place:
         """Return what a run has left behind that is neither its output nor a copy that it told of."""
         err = (self.folder / "err").read_text(errors="replace") if (self.folder / "err").exists() else ""
         told = {Path(name).parent for name in KEPT.findall(err)}
-        return [path for path in (*self.temporary.iterdir(), *self.work.rglob(f"{UNFINISHED}*")) if path not in told]
+        found = [*self.temporary.iterdir(), *self.work.rglob(f"{UNFINISHED}*")]
+        return [path for path in found if path not in told and not TRIED.fullmatch(path.name)]
 
     def clear(self):
         """Remove everything."""
