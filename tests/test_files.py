@@ -21,6 +21,7 @@ import coterie
 from coterie import InputError
 from coterie.files import (
     LOCK,
+    is_free,
     is_unfinished,
     parse_csv,
     parse_json,
@@ -176,6 +177,10 @@ def test_what_a_killed_run_left_in_a_folder_is_not_taken_for_a_log(tmp_path):
         pass
     assert (tmp_path / "memberships.csv").exists()
     (tmp_path / "teams.csv").unlink()
+    assert is_free(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert not is_free(Path(__file__))
+    killed(KILLED_WHILE_MOVING, tmp_path)
     with whole_folder(tmp_path) as made:
         (made / "pairs.csv").write_text("whole")
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]

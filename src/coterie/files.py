@@ -152,9 +152,7 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = checks.path(path, "folder", "the path of a folder")
     is_there = path.exists()
-    if is_there and path.is_dir():
-        _forget_unfinished(path)
-    if is_there and (not path.is_dir() or any(path.iterdir())):
+    if not is_free(path):
         raise InputError(f"{path}: already exists and is not an empty folder")
     place = path if is_there else path.parent
     with _existing(place), temporary_folder(place, UNFINISHED) as made:
@@ -170,6 +168,16 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             content.chmod(0o777 & ~_umask())
             content.replace(path)
         _on_disk(place)
+
+
+def is_free(path: Path) -> bool:
+    """Return whether `whole_folder` takes a path: nothing is there, or an empty folder once leftovers are gone."""
+    if not path.exists():
+        return True
+    if not path.is_dir():
+        return False
+    _forget_unfinished(path)
+    return not any(path.iterdir())
 
 
 @contextmanager

@@ -172,16 +172,16 @@ class Trials:
             for jump in (86_400, -86_400):
                 yield Fault("clock", clock=jump)
         elif kind == "disks":
-            yield from self._disks(asked)
+            yield from self._disks()
 
-    def _disks(self, asked):
+    def _disks(self):
         """Real disks, where they can be mounted."""
         from faults.runs import Fault
 
         if reason := cannot_mount(self.place):
             self.counts[f"full disk|{self.command.name}|skipped: {reason}"] += 1
             return
-        for size in DISKS[self.rng.randrange(asked.every) :: asked.every]:
+        for size in DISKS:
             yield Fault("full disk", disk=partial(mounted, free=size * 1024))
         yield Fault("read-only disk", disk=partial(mounted, free=MB, writable=False))
 

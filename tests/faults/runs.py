@@ -26,6 +26,7 @@ from pathlib import Path
 
 from python_calamine import CalamineWorkbook
 
+import coterie
 from coterie.cli import app, main
 from coterie.files import UNFINISHED, is_unfinished
 from coterie.learn.result import Result
@@ -247,7 +248,11 @@ def _stages(fault):
 
 def _called(words, fault):
     if callable(words):
-        words()
+        try:
+            words()
+        except (OSError, MemoryError, coterie.CoterieError) as problem:  # as in Python
+            sys.stderr.write(f"error: {problem}\n")
+            return 1
         return 0
     sys.argv = ["coterie", *words]
     run = app.run
