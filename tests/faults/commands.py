@@ -39,7 +39,7 @@ def commands():
             "reproduce", ("reproduce", "mixed", "--quick", "--workers", "2", "--quiet", "--out", "new"), filling="new",
             stride=20,
         ),
-        Command("demo", ("demo", "--out", "new"), filling="new", stride=20),
+        Command("demo", ("demo", "--out", "new"), filling="new", once=True, stride=20),
     )  # fmt: skip
 
 

@@ -92,6 +92,8 @@ class Command:
     """Which of the files were there before."""
     empty: bool = False
     """Whether the folder is there, and empty."""
+    once: bool = False
+    """Whether what it fills must be new: after a kill the next run is given another folder."""
     stride: int = 1
     """Only every so-many-th place and stage is tried, since it takes long."""
 
@@ -395,8 +397,8 @@ def wrong_code(ended, fault):
         if right in words and words[right] not in ended.err:
             return f"exit code {right} without a word: {ended.err[-300:]!r}"
         return ""
-    if fault.memory is not None and ended.code < 0:  # libraries in C++ that do not look at what malloc gives them
-        return ""
+    if fault.memory is not None and (ended.code < 0 or ended.code == 127):
+        return ""  # libraries that do not look at what malloc gives them, and the C library's own last word
     if ended.code not in {1, 2}:
         return f"exit code {ended.code}: {ended.err[-300:]!r}"
     if "error:" not in ended.err:
@@ -425,6 +427,8 @@ def again(place, reference):
     """Return what is wrong after running once more, without a fault."""
     is_done = bool(place.command.folder) and place.written() == reference
     err = (place.folder / "err").read_text(errors="replace")
+    if place.command.once:
+        shutil.rmtree(place.work / place.command.filling, ignore_errors=True)
     ended = place.run()
     if is_done and ended.code == 2:  # the folder is full; whoever next makes temporary files cleans up
         return []
