@@ -412,7 +412,7 @@ def _half_written(place, ended, reference):
     interrupted = ended.code == 130  # the best so far is written, which differs
     for name, content in found.items():
         if content != reference.get(name) and not interrupted and not (content == "old" and name in command.old):
-            yield f"{name} is neither old nor new"
+            yield f"{name} is neither old nor new (exit code {ended.code})"
     for name in command.old:
         if name not in found:
             yield f"{name} is gone"
