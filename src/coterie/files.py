@@ -19,7 +19,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from coterie import checks
 from coterie.checks import shown
@@ -51,6 +51,9 @@ TEMPORARY = "coterie-"
 
 UNFINISHED = ".coterie-unfinished-"
 """The same for those in which files are made, beside where they are to be."""
+
+NEW = ".new"
+"""What their names end with until their process holds them."""
 
 LOCK, CONTENT, MOVING = ".coterie-lock", "content", "moving.json"
 """In temporary folders: what their process holds; what is made; what is being moved out of it."""
@@ -149,9 +152,7 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = checks.path(path, "folder", "the path of a folder")
     is_there = path.exists()
-    if is_there and path.is_dir():
-        _forget_unfinished(path)
-    if is_there and (not path.is_dir() or any(path.iterdir())):
+    if not is_free(path):
         raise InputError(f"{path}: already exists and is not an empty folder")
     place = path if is_there else path.parent
     with _existing(place), temporary_folder(place, UNFINISHED) as made:
@@ -169,6 +170,16 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         _on_disk(place)
 
 
+def is_free(path: Path) -> bool:
+    """Return whether `whole_folder` takes a path: nothing is there, or an empty folder once leftovers are gone."""
+    if not path.exists():
+        return True
+    if not path.is_dir():
+        return False
+    _forget_unfinished(path)
+    return not any(path.iterdir())
+
+
 @contextmanager
 def temporary_folder(place: Path | None = None, prefix: str = TEMPORARY) -> Iterator[Path]:
     """Give a folder that is gone after the block, or, if the process is killed in it, at the next start of another.
@@ -182,34 +193,67 @@ def temporary_folder(place: Path | None = None, prefix: str = TEMPORARY) -> Iter
     """
     place = Path(tempfile.gettempdir()) if place is None else place
     _forget_killed(place, prefix)
-    folder = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
+    folder, lock = _held_folder(place, prefix)
     try:
-        with _locked(folder):
+        with lock:
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock that the system takes back from a process that ends in any way."""
-    with (folder / f"{LOCK}.new").open("wb") as held:
-        if fcntl is not None:
-            with suppress(OSError):  # on file systems without locks nobody cleans up
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                Path(held.name).rename(folder / LOCK)  # only now, so that nobody finds it unlocked
-        yield
+def _held_folder(place: Path, prefix: str) -> tuple[Path, IO[bytes]]:
+    """Make a folder, and return it with a lock that the system takes back from a process that ends in any way.
+
+    It has its name only when the lock is held, so that whatever is found without one was left by somebody.
+    """
+    while True:
+        made = Path(tempfile.mkdtemp(dir=place, prefix=prefix, suffix=NEW))
+        folder = made.with_name(made.name.removesuffix(NEW))
+        try:
+            lock = (made / LOCK).open("wb")
+            try:
+                if not _is_locked(lock):
+                    (made / LOCK).unlink()  # on file systems without locks nobody cleans up
+                return made.rename(folder), lock
+            except BaseException:
+                lock.close()
+                raise
+        except (FileNotFoundError, BlockingIOError):
+            continue  # a process that began just now took it for one that was left
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+
+
+def _is_locked(lock: IO[bytes]) -> bool:
+    """Take a lock, and return whether there are locks here at all; BlockingIOError where another process has it."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def _left_in(place: Path, prefix: str) -> Iterator[Path]:
-    """Yield the temporary folders of ours in a place whose processes are gone."""
+    """Yield the temporary folders of ours in a place whose processes are gone; each is held until the next."""
     if fcntl is None:
         return
-    named = re.compile(re.escape(prefix) + r"[a-z0-9_]{8}")  # as `tempfile.mkdtemp` does
+    named = re.compile(re.escape(prefix) + r"[a-z0-9_]{8}(" + re.escape(NEW) + ")?")  # as `tempfile.mkdtemp` does
     for folder in [Path(entry.path) for entry in os.scandir(place) if named.fullmatch(entry.name)]:
         with suppress(OSError):
-            if not folder.is_symlink() and folder.stat().st_uid == os.geteuid() and not _is_in_use(folder):
-                yield folder
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            if folder.name.endswith(NEW):
+                with suppress(OSError):  # what is in it
+                    folder.rmdir()
+                    continue
+            with (folder / LOCK).open("rb") as lock:
+                if _is_locked(lock):
+                    yield folder
 
 
 def _forget_killed(place: Path, prefix: str) -> None:
@@ -218,16 +262,6 @@ def _forget_killed(place: Path, prefix: str) -> None:
         for folder in _left_in(place, prefix):
             if not (folder / MOVING).exists():
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_in_use(folder: Path) -> bool:
-    """Return whether a process holds a temporary folder; so it is said of folders that are none."""
-    try:
-        with (folder / LOCK).open("rb") as held:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    return False
 
 
 def is_unfinished(folder: Path) -> bool:

@@ -397,3 +397,26 @@ def test_extreme_options_are_refused(call, tmp_path, words, message):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n2,x,a,b,0.5\n")
     code, _, err = call("learn", tmp_path, *words)
     assert (code, message in err) == (2, True), err
+
+
+LOADING = """
+import builtins, os, signal, sys
+from coterie.cli import main
+load = builtins.__import__
+
+def loading(name, *rest):
+    if name == "typer":
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+    return load(name, *rest)
+
+builtins.__import__ = loading
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_while_modules_are_loaded(sent, code, said):
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADING, sent], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")

@@ -2,12 +2,14 @@
 
 import json
 import runpy
+import shutil
 from pathlib import Path
 
 import pytest
 
 import coterie
 from coterie.errors import InputError
+from coterie.files import LOCK
 from coterie.learn.learner import StableLearner
 
 MESSY = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "messy_tables.py"))["TABLES"]
@@ -124,6 +126,21 @@ def test_what_start_refuses(messy, run):
     assert "nothing here looks like a log" in err
     with pytest.raises(InputError, match="columns: agent is said to be 'Nobody'"):
         coterie.start(name, columns={"agent": "Nobody"})
+
+
+def test_what_a_killed_start_left_in_a_folder_is_no_obstacle(messy, run):
+    """A run that is killed leaves a folder without a process that holds it, perhaps with some of the log moved up."""
+    name = messy("class.csv", weeks=3)
+    for moved in ([], ["log.json"]):
+        left = Path("out", ".coterie-unfinished-abcdefgh")
+        left.mkdir(parents=True)
+        (left / LOCK).touch()
+        for one in moved:
+            Path("out", one).touch()
+            (left / "moving.json").write_text(json.dumps(moved), encoding="utf-8")
+        assert run("start", name, "--yes", "--out", "out")[0] == 0
+        assert sorted(one.name for one in Path("out").iterdir()) == ["log.json", "totals.csv"]
+        shutil.rmtree("out")
 
 
 def test_orders_of_a_pair_are_found_whatever_the_spelling(tmp_path, monkeypatch):

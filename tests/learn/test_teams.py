@@ -422,3 +422,15 @@ def test_that_staying_out_is_allowed_does_not_make_it_best(tmp_path, samples):
     assert found.options[0].expected_value > 0
     assert simulation.game.values(found.strategy).sum() > 0
     assert not found.is_vacuous
+
+
+def test_an_interruption_of_the_second_reading_is_told():
+    """What was interrupted says so, and the command line ends with 130: nobody takes it for the full answer."""
+
+    def stop(state):
+        if state.method == "second pass":
+            raise KeyboardInterrupt
+
+    log = coterie.simulate.Simulation.draw(4, 2, 0).log(60, "bandit")
+    assert coterie.StableLearner().fit(log).result_.solver.status != "interrupted"
+    assert coterie.StableLearner(progress=stop).fit(log).result_.solver.status == "interrupted"

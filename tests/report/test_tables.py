@@ -132,3 +132,12 @@ def test_guesses_are_worded_by_how_many_they_are(few):
     )
     assert "seen together, such as Ana and Ben: what" in worded(9, 3, pooled=True)
     assert worded(9, 9).startswith("No two people in these teams were ever seen together there:")
+
+
+def test_a_workbook_needs_no_files_of_its_own(hostile, tmp_path, monkeypatch):
+    """Where a disk is full there is one error, as for any other file, and nothing is left among temporary files."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    write_teams_xlsx(hostile.result, tmp_path / "teams.xlsx")
+    assert (tmp_path / "teams.xlsx").stat().st_size > 1000
+    with pytest.raises(OSError, match="No space left on device"):
+        write_teams_xlsx(hostile.result, "/dev/full")

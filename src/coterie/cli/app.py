@@ -6,10 +6,8 @@ Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was no
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from types import FrameType
 from typing import Any
 
 import typer
@@ -19,6 +17,7 @@ from coterie import __version__
 from coterie.cli.enums import with_choices
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.cli.panels import Grouped, without_types
+from coterie.cli.signals import WORDS, Terminated, signals
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
@@ -128,9 +127,15 @@ _UsageError: Any = typer.BadParameter.__base__
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    with signals() as caught:
+        sys.exit(run(caught))
+
+
+def run(caught: Sequence[int]) -> int:
+    """Run the command line, and return its exit code; signals that come are in `caught`."""
     print_anything()
-    with _signals() as caught, spelled(_command_line):
-        sys.exit(_run(caught))
+    with spelled(_command_line):
+        return _run(caught)
 
 
 def _command_line(said: Mapping[str, Any]) -> str:
@@ -155,7 +160,7 @@ def _run(caught: Sequence[int]) -> int:
     except MemoryError as problem:
         complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
         return 1
-    except (KeyboardInterrupt, _Terminated, typer.Abort):
+    except (KeyboardInterrupt, Terminated, typer.Abort):
         code = 128 + signal.SIGINT
     except BrokenPipeError:
         stop_printing()
@@ -174,8 +179,8 @@ def _run(caught: Sequence[int]) -> int:
         return 1
     if code == 128 + signal.SIGINT and caught:  # typer and DuckDB make an interrupt of any signal
         code = 128 + caught[-1]
-    if code in {128 + signal.SIGINT, 128 + signal.SIGTERM}:
-        complain("interrupted" if code == 128 + signal.SIGINT else "terminated")
+    if code in WORDS:
+        complain(WORDS[code])
     return code if isinstance(code, int) else 0
 
 
@@ -187,25 +192,3 @@ def _bad_usage(problem: Any) -> int:
     path = problem.ctx.command_path if problem.ctx else app.info.name
     messages.print(f"Try {path} --help")
     return 2
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM unwind the stack, so that half-written output is removed; give those that came."""
-    caught: list[int] = []
-
-    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
-        caught.append(signum)
-        raise KeyboardInterrupt if signum == signal.SIGINT else _Terminated
-
-    both = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
-    before = {signum: signal.signal(signum, stop) for signum in both}
-    try:
-        yield caught
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
-
-
-class _Terminated(BaseException):
-    """SIGTERM: unlike an interrupt, it does not leave time to write the best so far."""

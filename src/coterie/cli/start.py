@@ -9,6 +9,7 @@ import typer
 
 from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
+from coterie.files import is_free
 from coterie.log.options import TABLE, Summaries, Totals, call_options
 from coterie.log.schema import ROW, Named
 from coterie.log.start import SHAPES, Answer, Guess, start
@@ -38,7 +39,7 @@ def command(
     if not yes and not sys.stdin.isatty():
         raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
     folder = Path(table.stem) if out is None else out
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not is_free(folder):
         raise InputError(_taken(folder, table))
     guess = start(
         table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words, summaries=summaries

@@ -107,7 +107,7 @@ def _elsewhere(path: Path, write: Callable[[Path], None], why: str) -> None:
     """Write what cannot be written where it should be to a new folder, so that no work is lost, and say where."""
     for place in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
         try:
-            kept = Path(tempfile.mkdtemp(prefix="coterie-", dir=place)) / path.name
+            kept = Path(tempfile.mkdtemp(prefix="result-of-coterie-", dir=place)) / path.name
             write(kept)
         except OSError:
             continue

@@ -3,6 +3,7 @@
 Install `coterie[spark]`. Give your own session, or let one be started on this machine.
 """
 
+import logging
 import os
 import re
 import sys
@@ -23,6 +24,11 @@ from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, text_expression, 
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
 
+HAS_ENDED = (
+    "Spark's Java process has ended, as it does where its memory runs out; run it again, with more memory, or let "
+    "DuckDB read the log"
+)
+
 
 def local_session(threads: int | None = None) -> Any:
     """Return a quiet Spark session on this machine, the running one if there is one."""
@@ -31,6 +37,7 @@ def local_session(threads: int | None = None) -> Any:
     except ImportError:
         raise CoterieError("Spark is not installed; install coterie[spark], and Java 17") from None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    logging.getLogger().addFilter(_is_not_of_the_gateway)
     builder = SparkSession.builder.master(f"local[{threads or '*'}]").appName("coterie")
     settings = {
         "spark.ui.enabled": "false",
@@ -46,6 +53,11 @@ def local_session(threads: int | None = None) -> Any:
     except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
         reason = str(problem).splitlines()[0]
         raise CoterieError(f"Spark does not start ({reason}); it needs Java 17, found through JAVA_HOME") from None
+
+
+def _is_not_of_the_gateway(record: logging.LogRecord) -> bool:
+    """Leave out what Py4J logs with a traceback when Java has ended: it raises that too, and it is said once."""
+    return record.module not in {"clientserver", "java_gateway"}
 
 
 class SparkEngine(Engine):
@@ -220,6 +232,8 @@ class SparkEngine(Engine):
         except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
             if "MALFORMED" in str(problem):
                 raise InputError(self._ragged()) from None
+            if _has_ended(self._session):
+                raise CoterieError(HAS_ENDED) from None
             raise CoterieError(f"Spark failed ({_reason(problem)})") from None
 
     def _ragged(self) -> str:
@@ -257,6 +271,13 @@ def _release(session: Any, views: set[str], kept: list[Any]) -> None:
 def _is_table(name: str, table: str) -> bool:
     path = PurePosixPath(name)
     return name.lower() == table or (path.stem.lower() == table and path.suffix.lower() in tables.SUFFIXES)
+
+
+def _has_ended(session: Any) -> bool:
+    """Return whether the Java process of a session on this machine is gone."""
+    context = getattr(session, "_sc", None)  # a session of Spark Connect has none
+    process = getattr(getattr(context, "_gateway", None), "proc", None)
+    return process is not None and process.poll() is not None
 
 
 def _reason(problem: Exception) -> str:

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from coterie.files import defused, is_formula
@@ -92,9 +93,10 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
     """Write who is where as a workbook: teams, people, options, and what to know about them."""
     import xlsxwriter
 
-    book = xlsxwriter.Workbook(
-        str(path), {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    )
+    # In memory, so that no files of its own are left where a disk is full or the process is killed.
+    content = io.BytesIO()
+    as_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    book = xlsxwriter.Workbook(content, {**as_text, "in_memory": True})
     sheets: list[tuple[str, list[list[Any]]]] = [("Teams", _team_columns(result)), ("People", people_rows(result))]
     if len(result.options) > 1:
         sheets.append(("Options", _option_rows(result)))
@@ -113,6 +115,7 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
         sheet = book.add_worksheet(name)
         _fill(sheet, rows, styles, wraps=name == "About")
     book.close()
+    Path(path).write_bytes(content.getvalue())
 
 
 def _fill(sheet: Any, rows: Sequence[Sequence[Any]], styles: dict[str, Any], *, wraps: bool) -> None:
