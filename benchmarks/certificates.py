@@ -187,8 +187,8 @@ def compared(chosen: tuple[Compared, ...], seeds: int | None) -> str:
     return table(header, rows) + (
         "\n\nMean certificate of `auto`, what `coterie learn --goal stability --team-size any` does, with `--noise "
         f"pairs`; delta = {DELTA}, +- one standard error over games. Before: the code before certificates paid for one "
-        "event, as it was measured then, and on the same games as now. Violated: games whose true gap is larger than the "
-        "certificate."
+        "event, as it was measured then, and on the same games as now. Violated: games whose true gap is larger "
+        "than the certificate."
     )
 
 
