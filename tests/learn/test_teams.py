@@ -333,7 +333,7 @@ def test_newcomers_may_be_typed_otherwise_too(made):
     found = StableLearner(rules=rules, value="average", today=today | {"NINA HOLM": ["Law"]}).fit(log).result_
     assert found.strategy.actions["Nina Holm"] == ["Law"]
     assert found.to_frame().set_index("person")["value"].isna().tolist() == [False] * 12 + [True]
-    with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in spellings"):
+    with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in two spellings"):
         StableLearner(rules=Rules(staff=[*staff, "nina holm"])).fit(log)
 
 
@@ -354,6 +354,18 @@ def test_slips_in_todays_table_are_not_leavers(made):
     staff = Rules(staff=[*PEOPLE[2:], "p00 E", "p01-e"])
     with pytest.raises(InputError, match=r"'p00 \u00c9' .did you mean 'p00 E'.*'p01 \u00c9' .did you mean 'p01-e'"):
         StableLearner(rules=staff, today=others | renamed).fit(log)
+
+
+def test_slips_are_named_also_where_the_staff_is_known():
+    """A letter that is wrong makes a stranger of a colleague; numbers are told apart."""
+    rows = [(str(t), "x", "Dimitri", "Wim", 0.5) for t in range(3)] + [("1", "x", "Wim", "Lea", 0.1)]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    staff, today = ["Dimitri", "Wim", "Lea"], {"Dimitry": ["x"], "Wim": ["x"]}
+    with pytest.raises(InputError, match=r"'Dimitry' .did you mean 'Dimitri'"):
+        StableLearner(rules=Rules(staff=staff), today=today).fit(log)
+    with pytest.raises(InputError, match="'Dimitry' is not in the log, and 'Dimitri' of the log is not on the staff"):
+        StableLearner(rules=Rules(staff=["Dimitry", "Wim", "Lea"])).fit(log)
+    assert StableLearner(rules=Rules(staff=["Dimitry (new one)", "Wim", "Lea"])).fit(log).result_.certificate.newcomers
 
 
 def test_who_is_not_in_todays_table_is_told(made):

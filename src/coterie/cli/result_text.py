@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from coterie.learn.result import Result
     from coterie.statistics.statistics import Statistics
 
-NAMED = 12
-"""How many members of a coalition are listed."""
-
 
 def deliver(
     result: "Result",
@@ -247,7 +244,10 @@ def _best(result: "Result", agent: str) -> "Witness | None":
 def _step(witness: "Witness") -> str:
     """Return where a step leads, or with whom it is taken: places are changed with them, or they move together."""
     others = [short(agent) for agent in witness.movers if agent != witness.agent]
-    return f"with {', '.join(others)}" if others else _shown(witness.deviation)
+    if not others:
+        return _shown(witness.deviation)
+    as_one = len(set(map(tuple, witness.movers.values()))) == 1
+    return f"{'together' if as_one else 'swap'} with {', '.join(others)}"
 
 
 def _shown(coalitions: Sequence[str]) -> str:
@@ -265,9 +265,8 @@ def _mixture(options: Sequence[dict[str, Any]]) -> str:
 def _teams(result: "Result") -> Iterator[str]:
     yield "Teams"
     for name, members in result.strategy.members().items():
-        listed = ", ".join(short(member) for member in members[:NAMED])
-        more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
-        yield from wrapped(f"{short(name)} ({len(members)}): {listed}{more}" if members else f"{short(name)}: nobody")
+        listed = ", ".join(map(short, members))
+        yield from wrapped(f"{short(name)} ({len(members)}): {listed}" if members else f"{short(name)}: nobody")
 
 
 def _help_wanted(result: "Result") -> Iterator[str]:

@@ -188,13 +188,14 @@ def nothing_sure(result: Result) -> str:
 
 def as_far_as_known(result: Result) -> str:
     """Return what the log suggests of moving, and all that is sure: where data are too few for promises."""
-    gap, sure = result.estimate.gap, result.certificate.gap
+    gap = result.options[0].expected_gap if result.options else result.estimate.gap
+    sure = result.certificate.gap
     if not math.isfinite(sure):
         return result.sentence()
-    more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
+    most = _with_unit(f"{gap:.2f}", result)
     without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
     return (
-        f"As far as the log tells nobody would gain{more} by moving; all that is sure, with "
+        f"The most that anybody gains by moving is expected to be {most}; all that is sure, with "
         f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
         f"{_with_unit(f'{sure:.3g}', result)}, {without} the range of outcomes says without any data"
         f"{result.uncounted()}."
@@ -208,7 +209,10 @@ def what_is_sure(result: Result) -> str:
 
 def what_values_are(result: Result) -> str:
     """Return what the values of people are, in a few words."""
-    of = "the average teammate" if result.value == "average" else "all teammates added up"
+    of = "all teammates added up"
+    if result.value == "average":
+        several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
+        of = "the average teammate of each of their teams, added up" if several else "the average teammate"
     return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is as good as alone"
 
 
