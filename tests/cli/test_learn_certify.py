@@ -215,7 +215,7 @@ def test_few_ratings_for_people(run, tmp_path):
     average = sum(float(row["utility"]) for row in rows) / len(rows)
     assert content["data"]["average"] == pytest.approx(average)
     assert content["data"]["period"] == ["2026-01-05", "2026-01-19"]
-    assert f"So far: {average:.2f} stars per teammate, the average over everything in the log." in said(shown)
+    assert f"So far: {average:.2f} stars per teammate, the average of what was read." in said(shown)
     met = {(row["coalition"], frozenset((row["agent"], row["partner"]))) for row in rows}
     pairs = [
         (room, frozenset(pair))

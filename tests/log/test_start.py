@@ -194,6 +194,37 @@ def test_rows_that_sum_others_up_are_left_out(csv_log, row):
     assert f'({word!r}, row 5) and was left out; summaries="keep" takes it like any other' in note
 
 
+def test_somebody_may_be_called_total(csv_log):
+    """Throughout a table, or where another table may name them: nothing is left out."""
+    rows = "".join(f"{t},x,Total,Bo,0.5\n{t},x,Ann,Bo,0.5\n" for t in range(3, 9))
+    log = coterie.read_log(csv_log(pairs=f"{PAIRS}{rows}"))
+    assert (log.rows, "Total" in log.agents, noted(log, "sum")) == (15, True, [])
+    memberships = "sample,agent,coalition\n" + "".join(f"{t},{who},Total\n" for t in (1, 2) for who in "ab")
+    totals = "sample,agent,utility\n" + "".join(f"{t},{who},1\n" for t in (1, 2) for who in "ab")
+    log = coterie.read_log(csv_log(memberships=memberships, totals=totals))
+    assert (log.coalitions, log.rows, noted(log, "sum")) == (("Total",), 4, [])
+
+
+def test_a_title_over_several_lines_eats_no_row(csv_log):
+    with pytest.raises(InputError, match="a cell above the header goes over several lines; delete what stands above"):
+        coterie.read_log(csv_log(pairs=f'"A\nB",,,,\n{PAIRS}'))
+    assert coterie.read_log(csv_log(pairs=f"A B,,,,\n{PAIRS}")).rows == 3
+
+
+def test_a_header_with_the_columns_of_a_log_is_one(csv_log):
+    """Whatever fuller rows there are below."""
+    text = "sample,coalition,agent,choice,\n1,Attic,Ann,yes,\n1,Attic,Bo,no,\n2,Cellar,Dot,maybe,came late\n"
+    assert coterie.read_log(csv_log(choices=text), utility_range=(0, 1)).agents == ("Ann", "Bo", "Dot")
+
+
+def test_columns_for_members_may_hold_several(csv_log, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("Week,Team,M1,M2,Score\n1,x,Ann;Bo,Cy,3\n2,x,Ann,Di,4\n", encoding="utf-8")
+    named = {"sample": "Week", "coalition": "Team", "members": ["M1", "M2"], "utility": "Score"}
+    log = coterie.read_log(path, columns=named, separators=";", utility_range=(1, 5), neutral=3)
+    assert log.agents == ("Ann", "Bo", "Cy", "Di")
+
+
 def test_what_only_begins_like_a_summary_stays(csv_log):
     log = coterie.read_log(csv_log(pairs=f"{PAIRS}2,Total Eclipse,Sumi,Max,0.5\n"))
     assert (log.rows, log.coalitions) == (4, ("Total Eclipse", "x"))

@@ -18,6 +18,7 @@ from coterie.files import plain
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.learn.explain import explanations
+from coterie.learn.explanation import Explanation
 from coterie.learn.result import Data, Estimate, Result, Search, Together
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW, cautions
 from coterie.statistics.statistics import UNWEIGHTED_FEATURES, Statistics
@@ -93,7 +94,7 @@ def assembled(
         strategy,
         certificate,
         judged.certificates,
-        _estimate(judged, against),
+        _estimate(judged, against, explained),
         _coverage(statistics, judged),
         solver,
         _data(statistics),
@@ -131,12 +132,11 @@ def _coverage(statistics: Statistics, judged: Judged) -> Coverage | None:
     return coverage(statistics.whole, judged.strategy, judged.spaces)
 
 
-def _estimate(judged: Judged, against: Against) -> Estimate:
+def _estimate(judged: Judged, against: Against, explained: Mapping[str, Explanation]) -> Estimate:
     strategy, names = judged.strategy, (judged.strategy.agents, judged.strategy.coalitions)
     game = judged.evidence.unknowns.game(judged.expected, judged.spaces, *names).valued(against.value)
     potential = game.potential(strategy) if game.has_potential else None
-    values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
-    return Estimate(against.gap(game, strategy), potential, values)
+    return Estimate(against.gap(game, strategy), potential, {agent: one.value for agent, one in explained.items()})
 
 
 def _data(statistics: Statistics) -> Data:

@@ -46,8 +46,8 @@ STEPS: dict[str, str] = {
 class Estimate:
     """What the strategy is worth if what is expected is the truth.
 
-    Expected is what `coterie.learn.beliefs` makes of the log, as for the worth of options; in the game of the paper
-    (`any_size` and the goal "stability") it is the averages in the log as they are.
+    Expected is what `coterie.learn.beliefs` makes of the log, as for the worth of options, never beyond what is sure.
+    What `learn` finds in the game of the paper (`any_size`, goal "stability") has the averages in the log instead.
     """
 
     gap: float

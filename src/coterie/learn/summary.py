@@ -63,7 +63,7 @@ def so_far(result: Result) -> str:
     """Return what a teammate was worth on average in the log, to compare with, where nobody said who is where today."""
     level = level_so_far(result)
     amount = _with_unit(level, result)
-    return f"So far: {amount} per teammate, the average over everything in the log." if level else ""
+    return f"So far: {amount} per teammate, the average of what was read." if level else ""
 
 
 def level_so_far(result: Result) -> str:

@@ -281,8 +281,9 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     """Check the tables, name the views that reductions read, and find out who and what occurs."""
     declared = merged(call, file)
     options = settled(declared)
-    if "separators" not in declared and isinstance(options["columns"].get("members"), tuple):
-        options = {**options, "separators": NEWLINE}  # a column for each member: cells hold one name
+    if isinstance(options["columns"].get("members"), tuple):  # a column for each member: cells hold one name
+        further = f" {options['separators']}" if "separators" in declared else ""
+        options = {**options, "separators": f"{NEWLINE}{further}"}
     read = _read_tables(engine, sources, place, options)
     outcome = read[-1]
     options = settled_totals(outcome.shape, options)

@@ -20,7 +20,7 @@ SAY_NOTHING = (
 SUMMARIES = (
     "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
     "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme",
-    "moyenne", "somme", "promedio", "suma", "\u00f8", "\u03a3",
+    "moyenne", "somme", "promedio", "suma", "\u00f8", "\u03c3",
 )  # fmt: skip
 """What rows are called that sum others up, in lower case."""
 
@@ -64,21 +64,36 @@ def numbered(view: str, columns: Sequence[str]) -> str:
     return f"SELECT *, {', '.join(f'{number} AS {one}' for one in columns)} FROM {view}"
 
 
-def is_summary(columns: Sequence[str]) -> str:
-    """Return whether a row sums others up: a name of it says so, or begins so where another name is missing."""
-    exact = ", ".join(f"'{word}{end}'" for word in SUMMARIES for end in ("", ":"))
+def is_summary(columns: Sequence[str], last: int | None = None) -> str:
+    """Return whether a row sums others up: a name of it begins so, and another name is missing.
+
+    Or where it has all names: one of them says just that, in one of the last rows, from `last` on.
+    """
     begins = "|".join(word.replace(".", "[.]") for word in SUMMARIES)
-    says = [f"coalesce(lower(trim({one})) IN ({exact}), false)" for one in columns]
     lacks = [f"coalesce(trim({one}), '') = ''" for one in columns]
-    starts = [f"coalesce(regexp_like(lower(trim({one})), '^({begins})[ :]'), false)" for one in columns]
-    return f"({' OR '.join(says)} OR (({' OR '.join(lacks)}) AND ({' OR '.join(starts)})))"
+    starts = [f"coalesce(regexp_like(lower(trim({one})), '^({begins})([ :]|$)'), false)" for one in columns]
+    at_end = "" if last is None else f" OR ({says_summary(columns)} AND row_index >= {last})"
+    return f"((({' OR '.join(lacks)}) AND ({' OR '.join(starts)})){at_end})"
 
 
-def summaries(view: str, columns: Sequence[str]) -> str:
+def says_summary(columns: Sequence[str]) -> str:
+    """Return whether a name of a row is what rows are called that sum others up."""
+    exact = ", ".join(f"'{word}{end}'" for word in SUMMARIES for end in ("", ":"))
+    return f"({' OR '.join(f'coalesce(lower(trim({one})) IN ({exact}), false)' for one in columns)})"
+
+
+def where_summaries(view: str, columns: Sequence[str]) -> str:
+    """Return the first row that says that it sums others up and has all names, and the last row of all."""
+    has_all = " AND ".join(f"coalesce(trim({one}), '') <> ''" for one in columns)
+    first = f"min(CASE WHEN {says_summary(columns)} AND {has_all} THEN row_index END)"
+    return f"SELECT {first} AS first, max(row_index) AS last FROM {view}"
+
+
+def summaries(view: str, columns: Sequence[str], last: int | None) -> str:
     """Return what is written in the first rows that sum others up, where, and how many there are."""
     return (
         f"SELECT {', '.join(columns)}, file_name, row_index, (count(*) OVER ()) AS times FROM {view} "
-        f"WHERE {is_summary(columns)} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
+        f"WHERE {is_summary(columns, last)} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
     )
 
 

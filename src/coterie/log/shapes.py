@@ -29,6 +29,9 @@ from coterie.log.samples import samples_of
 from coterie.log.tables import Source
 from coterie.words import counted, number, said, some
 
+LAST_ROWS = 3
+"""Among so many rows at the end those are looked for that sum others up and yet have all names."""
+
 STATED = "stated_totals"
 """The view of totals as they are written, where they are averages."""
 
@@ -114,7 +117,8 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
     told: list[str] = []
     if options["summaries"] == "skip":
         for table in tables:
-            views[table.source.table], summed_up = _without_summaries(engine, table, views[table.source.table])
+            name = table.source.table
+            views[name], summed_up = _without_summaries(engine, table, views[name], is_alone=len(tables) == 1)
             told += summed_up
     is_listed = tables[-1].shape == "listed scores"
     if is_listed:
@@ -205,13 +209,22 @@ def _within(
     return result, [SOME_SAMPLES.format(kept=len(kept), every=len(every), first=first, last=last, order=kept.order)]
 
 
-def _without_summaries(engine: Engine, table: Table, view: str) -> tuple[str, list[str]]:
-    """Return a view without rows that sum others up, and what to tell of them."""
+def _without_summaries(engine: Engine, table: Table, view: str, *, is_alone: bool) -> tuple[str, list[str]]:
+    """Return a view without rows that sum others up, and what to tell of them.
+
+    Somebody or a team may be called Total: rows with all names are left out only if no such name occurs before the end,
+    and if no other table may name it.
+    """
     columns = [one for one in schema.SHAPES[table.shape] if one not in {"utility", "choice"}]
-    rows = engine.rows(shape_queries.summaries(engine.name(view), columns))
+    last = None
+    if is_alone:
+        (where,) = engine.rows(shape_queries.where_summaries(engine.name(view), columns))
+        if where["first"] is not None and where["first"] > where["last"] - LAST_ROWS:
+            last = int(where["first"])
+    rows = engine.rows(shape_queries.summaries(engine.name(view), columns, last))
     if not rows:
         return view, []
-    engine.view(f"single_{view}", shape_queries.without(engine.name(view), shape_queries.is_summary(columns)))
+    engine.view(f"single_{view}", shape_queries.without(engine.name(view), shape_queries.is_summary(columns, last)))
     count, words = int(rows[0]["times"]), [_summary_word(row, columns) for row in rows]
     one = count == 1
     told = (
@@ -225,7 +238,8 @@ def _without_summaries(engine: Engine, table: Table, view: str) -> tuple[str, li
 def _summary_word(row: Mapping[str, Any], columns: Sequence[str]) -> str:
     """Return the cell that says so: the one that begins with such a word."""
     cells = [str(row[one]).strip() for one in columns if row[one]]
-    return next((cell for cell in cells if cell.lower().startswith(shape_queries.SUMMARIES)), cells[0])
+    exact = [cell for cell in cells if cell.lower().rstrip(":") in shape_queries.SUMMARIES]
+    return next((cell for cell in (*exact, *cells) if cell.lower().startswith(shape_queries.SUMMARIES)), cells[0])
 
 
 def _where(source: Source, rows: Sequence[Mapping[str, Any]]) -> str:

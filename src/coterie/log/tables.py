@@ -230,12 +230,21 @@ def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | N
     top, encoding = _top(path, skip_rows or 0)
     if skip_rows is not None and len(top) <= skip_rows:
         raise InputError(f"{path}: has {counted(len(top), 'row')} only, and no header below")
-    header = csv_header([text for _, text in top]) if skip_rows is None else skip_rows
+    header = _header([text for _, text in top]) if skip_rows is None else skip_rows
     lines, text = top[header] if top else (0, "")
+    if top and lines - top[0][0] != header:  # DuckDB skips rows, and counts them in its own way
+        raise InputError(f"{path}: a cell above the header goes over several lines; delete what stands above it")
     dialect = csv_dialect(text, str(path), [row for _, row in top[header + 1 :] if row.strip()])
     dialect = replace(dialect, skip=lines, encoding=encoding)
     above = [cell.strip() for _, title in top[:header] for cell in csv_cells(title, dialect.separator)]
     return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(filter(None, above)))
+
+
+def _header(rows: Sequence[str]) -> int:
+    """Return which row is the header: the first with anything in it, if it has the columns of a log."""
+    first = next((place for place, row in enumerate(rows) if row.strip()), 0)
+    cells = {cell.lower() for cell in split_header(rows[first])[1]} if rows else set()
+    return first if any(cells.issuperset(names) for names in schema.SHAPES.values()) else csv_header(rows)
 
 
 def _top(path: Path, skip_rows: int) -> tuple[list[tuple[int, str]], str]:
