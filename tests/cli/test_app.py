@@ -361,7 +361,7 @@ def test_no_message_is_longer_than_a_screen(call, tmp_path):
 
 SLOW = """
 import os, signal, sys, threading
-from coterie.cli.app import main
+from coterie.cli import main
 from coterie.log import log
 from coterie.log.engine import DuckDBEngine
 

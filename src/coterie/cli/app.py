@@ -17,7 +17,7 @@ from coterie import __version__
 from coterie.cli.enums import with_choices
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.cli.panels import Grouped, without_types
-from coterie.cli.signals import WORDS, Terminated, signals
+from coterie.cli.signals import WORDS, Terminated
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
@@ -123,12 +123,6 @@ def _options(
 
 _UsageError: Any = typer.BadParameter.__base__
 """Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
-
-
-def main() -> None:
-    """Run the command line and exit with its code."""
-    with signals() as caught:
-        sys.exit(run(caught))
 
 
 def run(caught: Sequence[int]) -> int:
