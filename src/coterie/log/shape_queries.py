@@ -26,7 +26,14 @@ SUMMARIES = (
 
 _NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
-NO_CHOICE = "(coalesce(trim(choice), '') = '')"
+
+
+def is_blank(column: str) -> str:
+    """Return whether a cell of text is empty."""
+    return f"(coalesce(trim({column}), '') = '')"
+
+
+NO_CHOICE = is_blank("choice")
 
 
 def respelled(view: str, columns: Sequence[str], lookups: Mapping[str, str]) -> str:
@@ -54,7 +61,7 @@ def without(view: str, condition: str) -> str:
 
 def is_empty(columns: Sequence[str]) -> str:
     """Return whether every cell of a row is empty."""
-    cells = [NO_UTILITY if one == "utility" else f"coalesce(trim({one}), '') = ''" for one in columns]
+    cells = [NO_UTILITY if one == "utility" else is_blank(one) for one in columns]
     return f"({' AND '.join(cells)})"
 
 
@@ -64,47 +71,45 @@ def numbered(view: str, columns: Sequence[str]) -> str:
     return f"SELECT *, {', '.join(f'{number} AS {one}' for one in columns)} FROM {view}"
 
 
+def first_rows(view: str, condition: str, columns: Sequence[str] = ()) -> str:
+    """Return where the first rows are that meet a condition, what they hold, and how many there are."""
+    return (
+        f"SELECT {', '.join((*columns, 'file_name', 'row_index'))}, (count(*) OVER ()) AS times FROM {view} "
+        f"WHERE {condition} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
+    )
+
+
 def is_summary(columns: Sequence[str], last: int | None = None) -> str:
-    """Return whether a row sums others up: a name of it begins so, and another name is missing.
+    """Return whether a row sums others up: it lacks a name and says so, or is called so from the row `last` on."""
+    at_end = "" if last is None else f" OR ({_is_called_so(columns)} AND row_index >= {last})"
+    return f"({_lacks_and_says_so(columns)}{at_end})"
 
-    Or where it has all names: one of them says just that, in one of the last rows, from `last` on.
-    """
+
+def where_summaries(view: str, columns: Sequence[str]) -> str:
+    """Return how many rows sum others up and lack a name, the first called so that lacks none, and the last of all."""
+    lacking = f"count(CASE WHEN {_lacks_and_says_so(columns)} THEN 1 END)"
+    has_all = " AND ".join(f"NOT {is_blank(one)}" for one in columns)
+    first = f"min(CASE WHEN {_is_called_so(columns)} AND {has_all} THEN row_index END)"
+    return f"SELECT {lacking} AS lacking, {first} AS first, max(row_index) AS last FROM {view}"
+
+
+def _lacks_and_says_so(columns: Sequence[str]) -> str:
+    """Return whether a row lacks a name, and another begins like what rows are called that sum others up."""
     begins = "|".join(word.replace(".", "[.]") for word in SUMMARIES)
-    lacks = [f"coalesce(trim({one}), '') = ''" for one in columns]
     starts = [f"coalesce(regexp_like(lower(trim({one})), '^({begins})([ :]|$)'), false)" for one in columns]
-    at_end = "" if last is None else f" OR ({says_summary(columns)} AND row_index >= {last})"
-    return f"((({' OR '.join(lacks)}) AND ({' OR '.join(starts)})){at_end})"
+    return f"(({' OR '.join(map(is_blank, columns))}) AND ({' OR '.join(starts)}))"
 
 
-def says_summary(columns: Sequence[str]) -> str:
+def _is_called_so(columns: Sequence[str]) -> str:
     """Return whether a name of a row is what rows are called that sum others up."""
     exact = ", ".join(f"'{word}{end}'" for word in SUMMARIES for end in ("", ":"))
     return f"({' OR '.join(f'coalesce(lower(trim({one})) IN ({exact}), false)' for one in columns)})"
 
 
-def where_summaries(view: str, columns: Sequence[str]) -> str:
-    """Return the first row that says that it sums others up and has all names, and the last row of all."""
-    has_all = " AND ".join(f"coalesce(trim({one}), '') <> ''" for one in columns)
-    first = f"min(CASE WHEN {says_summary(columns)} AND {has_all} THEN row_index END)"
-    return f"SELECT {first} AS first, max(row_index) AS last FROM {view}"
-
-
-def summaries(view: str, columns: Sequence[str], last: int | None) -> str:
-    """Return what is written in the first rows that sum others up, where, and how many there are."""
-    return (
-        f"SELECT {', '.join(columns)}, file_name, row_index, (count(*) OVER ()) AS times FROM {view} "
-        f"WHERE {is_summary(columns, last)} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
-    )
-
-
 def without_members(view: str, pattern: str) -> str:
     """Return the first rows with a cell that lists nobody, and how many there are; `pattern` stands between names."""
-    nobody = f"coalesce(trim(members), '') = '' OR regexp_like(members, '^[ \t]*({pattern}[ \t]*)+$')"
-    return (
-        f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE ({nobody}) AND NOT "
-        f"{is_empty(('sample', 'coalition', 'members', 'utility'))} ORDER BY file_name, row_index "
-        f"LIMIT {queries.MOST_ROWS}"
-    )
+    nobody = f"{is_blank('members')} OR regexp_like(members, '^[ \t]*({pattern}[ \t]*)+$')"
+    return first_rows(view, f"({nobody}) AND NOT {is_empty(('sample', 'coalition', 'members', 'utility'))}")
 
 
 def as_written(view: str) -> str:
@@ -262,11 +267,7 @@ def extent(pairs: str) -> str:
 
 def without_choice(view: str) -> str:
     """Return the first rows without a choice that are not empty, and how many there are."""
-    lacks = f"{NO_CHOICE} AND NOT {is_empty(('sample', 'coalition', 'agent', 'choice'))}"
-    return (
-        f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE {lacks} "
-        f"ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
-    )
+    return first_rows(view, f"{NO_CHOICE} AND NOT {is_empty(('sample', 'coalition', 'agent', 'choice'))}")
 
 
 def says_one_of(words: str) -> str:
@@ -286,7 +287,7 @@ def blanked(view: str, columns: Sequence[str], words: str) -> str:
 def values(view: str, column: str, most: int) -> str:
     """Return how often each value of a column occurs, the most frequent ones first."""
     return (
-        f"SELECT {column} AS value, count(*) AS times FROM {view} WHERE coalesce(trim({column}), '') <> '' "
+        f"SELECT {column} AS value, count(*) AS times FROM {view} WHERE NOT {is_blank(column)} "
         f"GROUP BY {column} ORDER BY times DESC, value LIMIT {most}"
     )
 

@@ -216,15 +216,13 @@ def _without_summaries(engine: Engine, table: Table, view: str, *, is_alone: boo
     and if no other table may name it.
     """
     columns = [one for one in schema.SHAPES[table.shape] if one not in {"utility", "choice"}]
-    last = None
-    if is_alone:
-        (where,) = engine.rows(shape_queries.where_summaries(engine.name(view), columns))
-        if where["first"] is not None and where["first"] > where["last"] - LAST_ROWS:
-            last = int(where["first"])
-    rows = engine.rows(shape_queries.summaries(engine.name(view), columns, last))
-    if not rows:
+    (where,) = engine.rows(shape_queries.where_summaries(engine.name(view), columns))
+    at_end = is_alone and where["first"] is not None and where["first"] > where["last"] - LAST_ROWS
+    if not where["lacking"] and not at_end:
         return view, []
-    engine.view(f"single_{view}", shape_queries.without(engine.name(view), shape_queries.is_summary(columns, last)))
+    condition = shape_queries.is_summary(columns, int(where["first"]) if at_end else None)
+    rows = engine.rows(shape_queries.first_rows(engine.name(view), condition, columns))
+    engine.view(f"single_{view}", shape_queries.without(engine.name(view), condition))
     count, words = int(rows[0]["times"]), [_summary_word(row, columns) for row in rows]
     one = count == 1
     told = (
@@ -269,7 +267,7 @@ def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_lis
         view = f"blanked_{view}"
     blank = {"utility": shape_queries.NO_UTILITY, "choice": shape_queries.NO_CHOICE}.get(columns[-1])
     # An empty row lacks each of its cells, so where nothing lacks this one there is none.
-    lacks = _count(engine, shape_queries.count(written(), blank or f"coalesce(trim({columns[0]}), '') = ''"))
+    lacks = _count(engine, shape_queries.count(written(), blank or shape_queries.is_blank(columns[0])))
     if not lacks:
         return view, []
     empty = shape_queries.is_empty(columns)
