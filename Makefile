@@ -6,7 +6,7 @@ RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
 WORKERS ?= auto
 
-.PHONY: help demo test test-fast lint bench fuzz figures docs clean
+.PHONY: help demo test test-fast lint bench fuzz faults soak figures docs clean
 
 help:
 	@echo "make demo       set up, then teams and a report for a firm that is made up: half a minute"
@@ -15,6 +15,8 @@ help:
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
 	@echo "make fuzz       give every reader inputs that are almost right, for ten minutes; runs add up in build/fuzz.json"
+	@echo "make faults     let everything fail that can at every write of every command: some 4,700 faults, for hours"
+	@echo "make soak       random logs with known truth through the whole pipeline, for an hour"
 	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove the virtual environment and everything built"
@@ -54,6 +56,14 @@ bench: $(DEV_READY)
 fuzz: $(DEV_READY)
 	@# More of it: make fuzz FUZZ="--seconds 36000", one reader alone: make fuzz FUZZ="xlsx --executions 1000".
 	PYTHONPATH=tests nice -n 19 $(BIN)/python -m fuzz $(FUZZ)
+
+faults: $(DEV_READY)
+	@# Less of it: make faults FAULTS="--every 10", one command alone: make faults FAULTS="simulate --kinds errors".
+	PYTHONPATH=tests nice -n 19 $(BIN)/python -m faults $(FAULTS)
+
+soak: $(DEV_READY)
+	@# For less than an hour: make soak SOAK="--seconds 600".
+	PYTHONPATH=tests nice -n 19 $(BIN)/python -m soak $(SOAK)
 
 figures: $(DEV_READY)
 	@# Finished games of this version stay in build/figures, so that an interrupted run goes on where it stopped:

@@ -185,9 +185,10 @@ def compared(chosen: tuple[Compared, ...], seeds: int | None) -> str:
         print(rows[-1], flush=True)
     header = ["n, k, M", "actions", "before", "before, same games", "now", "aim", "games", "exactly 0", "violated"]
     return table(header, rows) + (
-        f"\n\nMean certificate of `auto`, what `coterie learn` does by default, with `--noise pairs`; delta = {DELTA}, "
-        "+- one standard error over games. Before: the code before certificates paid for one event, as it was measured "
-        "then, and on the same games as now. Violated: games whose true gap is larger than the certificate."
+        "\n\nMean certificate of `auto`, what `coterie learn --goal stability --team-size any` does, with `--noise "
+        f"pairs`; delta = {DELTA}, +- one standard error over games. Before: the code before certificates paid for one "
+        "event, as it was measured then, and on the same games as now. Violated: games whose true gap is larger "
+        "than the certificate."
     )
 
 
@@ -247,7 +248,8 @@ def tightness(settings: tuple[Setting, ...], seeds: int, starts: int) -> str:
         f"\n\nMean of {seeds} seeds, delta = {DELTA}; in brackets the figures of an earlier prototype (its own "
         "search and seeds; its `holdout` learnt on one half, and is its best figure). Columns before `auto` take the "
         f"profile that certifies best among those found from {starts} starts, the held-out ones among {KEPT} "
-        "candidates that the learning part expects to certify best. `auto` is what `coterie learn` does by default, "
+        "candidates that the learning part expects to certify best. `auto` is what `coterie learn "
+        "--goal stability --team-size any` does, "
         "with its own search; it weighs the gap to expect against the certificate."
     )
 

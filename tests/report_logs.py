@@ -1,6 +1,8 @@
 """Logs whose names try to break out of tables and pages."""
 
 import csv
+import json
+from itertools import combinations
 
 import numpy as np
 
@@ -43,4 +45,27 @@ def made(folder, people=PEOPLE, teams=TEAMS, samples=60, seed=0, symmetric=True)
                         if i < j or (i != j and not symmetric):
                             utility = np.clip(worth[l, i, j] + rng.normal(0, 0.2), -1, 1)
                             rows.writerow([sample, teams[l], people[i], people[j], f"{utility:.3f}"])
+    return folder
+
+
+RATERS = ("Ana", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hal", "Ivy", "Jan")
+LEAVER = RATERS[-1]
+
+
+def few_ratings(folder):
+    """Write ratings from 1 to 5 on three days, too few to certify anything, and a table of a staff without one."""
+    rng = np.random.default_rng(3)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "pairs.csv").open("w", newline="", encoding="utf-8") as pairs:
+        rows = csv.writer(pairs)
+        rows.writerow(["sample", "coalition", "agent", "partner", "utility"])
+        for day in ("2026-01-05", "2026-01-12", "2026-01-19"):
+            order = rng.permutation(len(RATERS))
+            for room, members in zip(("Lab", "Shop"), order.reshape(2, -1), strict=True):
+                for i, j in combinations(members.tolist(), 2):
+                    rows.writerow([day, room, RATERS[i], RATERS[j], int(rng.integers(1, 6))])
+    declared = {"format": "coterie.log/1", "utility_range": [1, 5], "neutral": 3, "actions": "one"}
+    (folder / "log.json").write_text(json.dumps(declared), encoding="utf-8")
+    people = [name for name in RATERS if name != LEAVER]
+    (folder.parent / "staff.csv").write_text("\n".join(["agent", *people]) + "\n", encoding="utf-8")
     return folder

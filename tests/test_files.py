@@ -1,3 +1,4 @@
+import fcntl
 import json
 import math
 import os
@@ -20,6 +21,7 @@ import coterie
 from coterie import InputError
 from coterie.files import (
     LOCK,
+    is_free,
     is_unfinished,
     parse_csv,
     parse_json,
@@ -175,6 +177,10 @@ def test_what_a_killed_run_left_in_a_folder_is_not_taken_for_a_log(tmp_path):
         pass
     assert (tmp_path / "memberships.csv").exists()
     (tmp_path / "teams.csv").unlink()
+    assert is_free(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert not is_free(Path(__file__))
+    killed(KILLED_WHILE_MOVING, tmp_path)
     with whole_folder(tmp_path) as made:
         (made / "pairs.csv").write_text("whole")
     assert [file.name for file in tmp_path.iterdir()] == ["pairs.csv"]
@@ -219,6 +225,51 @@ def test_what_a_killed_run_left_among_temporary_files_goes_at_the_next_start(tmp
             assert ours.exists()
             assert (another / LOCK).exists()
     assert [file.name for file in tmp_path.iterdir()] == ["coterie-mine"]
+
+
+KILLED_BEFORE_IT_IS_HELD = """
+import os, signal, sys
+from pathlib import Path
+from coterie import files
+def dying(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(*{"opening": (Path, "open", dying), "renaming": (Path, "rename", dying)}[sys.argv[1]])
+with files.temporary_folder():
+    pass
+"""
+
+
+@pytest.mark.parametrize("when", ["opening", "renaming"])
+def test_what_was_killed_before_its_folder_had_a_name_goes_at_the_next_start(tmp_path, monkeypatch, when):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    killed(KILLED_BEFORE_IT_IS_HELD, when)
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(".new")
+    with temporary_folder() as ours:
+        assert list(tmp_path.iterdir()) == [ours]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_taken_for_one_that_is_left_is_made_again(tmp_path, monkeypatch):
+    """Between the making of a folder and its lock another process may clean up: it removes it, or holds it already."""
+    mkdtemp, made, cleaning = tempfile.mkdtemp, [], []
+
+    def making(**options):
+        made.append(Path(mkdtemp(**options)))
+        if len(made) == 1:
+            made[0].rmdir()
+        if len(made) == 2:
+            cleaning.append((made[1] / LOCK).open("wb"))
+            fcntl.flock(cleaning[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", making)
+    with temporary_folder(tmp_path) as ours:
+        assert len(made) == 3
+        assert made[2].name == f"{ours.name}.new"
+        assert (ours / LOCK).exists()
+    cleaning[0].close()
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path):

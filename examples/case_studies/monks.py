@@ -73,7 +73,7 @@ def third_wave(folder: Path) -> Found:
         "groups": members(result.strategy),
         "expected": result.options[0].expected_value,
         "range_gap": result.range_gap,
-        "learnt": [by_averages(result), judged(after, result.strategy)],
+        "learnt": [by_averages(result, before), judged(after, result.strategy)],
         "known": [judged(before, known), judged(after, known)],
         "everybody": [judged(before, everybody)["value"], judged(after, everybody)["value"]],
         "alike": alike(members(result.strategy), members(known)),

@@ -10,12 +10,16 @@ import importlib.util
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie import Result, Statistics, Strategy, certify
+from coterie.certificates.from_statistics import evidence_from
+from coterie.certificates.widened import widened
+from coterie.learn.explain import explanations
+from coterie.learn.wishes import wishes_about
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,28 +111,36 @@ def alike(some: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> flo
     return (both - by_chance) / ((first + second) / 2 - by_chance)
 
 
-def by_averages(result: Result) -> Found:
+def by_averages(result: Result, log: Statistics) -> Found:
     """Return what a strategy came to if the averages of a log were the truth, and what is sure.
 
+    Nothing is believed beforehand, so that a log which had no part in a strategy judges it without favour.
     `best_alternative` has for everybody what the best move by the averages changes, at least and at most; whoever has
     most to gain comes first.
     """
-    best = {agent: one.alternative for agent, one in result.explanations.items() if one.alternative is not None}
-    first = sorted(best, key=lambda agent: -best[agent].estimated_gain)
-    utilities = result.estimate.utility.values()
+    evidence, strategy = evidence_from(log.whole), result.strategy
+    _, wishes = wishes_about(
+        log, rules=replace(result.rules, max_moves=None), value=result.value, stability=result.stability
+    )
+    against = wishes.against(widened(log.setting.actions, strategy)[0])
+    explained, intervals = explanations(evidence, strategy, result.certificate, against, evidence.values)
+    gains = {agent: one.alternative.estimated_gain for agent, one in explained.items() if one.alternative is not None}
+    values = [one.value for one in explained.values()]
     return {
-        "value": sum(utilities) / len(utilities),
-        "gap": result.estimate.gap,
+        "value": sum(values) / len(values),
+        "gap": against.gap(evidence.game(against.own_spaces), strategy),
         "certificate": result.certificate.gap,
         "surely_stay": len(result.certificate.surely_stay),
         "contradicted": [check.assumption for check in result.contradicted],
-        "best_alternative": {agent: [best[agent].estimated_gain, *result.gain_intervals[agent]] for agent in first},
+        "best_alternative": {
+            agent: [gains[agent], *intervals[agent]] for agent in sorted(gains, key=lambda one: -gains[one])
+        },
     }
 
 
 def judged(later: Statistics, strategy: Strategy, **options: Any) -> Found:
     """Return what outcomes that had no part in it say of a strategy."""
-    return by_averages(certify(later, strategy, certificate="holdout", fresh=True, **options))
+    return by_averages(certify(later, strategy, certificate="holdout", fresh=True, **options), later)
 
 
 # --- Words --------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def blocs(folder: Path, earlier: tuple[int, int], later: tuple[int, int]) -> Fou
         "samples": [before.n_samples, after.n_samples],
         "agreement": [_agreement(before), _agreement(after)],
         "blocs": members(result.strategy),
-        "learnt": [by_averages(result), judged(after, result.strategy)],
+        "learnt": [by_averages(result, before), judged(after, result.strategy)],
         "known": [judged(before, known)["value"], judged(after, known)["value"]],
         "everybody": [judged(before, everybody)["value"], judged(after, everybody)["value"]],
         "against_known": {
@@ -156,7 +156,7 @@ def issues(folder: Path) -> Found:
     return {
         "samples": [before.n_samples, after.n_samples],
         "outside": {issue: [s for s in before.agents if s not in there[issue]] for issue in before.coalitions},
-        "learnt": [by_averages(result), now],
+        "learnt": [by_averages(result, before), now],
         "turned": _turned(folder, next(iter(now["best_alternative"]))),
         "everybody": [judged(before, everybody), judged(after, everybody)],
         "options": [{"label": one.label, "expected": one.expected_value, "certificate": one.gap}

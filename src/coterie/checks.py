@@ -94,6 +94,16 @@ def similar(name: str, known: Iterable[str]) -> str | None:
     return same_but_for_signs(name, bare.values()) or (bare[close[0]] if close else None)
 
 
+def slip_of(name: str, missing: Iterable[str]) -> str | None:
+    """Return which of the names that are missing was probably meant; names with numbers are told apart by these.
+
+    >>> slip_of("Dimitry", ["Dimitri", "Wim"]), slip_of("p10", ["p1"]), slip_of("Ann", ["Bob"])
+    ('Dimitri', None, None)
+    """
+    words = [one for one in missing if not any(c.isdigit() for c in one)]
+    return same_but_for_signs(name, missing) if any(c.isdigit() for c in name) else similar(name, words)
+
+
 def _bare(name: str) -> str:
     """Return the words of a name in order, without accents and signs."""
     letters = unicodedata.normalize("NFKD", name.casefold())
@@ -106,7 +116,7 @@ def rekeyed(found: Mapping[str, Any], names: Mapping[str, str], what: str) -> di
     changed: dict[str, Any] = {}
     for name, value in found.items():
         if (known := names.get(name, name)) in changed:
-            raise InputError(f"{what}: {known!r} occurs twice, in spellings that differ in case or spaces only")
+            raise InputError(f"{what}: {known!r} occurs twice, in two spellings of one name")
         changed[known] = value
     return changed
 

@@ -19,7 +19,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from coterie import checks
 from coterie.checks import shown
@@ -51,6 +51,9 @@ TEMPORARY = "coterie-"
 
 UNFINISHED = ".coterie-unfinished-"
 """The same for those in which files are made, beside where they are to be."""
+
+NEW = ".new"
+"""What their names end with until their process holds them."""
 
 LOCK, CONTENT, MOVING = ".coterie-lock", "content", "moving.json"
 """In temporary folders: what their process holds; what is made; what is being moved out of it."""
@@ -149,9 +152,7 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = checks.path(path, "folder", "the path of a folder")
     is_there = path.exists()
-    if is_there and path.is_dir():
-        _forget_unfinished(path)
-    if is_there and (not path.is_dir() or any(path.iterdir())):
+    if not is_free(path):
         raise InputError(f"{path}: already exists and is not an empty folder")
     place = path if is_there else path.parent
     with _existing(place), temporary_folder(place, UNFINISHED) as made:
@@ -169,6 +170,16 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         _on_disk(place)
 
 
+def is_free(path: Path) -> bool:
+    """Return whether `whole_folder` takes a path: nothing is there, or an empty folder once leftovers are gone."""
+    if not path.exists():
+        return True
+    if not path.is_dir():
+        return False
+    _forget_unfinished(path)
+    return not any(path.iterdir())
+
+
 @contextmanager
 def temporary_folder(place: Path | None = None, prefix: str = TEMPORARY) -> Iterator[Path]:
     """Give a folder that is gone after the block, or, if the process is killed in it, at the next start of another.
@@ -182,34 +193,67 @@ def temporary_folder(place: Path | None = None, prefix: str = TEMPORARY) -> Iter
     """
     place = Path(tempfile.gettempdir()) if place is None else place
     _forget_killed(place, prefix)
-    folder = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
+    folder, lock = _held_folder(place, prefix)
     try:
-        with _locked(folder):
+        with lock:
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock that the system takes back from a process that ends in any way."""
-    with (folder / f"{LOCK}.new").open("wb") as held:
-        if fcntl is not None:
-            with suppress(OSError):  # on file systems without locks nobody cleans up
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                Path(held.name).rename(folder / LOCK)  # only now, so that nobody finds it unlocked
-        yield
+def _held_folder(place: Path, prefix: str) -> tuple[Path, IO[bytes]]:
+    """Make a folder, and return it with a lock that the system takes back from a process that ends in any way.
+
+    It has its name only when the lock is held, so that whatever is found without one was left by somebody.
+    """
+    while True:
+        made = Path(tempfile.mkdtemp(dir=place, prefix=prefix, suffix=NEW))
+        folder = made.with_name(made.name.removesuffix(NEW))
+        try:
+            lock = (made / LOCK).open("wb")
+            try:
+                if not _is_locked(lock):
+                    (made / LOCK).unlink()  # on file systems without locks nobody cleans up
+                return made.rename(folder), lock
+            except BaseException:
+                lock.close()
+                raise
+        except (FileNotFoundError, BlockingIOError):
+            continue  # a process that began just now took it for one that was left
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+
+
+def _is_locked(lock: IO[bytes]) -> bool:
+    """Take a lock, and return whether there are locks here at all; BlockingIOError where another process has it."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def _left_in(place: Path, prefix: str) -> Iterator[Path]:
-    """Yield the temporary folders of ours in a place whose processes are gone."""
+    """Yield the temporary folders of ours in a place whose processes are gone; each is held until the next."""
     if fcntl is None:
         return
-    named = re.compile(re.escape(prefix) + r"[a-z0-9_]{8}")  # as `tempfile.mkdtemp` does
+    named = re.compile(re.escape(prefix) + r"[a-z0-9_]{8}(" + re.escape(NEW) + ")?")  # as `tempfile.mkdtemp` does
     for folder in [Path(entry.path) for entry in os.scandir(place) if named.fullmatch(entry.name)]:
         with suppress(OSError):
-            if not folder.is_symlink() and folder.stat().st_uid == os.geteuid() and not _is_in_use(folder):
-                yield folder
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            if folder.name.endswith(NEW):
+                with suppress(OSError):  # what is in it
+                    folder.rmdir()
+                    continue
+            with (folder / LOCK).open("rb") as lock:
+                if _is_locked(lock):
+                    yield folder
 
 
 def _forget_killed(place: Path, prefix: str) -> None:
@@ -218,16 +262,6 @@ def _forget_killed(place: Path, prefix: str) -> None:
         for folder in _left_in(place, prefix):
             if not (folder / MOVING).exists():
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_in_use(folder: Path) -> bool:
-    """Return whether a process holds a temporary folder; so it is said of folders that are none."""
-    try:
-        with (folder / LOCK).open("rb") as held:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    return False
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -524,6 +558,90 @@ def split_header(text: str, columns: Sequence[str] = (), *, strict: bool = False
     return best, headers[best]
 
 
+LOOKED_AT = 20
+"""Among how many rows the header of a table is looked for."""
+
+_NUMERIC = re.compile(r"[-+0-9][-+0-9.,:/ ]*|[0-9]+[eE%].*")
+"""Numbers and dates, which are no names of columns."""
+
+
+def header_among(rows: Sequence[Sequence[str | None]]) -> int | None:
+    """Return which of the first rows of a table is its header; None where no cell is filled.
+
+    It is the first row with as many cells as a header must have: half of the fullest, or two. Titles and notes above it
+    may have as many; it is the first fuller row then, unless that is data: it holds a number, or what comes back below.
+
+    >>> header_among([["Results", None, None], ["by", "HR", None], ["Week", "Who", "Points"], ["1", "Ada", "3"]])
+    2
+    >>> header_among([["Week", "Who", None], ["1", "Ada", "late"]])
+    0
+    """
+    first = [[(cell or "").strip() for cell in row] for row in rows[:LOOKED_AT]]
+    filled = [sum(map(bool, row)) for row in first]
+    most = max(filled, default=0)
+    least = max(min(2, most), most / 2)
+    header = next((place for place, count in enumerate(filled) if count and count >= least), None)
+    fuller = next((place for place, count in enumerate(filled) if header is not None and count > filled[header]), None)
+    return header if fuller is None or not _names_columns(first, fuller) else fuller
+
+
+def _names_columns(rows: Sequence[Sequence[str]], place: int) -> bool:
+    """Return whether a row may be a header: words that differ and do not come back in the rows below."""
+    cells = [(column, cell) for column, cell in enumerate(rows[place]) if cell]
+    below = {(column, cell) for row in rows[place + 1 :] for column, cell in enumerate(row)}
+    words = {cell.casefold() for _, cell in cells}
+    return (
+        len(words) == len(cells) and not below & set(cells) and not any(_NUMERIC.fullmatch(cell) for _, cell in cells)
+    )
+
+
+def csv_cells(row: str, separator: str) -> list[str]:
+    """Return the cells of one row of CSV, none where quotes make no sense."""
+    with suppress(csv.Error):
+        return next(csv.reader(io.StringIO(row, newline=""), delimiter=separator), [])
+    return []
+
+
+def csv_header(rows: Sequence[str]) -> int:
+    """Return which of the first rows of a CSV file is its header; the first that is not blank, if none looks like it.
+
+    The separator is the one with which rows below have as many cells as the header; the first row's own, if several do.
+    """
+    first = next((place for place, row in enumerate(rows) if row.strip()), 0)
+    if not rows:
+        return 0
+    own, best = split_header(rows[first])[0], (False, 0.0, False, 0, first)
+    for separator in SEPARATORS:
+        grid = [csv_cells(row, separator) for row in rows]
+        place = header_among(grid)
+        if place is None:
+            continue
+        width, below = len(grid[place]), [row for row in grid[place:] if row]
+        fitting = sum(len(row) == width for row in below) / len(below)
+        best = max(best, (width > 1, fitting, separator == own, width, place))
+    return best[-1]
+
+
+def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> list[str]:
+    """Return the names of columns, given some rows below: a header over several columns has its number in each.
+
+    Columns without a name belong to it if most of their cells are filled, and not with numbers.
+
+    >>> named_columns(["Team", "Members", "", "Score"], [["x", "Ada", "Bo", "1"], ["y", "Cy", "Dee", "2"]])
+    ['Team', 'Members', 'Members 2', 'Score']
+    """
+    names, last, number = [], "", 1
+    for place, name in enumerate(header):
+        cells = [(row[place] or "").strip() for row in rows if place < len(row)]
+        filled = [cell for cell in cells if cell]
+        last, number = (name, 1) if name else (last, number + 1)
+        goes_on = last and 2 * len(filled) > len(rows) and not any(map(_NUMERIC.fullmatch, filled))
+        if not name and not goes_on:
+            last = ""
+        names.append(name or (f"{last} {number}" if goes_on else ""))
+    return told_apart(names)
+
+
 def told_apart(header: Iterable[str]) -> list[str]:
     """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
     names: list[str] = []
@@ -538,13 +656,19 @@ def told_apart(header: Iterable[str]) -> list[str]:
 def csv_table(text: str, columns: Sequence[str] = ()) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Return the header of CSV text, and its rows with the numbers that a spreadsheet shows, the header's mostly 1.
 
-    Lines that are empty are passed over, also above the header, and so is a first line `sep=;`, which spreadsheets do
-    not show. `columns` are names that the header should have, which tell its separator.
+    Lines that are empty are passed over, also above the header, and so are titles there and a first line `sep=;`, which
+    spreadsheets do not show. `columns` are names that the header should have, which tell its separator.
     """
     start = re.match(r"(?:sep=.\r?\n)?((?:[ \t]*\r?\n)*)", text, re.IGNORECASE)
     assert start is not None  # it matches nothing, too
     above, text = start[1].count("\n"), text[start.end() :]
     separator, header = split_header(text, columns, strict=True)
+    if not columns or not {name.lower() for name in header} >= set(columns):
+        lines = text.splitlines(keepends=True)[:LOOKED_AT]
+        titles = lines[: csv_header(lines)]
+        if titles and all(title.count('"') % 2 == 0 for title in titles):
+            above, text = above + len(titles), text[len("".join(titles)) :]
+            separator, header = split_header(text, columns, strict=True)
     return header, _csv_rows(text, separator, len(header), above + 1)
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie.errors import InputError
-from coterie.files import told_apart
+from coterie.files import LOOKED_AT, header_among, named_columns
+from coterie.words import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,9 +26,6 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 LARGEST = 1e15
 """Whole numbers below it are written with all their digits."""
-
-LOOKED_AT = 20
-"""Among how many rows the header is looked for."""
 
 MOST_CELLS = 1 << 25
 """How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
@@ -46,6 +44,8 @@ class Sheet:
     rows: tuple[tuple[str | None, ...], ...]
     above: int
     """How many rows are above the first of these, the header included."""
+    titles: tuple[str, ...] = ()
+    """What is written above the header."""
 
     def table(self) -> "pa.Table":
         """Return the same as an Arrow table."""
@@ -96,21 +96,25 @@ class Workbook:
         listed = ", ".join(f"{place} {name!r}" for place, name in enumerate(self.sheets, start=1))
         raise InputError(f"{self.path}: has no sheet {sheet!r}; there are: {listed}")
 
-    def read(self, sheet: str) -> Sheet:
-        """Return the cells of a sheet below its header."""
+    def read(self, sheet: str, skip_rows: int | None = None) -> Sheet:
+        """Return the cells of a sheet below its header, which is found unless it is said how many rows are above it."""
         rows, merged = _cells(self._book, sheet, self.path)
         for (top, left), (bottom, right) in merged:
             for row in rows[top : bottom + 1] if left == right else ():  # across columns they are titles
                 row[left] = rows[top][left]
         texts = [[_text(cell) for cell in row] for row in rows]
-        first = _header(texts)
+        first = header_among(texts) if skip_rows is None else skip_rows
+        if first is not None and first >= len(texts):
+            raise InputError(
+                f"{self.path}, sheet {sheet!r}: has {counted(len(texts), 'row')} only, and no header below"
+            )
         if first is None:
             raise EmptySheetError(f"{self.path}, sheet {sheet!r}: is empty, expected a header and rows")
-        header = [(cell or "").strip() for cell in texts[first]]
-        kept = [place for place, name in enumerate(header) if name]
-        names = told_apart(header)
+        names = named_columns([(cell or "").strip() for cell in texts[first]], texts[first + 1 : first + 1 + LOOKED_AT])
+        kept = [place for place, name in enumerate(names) if name.strip()]
         below = tuple(tuple(row[place] for place in kept) for row in texts[first + 1 :])
-        return Sheet(tuple(names[place] for place in kept), below, first + 1)
+        titles = tuple(cell.strip() for row in texts[:first] for cell in row if cell is not None and cell.strip())
+        return Sheet(tuple(names[place] for place in kept), below, first + 1, titles)
 
 
 def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence[Any]]:
@@ -186,14 +190,6 @@ _TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,12})["']""")
 _NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile, zlib.error)
 """What the standard library makes of damaged archives; calamine says what is wrong with them."""
-
-
-def _header(rows: Sequence[Sequence[str | None]]) -> int | None:
-    """Return the first row with as many cells as a header must have: half of the fullest of the first rows, or two."""
-    filled = [sum(cell is not None and cell.strip() != "" for cell in row) for row in rows[:LOOKED_AT]]
-    most = max(filled, default=0)
-    least = max(min(2, most), most / 2)
-    return next((place for place, count in enumerate(filled) if count and count >= least), None)
 
 
 def _text(cell: Any) -> str | None:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from importlib import import_module
 
 import pytest
 
-from coterie.cli.app import COMMANDS
+from coterie.cli.app import COMMANDS, whole
 from coterie.cli.output import printable
 
 COMMAND = [sys.executable, "-m", "coterie"]
@@ -74,6 +75,47 @@ def test_help_and_version(call):
     code, out, err = call()
     assert (code, err) == (2, "")
     assert "Usage: coterie" in out
+
+
+def told(shown):
+    """What a help says, without the frames of its panels."""
+    return " ".join(re.sub(r"[│╭╮╰╯─]", " ", shown).split())
+
+
+def test_the_help_says_where_to_begin(call):
+    shown = told(call("--help")[1])
+    places = [shown.index(text) for text in ("coterie demo", "coterie start TABLE", "coterie learn FOLDER", "Research")]
+    assert places == sorted(places)
+    assert "<bool>" not in shown
+
+
+def test_the_help_shows_first_what_most_people_need(call):
+    """The usual options on two screens, all of them on demand, each once and in a panel."""
+    code, short, _ = call("learn", "--help")
+    assert code == 0
+    assert len(short.splitlines()) < 80
+    shown = told(short)
+    order = ["LOG", "--team-size", "--today", "--goal", "--out", "--columns", "--help-all"]
+    assert [shown.index(f"{name} ") for name in order] == sorted(shown.index(f"{name} ") for name in order)
+    assert "--certificate" not in shown
+    code, long, _ = call("learn", "--help-all")
+    assert code == 0
+    every = told(long)
+    options = [param.opts[0] for param in whole("learn").params if param.opts[0].startswith("--")]
+    assert len(options) > 40
+    for name in options:
+        assert f"{name} " in every
+    assert every.index("--seed") > every.index("--certificate") > every.index("--columns")
+    assert "<bool>" not in every
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_log_has_its_panel(name):
+    """So that a new one is not by accident among the first."""
+    params = {param.name: param.rich_help_panel for param in whole(name).params if param.opts[0].startswith("--")}
+    if "engine" in params:
+        own = {name for name, panel in params.items() if panel is None}
+        assert own == {"coverage": {"strategy", "collect"}, "report": {"log"}}.get(name, set())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -319,7 +361,7 @@ def test_no_message_is_longer_than_a_screen(call, tmp_path):
 
 SLOW = """
 import os, signal, sys, threading
-from coterie.cli.app import main
+from coterie.cli import main
 from coterie.log import log
 from coterie.log.engine import DuckDBEngine
 
@@ -355,3 +397,26 @@ def test_extreme_options_are_refused(call, tmp_path, words, message):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n2,x,a,b,0.5\n")
     code, _, err = call("learn", tmp_path, *words)
     assert (code, message in err) == (2, True), err
+
+
+LOADING = """
+import builtins, os, signal, sys
+from coterie.cli import main
+load = builtins.__import__
+
+def loading(name, *rest):
+    if name == "typer":
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+    return load(name, *rest)
+
+builtins.__import__ = loading
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_while_modules_are_loaded(sent, code, said):
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADING, sent], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")

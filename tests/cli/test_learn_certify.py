@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from coterie.cli.result_text import EFFECTS, _mixture
 from coterie.estimate.guess import LEVELS
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
+from report_logs import LEAVER, RATERS, few_ratings
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +33,7 @@ def test_learn_for_people(run, log):
     assert said(shown).startswith("Recommended: ")
     assert "With 99 % confidence, nobody can gain" in said(shown)
     assert "the tightest case is p" in said(shown)
-    for part in ("Who goes where", "best alternative", "least", "at most", "Coalitions", "500 samples"):
+    for part in ("Who goes where", "best alternative", "at least", "at most", "Teams", "500 samples"):
         assert part in shown
 
 
@@ -194,8 +197,43 @@ def test_too_few_data(run, tmp_path):
     code, shown, _ = run("learn", tmp_path)
     assert code == 0
     assert "There are too few data to certify anything: take these teams as a best guess." in said(shown)
-    assert "As far as the log tells nobody would gain by moving; all that is sure, with 99 % confidence" in said(shown)
+    assert re.search(
+        r"The most that anybody gains by moving is expected to be \d\.\d\d; all that is sure, ", said(shown)
+    )
     assert "What would help most" in shown
+
+
+def test_few_ratings_for_people(run, tmp_path):
+    """What the log was worth so far, who is a guess, no column that says nothing, nobody who left."""
+    log = few_ratings(tmp_path / "log")
+    words = ["learn", log, "--team-size", "4:5", "--staff", tmp_path / "staff.csv", "--unit", "stars"]
+    code, shown, _ = run(*words)
+    assert code == 0
+    content = json.loads(run(*words, "--json")[1])
+    with (log / "pairs.csv").open(encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
+    average = sum(float(row["utility"]) for row in rows) / len(rows)
+    assert content["data"]["average"] == pytest.approx(average)
+    assert content["data"]["period"] == ["2026-01-05", "2026-01-19"]
+    assert f"So far: {average:.2f} stars per teammate, the average of what was read." in said(shown)
+    met = {(row["coalition"], frozenset((row["agent"], row["partner"]))) for row in rows}
+    pairs = [
+        (room, frozenset(pair))
+        for room, members in content["coalition_members"].items()
+        for pair in combinations(members, 2)
+    ]
+    unseen = [one for one in pairs if one not in met]
+    assert (content["together"]["pairs"], content["together"]["unseen"]) == (len(pairs), len(unseen))
+    assert {(room, frozenset(both)) for *both, room in content["together"]["named"]} == set(unseen)
+    told = f"{len(unseen)} of the {len(pairs)} pairs in these teams were never seen together there, such as"
+    assert said(shown).index(told) < said(shown).index("Who goes where")
+    people = shown[shown.index("Who goes where") : shown.index("\nTeams")]
+    assert "at most" not in people
+    assert LEAVER not in people
+    assert "too few data to certify anything" not in shown[shown.index("Warnings") :]
+    today = tmp_path / "today.csv"
+    today.write_text("agent,coalition\n" + "".join(f"{name},Lab\n" for name in RATERS), encoding="utf-8")
+    assert "So far" not in run(*words, "--today", today)[1]
 
 
 @pytest.mark.parametrize(

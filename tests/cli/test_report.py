@@ -120,7 +120,7 @@ def test_one_persons_card(run, log, result):
     assert code == 0
     assert said(shown).startswith("Ada is expected to get")
     assert "Who goes where" not in shown
-    assert "What each coalition would be worth to them" in shown
+    assert "What each team would be worth to them" in shown
     code, again, _ = run("certify", log, result, "--explain", "Ada", "--noise", "pairs")
     assert (code, again.splitlines()[-1]) == (0, shown.splitlines()[-1])
     for words in (["report", result], ["learn", log]):

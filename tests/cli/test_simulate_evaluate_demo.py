@@ -10,6 +10,7 @@ import tempfile
 import pytest
 from rich.console import Console
 
+from coterie import InputError, StableLearner
 from coterie.game.truth import read_truth
 
 
@@ -255,6 +256,18 @@ def test_demo_learns_from_its_records(run, tmp_path, monkeypatch):
         assert command == "coterie"
         code, out, err = run(*words)
         assert code == 0, err
+
+
+def test_demo_takes_a_time_limit(run, tmp_path, monkeypatch):
+    code, _, err = run("demo", "--out", tmp_path / "firm", "--time-limit", "0")
+    assert (code, (tmp_path / "firm").exists()) == (2, False)
+    assert "--time-limit: expected a positive number of seconds" in err
+
+    def fit(learner, _log):
+        raise InputError(f"searches for {learner.time_limit} s")
+
+    monkeypatch.setattr(StableLearner, "fit", fit)
+    assert "searches for 1.5 s" in run("demo", "--out", tmp_path / "firm", "--time-limit", "1.5")[2]
 
 
 COMMAND = [sys.executable, "-c", "from coterie.cli import main; main()"]

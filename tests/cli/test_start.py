@@ -2,12 +2,14 @@
 
 import json
 import runpy
+import shutil
 from pathlib import Path
 
 import pytest
 
 import coterie
 from coterie.errors import InputError
+from coterie.files import LOCK
 from coterie.learn.learner import StableLearner
 
 MESSY = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "messy_tables.py"))["TABLES"]
@@ -31,10 +33,11 @@ def test_a_firm_that_rates_both_ways(messy, run):
     columns = {"sample": "Month", "coalition": "Area", "agent": "From", "partner": "About", "utility": "Stars"}
     assert declared == {
         "format": "coterie.log/1", "sheet": "Ratings", "columns": columns, "clean_names": True, "symmetric": False,
-        "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0,
+        "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0, "skip_rows": 2,
     }  # fmt: skip
+    assert "the header was found in row 3, and what is above it passed over: 'Peer ratings (1" in " ".join(out.split())
     assert "'Bo' and 'bo '" in out
-    assert "no utility (5 of them say" in err
+    assert "no utility (5 of them say 'n/a')" in " ".join(err.split())
     log = coterie.read_log("firm")
     assert log.agents == ("Ada", "Bo", "Cleo", "Dov", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kai", "Lea")
     assert log.samples.order == "in the order of their dates"
@@ -125,6 +128,21 @@ def test_what_start_refuses(messy, run):
         coterie.start(name, columns={"agent": "Nobody"})
 
 
+def test_what_a_killed_start_left_in_a_folder_is_no_obstacle(messy, run):
+    """A run that is killed leaves a folder without a process that holds it, perhaps with some of the log moved up."""
+    name = messy("class.csv", weeks=3)
+    for moved in ([], ["log.json"]):
+        left = Path("out", ".coterie-unfinished-abcdefgh")
+        left.mkdir(parents=True)
+        (left / LOCK).touch()
+        for one in moved:
+            Path("out", one).touch()
+            (left / "moving.json").write_text(json.dumps(moved), encoding="utf-8")
+        assert run("start", name, "--yes", "--out", "out")[0] == 0
+        assert sorted(one.name for one in Path("out").iterdir()) == ["log.json", "totals.csv"]
+        shutil.rmtree("out")
+
+
 def test_orders_of_a_pair_are_found_whatever_the_spelling(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{m},Sea,Bob,Ada,{m % 5 + 1}\n{m},Sea,Ada,bob ,{(m + 1) % 5 + 1}" for m in range(6)]
@@ -203,7 +221,7 @@ def test_how_many_rows_speak_for_scores_of_teams(tmp_path, monkeypatch, weeks, o
     monkeypatch.chdir(tmp_path)
     rows = [f"{w},{t},{p},{w % 3 + len(t)}" for w in range(weeks) for t in ("Sea", "Laws") for p in ("Ann", "Bo", "Cy")]
     guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
-    assert answer(guess, "totals").value == "team-scores"
+    assert answer(guess, "totals").value == "team-score-averages"
     assert f"the same for all members in each of {only} teams ({6 * weeks} rows), and" in answer(guess, "totals").why
 
 
@@ -228,10 +246,13 @@ def test_the_sheet_with_the_table_is_found(tmp_path, monkeypatch, run):
 
 def test_a_table_with_some_text_among_numbers_is_read_as_what_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [f"{w},Sea,{p},{'absent' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Bo")]
+    rows = [f"{w},Sea,{p},{'moved' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Bo")]
     guess = coterie.start(written("t.csv", "Week,Team,Who,Points", rows))
-    with pytest.raises(InputError, match=r"these are no numbers: 'absent' \(10 times\)"):
+    with pytest.raises(InputError, match=r"these are no numbers: 'moved' \(10 times\).*say blank_words=\"moved\""):
         guess.write("log")
+    log = coterie.start("t.csv", blank_words="moved").write("log")
+    assert log.options["blank_words"] == ("moved",)
+    assert any("10 rows of" in note and "no utility (10 of them say 'moved')" in note for note in log.notes)
 
 
 def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, run):
@@ -260,3 +281,74 @@ def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, r
     assert len(refused) == 4
     assert "expected some of newline ; | , & + / and" in refused[0]
     assert "the lower one first" in refused[3]
+
+
+def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run):
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},Sea,{p},{'moved' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Bo")]
+    written("t.csv", "Week,Team,Who,Points", rows)
+    asked = []
+
+    def prompt(text, *, default, value_proc, err):
+        asked.append((text, default, err))
+        return value_proc("moved, late" if "stand for no rating" in text else default)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, _, err = run("start", "t.csv")
+    assert code == 0, err
+    (question,) = [text for text, default, _ in asked if default == "none"]
+    assert "are refused if they stay: 'moved' (10 times)" in question
+    assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))["blank_words"] == ["moved", "late"]
+    assert "10 rows of t/totals.csv have no utility (10 of them say 'moved')" in " ".join(err.split())
+
+
+def test_start_takes_what_is_known_of_rows(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},Sea,{p},{'moved' if w % 4 == 0 else w % 3}" for w in range(20) for p in ("Ann", "Total")]
+    written("t.csv", "some,words,of,ours\nWeek,Team,Who,Points", rows)
+    code, out, err = run("start", "t.csv", "--yes")
+    assert code == 2
+    assert "nothing here looks like a log" in err  # the first row is as full as a header
+    said = ("--skip-rows", 1, "--blank-words", "moved", "--summaries", "keep")
+    code, out, err = run("start", "t.csv", "--yes", *said)
+    assert code == 0, err
+    assert "the header was found in row 2" in out
+    log = coterie.read_log("t")
+    assert (log.agents, log.rows) == (("Ann", "Total"), 15)
+    assert (log.options["skip_rows"], log.options["summaries"]) == (1, "keep")
+
+
+def test_a_wide_table_is_asked_about_and_read_again(tmp_path, monkeypatch, run):
+    import sys
+
+    import typer
+
+    monkeypatch.chdir(tmp_path)
+    teams = [("Ann", "Bo", "Cy"), ("Dee", "Eve", "Flo"), ("Ann", "Dee", "Cy"), ("Bo", "Eve", "Flo"), ("Ann", "Bo", "")]
+    rows = [f"{','.join(team)},{4 + place}" for place, team in enumerate(teams)]
+    written("t.csv", "Player 1,Player 2,Player 3,Score", rows)
+    asked = {}
+
+    def prompt(text, *, default, value_proc, err):
+        assert err
+        asked[text.strip().splitlines()[0]] = default
+        with pytest.raises(typer.BadParameter):
+            value_proc("Nobody, Player 1")
+        return value_proc("3" if "How many teams" in text else default)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    code, out, err = run("start", "t.csv")
+    assert code == 0, err
+    assert asked["Which column lists the members of a team?"] == "Player 1, Player 2, Player 3"
+    assert asked["Which column says when (one round in which teams held)?"] == "#"
+    assert asked["How many teams are there at once?"] == "2"
+    assert "no column says in which team: each row is a team" in out
+    log = coterie.read_log("t")
+    assert (len(log.coalitions), log.n_samples, log.rows) == (3, 5, 5)
+    assert log.agents == ("Ann", "Bo", "Cy", "Dee", "Eve", "Flo")

@@ -11,6 +11,7 @@ import coterie
 from coterie import ActionSpaces, Game, InputError, Strategy, UpTo
 from coterie.coverage import coverage, seen_by, seen_in
 from coterie.coverage.reach import ProfileReach
+from coterie.coverage.seen import never_together
 from coterie.game.actions import ExplicitSets, any_subset, exactly_one
 from coterie.simulate.policies import Independent, Toggles, UniformOver
 from coterie.statistics.statistics import Statistics
@@ -397,3 +398,35 @@ def test_uniform_exploration_covers_everything():
     assert found.assumption_1
     assert found.covers_pairs
     assert found.c_size == pytest.approx(2)  # alone in or out: 2^-5 against 2^-6
+
+
+@pytest.mark.parametrize("options", [{}, {"bandit": True}, {"symmetric": False}, {"pool_coalitions": True}], ids=str)
+def test_pairs_never_seen_together_are_those_of_a_slow_look(options):
+    rng = np.random.default_rng(11)
+    samples = rng.random((4, 6, 3)) < 0.35
+    samples[0, :, 0] |= ~samples.any(axis=(0, 2))  # so that the log names everybody
+    log = log_of(samples, actions="any", **options)
+    pooled = bool(options.get("pool_coalitions"))
+    profile = rng.random((6, len(log.coalitions))) < 0.5
+    strategy = Strategy.pure(profile, log.agents, log.coalitions)
+    expected, pairs = [], 0
+    for l in range(len(log.coalitions)):
+        for i in range(6):
+            for j in range(i + 1, 6):
+                if profile[i, l] and profile[j, l]:
+                    pairs += 1
+                    met = samples[:, i] & samples[:, j]
+                    if not (met.any() if pooled else met[:, l].any()):
+                        expected.append((i, j, l))
+    assert expected
+    assert len(expected) < pairs
+    assert never_together(seen_in(Statistics.of(log)), strategy) == (pairs, expected)
+
+
+def test_sizes_do_not_matter_to_whether_a_pair_was_seen():
+    samples = np.zeros((1, 3, 1), dtype=bool)
+    samples[0, :2] = True
+    log = log_of(np.concatenate([samples, np.eye(3, dtype=bool)[:, :, None]]), actions="any")
+    strategy = Strategy.pure([[1], [1], [1]], log.agents, log.coalitions)
+    found = never_together(seen_in(Statistics.of(log, sizes="aware")), strategy)
+    assert found == (3, [(0, 2, 0), (1, 2, 0)])

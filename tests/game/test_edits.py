@@ -55,6 +55,14 @@ def after(*changes):
         (["swap a: b, Bo"], {"a: b": ["Law"], "Bo": []}),
         (["Ada: Law", "swap Ada, Cy"], {"Ada": ["Finance", "Law"], "Cy": ["Law"]}),
         ([{"Ada": ["Law"], "Bo": []}], {"Ada": ["Law"], "Bo": []}),
+        (["Ada : Law"], {"Ada": ["Law"]}),
+        ([" ada :  LAW "], {"Ada": ["Law"]}),
+        (["ADA: finance + law"], {"Ada": ["Finance", "Law"]}),
+        (["ada: + big  deals"], {"Ada": ["Finance", "Big Deals"]}),
+        (["ada: north, south"], {"Ada": ["North, South"]}),
+        (["smith, jo : Law"], {"Smith, Jo": ["Law"]}),
+        (["SWAP ada, BO"], {"Ada": ["Law"], "Bo": ["Finance"]}),
+        (["swap smith, jo, ada"], {"Smith, Jo": ["Finance"], "Ada": ["R+D"]}),
     ],
 )  # fmt: skip
 def test_words_and_what_they_change(changes, expected):
@@ -108,3 +116,12 @@ def test_two_readings_are_refused():
     assert changed(strategy, ["'a': b: c"])[0] == strategy
     with pytest.raises(InputError, match="no change"):
         changed(strategy, [])
+
+
+def test_spellings_that_could_be_two_people_are_refused():
+    strategy = Strategy.pure([[True, False], [False, True], [True, False]], ("Bo", "bo", "Cy"), ("1", "2"))
+    assert changed(strategy, ["bo: 1"])[0].actions["bo"] == ["1"]
+    with pytest.raises(InputError, match=r"unknown person 'BO'; do you mean"):
+        changed(strategy, ["BO: 1"])
+    with pytest.raises(InputError, match=r"unknown coalition 'B'.* teams that are interchangeable have numbers"):
+        changed(strategy, ["Cy : B"])

@@ -88,6 +88,16 @@ def test_who_is_where_as_excel_saves_it(tmp_path):
     assert read_strategy(tmp_path / "today.csv", ["Jörg"], ["Büro"]).actions == {"Jörg": ["Büro"]}
 
 
+@pytest.mark.parametrize("title", ["Teams of May\n", "Teams of May;;\n\n", '"Teams; of\tMay"\nby;HR\n'])
+def test_titles_above_who_is_where(tmp_path, title):
+    path = tmp_path / "today.csv"
+    path.write_text(f"{title}Name;Team;Since\nAda;Sea;2020\nBo;Law;2021\n", encoding="utf-8")
+    assert read_strategy(path, ["Ada", "Bo"], ["Law", "Sea"]).actions == {"Ada": ["Sea"], "Bo": ["Law"]}
+    path.write_text(f"{title}Name;Team;Since\nAda;Sea;2020\nBo;Law\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"row {title.count(chr(10)) + 3}: expected 3 fields, got 2"):
+        read_strategy(path, ["Ada", "Bo"], ["Law", "Sea"])
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

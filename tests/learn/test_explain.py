@@ -50,6 +50,24 @@ def test_one_estimate_everywhere(tmp_path, feedback, value):
     assert again.estimate.utility == pytest.approx(values)
 
 
+def test_what_is_expected_is_within_what_is_sure():
+    """A pair unlike all others is drawn towards them, and not beyond its interval."""
+    rng, rows = np.random.default_rng(0), []
+    for sample in range(1000):
+        for t, pair in enumerate(np.sort(rng.permutation(16).reshape(8, 2), axis=1).tolist()):
+            value = 0.95 if pair == [0, 1] else 0.98 * rng.choice([-1, 1])
+            rows.append((sample, t + 1, *(f"P{i}" for i in pair), value))
+    frame = pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"])
+    log = Log.from_frames(
+        pairs=frame.astype({"sample": str, "coalition": str}), utility_range=(-1, 1), pool_coalitions=True
+    )
+    result = StableLearner(rules={"team_size": "2"}, noise="pairs", time_limit=2).fit(log).result_
+    for agent, one in result.explanations.items():
+        assert all(room.lower <= room.value <= room.upper for room in one.rooms)
+        assert one.least <= one.alternative.estimated_gain <= one.alternative.bound
+        assert result.estimate.utility[agent] == one.value
+
+
 @pytest.mark.slow
 def test_rooms_add_up_and_their_intervals_hold(learnt, tmp_path):
     game, learner = learnt

@@ -333,7 +333,7 @@ def test_newcomers_may_be_typed_otherwise_too(made):
     found = StableLearner(rules=rules, value="average", today=today | {"NINA HOLM": ["Law"]}).fit(log).result_
     assert found.strategy.actions["Nina Holm"] == ["Law"]
     assert found.to_frame().set_index("person")["value"].isna().tolist() == [False] * 12 + [True]
-    with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in spellings"):
+    with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in two spellings"):
         StableLearner(rules=Rules(staff=[*staff, "nina holm"])).fit(log)
 
 
@@ -356,6 +356,18 @@ def test_slips_in_todays_table_are_not_leavers(made):
         StableLearner(rules=staff, today=others | renamed).fit(log)
 
 
+def test_slips_are_named_also_where_the_staff_is_known():
+    """A letter that is wrong makes a stranger of a colleague; numbers are told apart."""
+    rows = [(str(t), "x", "Dimitri", "Wim", 0.5) for t in range(3)] + [("1", "x", "Wim", "Lea", 0.1)]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    staff, today = ["Dimitri", "Wim", "Lea"], {"Dimitry": ["x"], "Wim": ["x"]}
+    with pytest.raises(InputError, match=r"'Dimitry' .did you mean 'Dimitri'"):
+        StableLearner(rules=Rules(staff=staff), today=today).fit(log)
+    with pytest.raises(InputError, match="'Dimitry' is not in the log, and 'Dimitri' of the log is not on the staff"):
+        StableLearner(rules=Rules(staff=["Dimitry", "Wim", "Lea"])).fit(log)
+    assert StableLearner(rules=Rules(staff=["Dimitry (new one)", "Wim", "Lea"])).fit(log).result_.certificate.newcomers
+
+
 def test_who_is_not_in_todays_table_is_told(made):
     log, today, _ = made
     some = {name: [where[0].upper()] for name, where in today.items() if name not in {"p03", "p04"}}
@@ -376,7 +388,7 @@ def test_who_is_not_in_todays_table_is_told(made):
 def test_one_person_in_two_spellings_is_refused(made):
     log, today, _ = made
     twice = today | {"P00 ": ["Law"]}
-    with pytest.raises(InputError, match="'p00' occurs twice, in spellings that differ in case or spaces only"):
+    with pytest.raises(InputError, match="'p00' occurs twice, in two spellings of one name"):
         StableLearner(today=twice).fit(log)
     with pytest.raises(InputError, match="the assignment: 'p00' occurs twice"):
         coterie.certify(log, twice)
@@ -422,3 +434,15 @@ def test_that_staying_out_is_allowed_does_not_make_it_best(tmp_path, samples):
     assert found.options[0].expected_value > 0
     assert simulation.game.values(found.strategy).sum() > 0
     assert not found.is_vacuous
+
+
+def test_an_interruption_of_the_second_reading_is_told():
+    """What was interrupted says so, and the command line ends with 130: nobody takes it for the full answer."""
+
+    def stop(state):
+        if state.method == "second pass":
+            raise KeyboardInterrupt
+
+    log = coterie.simulate.Simulation.draw(4, 2, 0).log(60, "bandit")
+    assert coterie.StableLearner().fit(log).result_.solver.status != "interrupted"
+    assert coterie.StableLearner(progress=stop).fit(log).result_.solver.status == "interrupted"

@@ -89,7 +89,7 @@ def test_python_shows_every_option(function):
 
 @pytest.mark.parametrize("command", ["learn", "inspect", "certify", "coverage"])
 def test_commands_show_every_option(command):
-    shown = plain(CliRunner().invoke(app, [command, "--help"], env=WIDE).output)
+    shown = plain(CliRunner().invoke(app, [command, "--help-all"], env=WIDE).output)
     for name, option in options.TABLE.items():
         listed = (option.word and option.word.flag) or f"--{name.replace('_', '-')}"
         assert (re.search(rf"{listed} ", shown) is not None) == (option.word is not None), name

@@ -205,13 +205,16 @@ def test_spark_shapes_tables_alike(tmp_path, spark):
     choices = "sample,coalition,agent,choice\n1,x,a,yes\n1,x,b,yes\n1,x,C ,no\n2,x,a,no\n2,x,c,no\n2,x,c2,\n"
     scores = "sample;team;members;score\n1;x;a, b, c;2\n1;y;d|e;-0,5\n2;x;a, e;1\n2;y;b;9\n"
     joined = "sample;team;members;score\n1;x;a & b AND c;2\n1;y;d/e;-0,5\n2;x;a & e;1\n2;y;b+c;9\n2;z;d;n/a\n"
-    for name, text, signs in (
-        ("choices.csv", choices, ""),
-        ("scores.csv", scores, ""),
-        ("joined.csv", joined, "& and /"),
+    wide = "p1;p2;p3;score\na, x;b;c;2\nd;e;;gone\na, x;e;;1\nb;c;;absent\nTotal;;;9\n;;;3\n"
+    columns = {"sample": "#", "coalition": "#", "members": ["p1", "p2", "p3"]}
+    for name, text, said in (
+        ("choices.csv", choices, {}),
+        ("scores.csv", scores, {}),
+        ("joined.csv", joined, {"separators": "& and /"}),
+        ("wide.csv", wide, {"columns": columns, "blank_words": "Gone"}),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        about = {"separators": signs or None, "clean_names": True}
+        about = {"clean_names": True, **said}
         logs = [coterie.read_log(tmp_path / name, spark=one, **about) for one in (None, spark)]
         assert logs[0].notes == logs[1].notes
         assert len({Statistics.of(log, noise="pairs").sha256 for log in logs}) == 1
@@ -224,21 +227,24 @@ def test_marks_for_nothing_are_blanks(csv_log):
     log = coterie.read_log(folder)
     assert (log.rows, log.n_samples) == (1, 10)
     assert any(
-        "9 rows of" in note and "(8 of them say n/a, - or the like) and were skipped" in note for note in log.notes
+        "9 rows of" in note and "(1 of them says '#N/A', 1 '-', 1 '?'," in note and "were skipped" in note
+        for note in log.notes
     )
     with pytest.raises(InputError, match=r"row 3: utility is empty.*'-' \(1 time\).*also rows 4, 5, .* and 11\)"):
         coterie.read_log(folder, blanks="refuse")
 
 
 def test_text_among_numbers_is_counted_and_all_rows_are_named(csv_log):
-    cells = ["1", "sick", "0.5", "sick", "0", "left", "0"]
+    cells = ["1", "moved", "0.5", "moved", "0", "left", "0"]
     rows = "".join(f"{place},x,a,b,{cell}\n" for place, cell in enumerate(cells))
     with pytest.raises(InputError) as refused:
         coterie.read_log(csv_log(pairs="sample,coalition,agent,partner,utility\n" + rows))
     told = str(refused.value)
-    assert "pairs.csv, row 3: utility is 'sick', expected a finite number" in told
-    assert "of 7 rows, these are no numbers: 'sick' (2 times) and 'left' (1 time)" in told
-    assert told.endswith("leave the cell empty (also rows 5 and 7)")
+    assert "pairs.csv, row 3: utility is 'moved', expected a finite number" in told
+    assert "of 7 rows, these are no numbers: 'moved' (2 times) and 'left' (1 time)" in told
+    assert told.endswith(
+        'leave the cell empty, or if such words stand for none say blank_words="moved,left" (also rows 5 and 7)'
+    )
     with pytest.raises(InputError) as refused:
         coterie.read_log(
             csv_log(pairs="sample,coalition,agent,partner,utility\n" + "1,x,a,b,bad\n" * 30), blanks="skip"

@@ -1,11 +1,12 @@
 """What the tests of reports share: what was learnt from a log with hostile names."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 import coterie
-from report_logs import PEOPLE, TEAMS, made
+from report_logs import LEAVER, PEOPLE, RATERS, TEAMS, few_ratings, made
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +18,14 @@ def hostile(tmp_path_factory):
         noise="pairs", rules=coterie.Rules(team_size="2:5", apart=[PEOPLE[:2]]), today=today, delta=0.1
     ).fit(folder)
     return SimpleNamespace(folder=folder, result=learner.result_, statistics=learner.statistics_)
+
+
+@pytest.fixture(scope="session")
+def few(tmp_path_factory):
+    """A result of too few ratings to certify anything, in which one person has left."""
+    folder = few_ratings(tmp_path_factory.mktemp("few") / "log")
+    staff = [name for name in RATERS if name != LEAVER]
+    learner = coterie.StableLearner(rules=coterie.Rules(team_size="4:5", staff=staff)).fit(folder)
+    result = replace(learner.result_, unit="stars")
+    assert result.says_nothing
+    return SimpleNamespace(folder=folder, result=result, statistics=learner.statistics_)

@@ -1,5 +1,8 @@
 """The report in a browser: quiet, deaf to hostile names, and with the numbers of Python."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ from coterie.learn.beliefs import Beliefs
 from coterie.learn.wishes import wishes_about
 from coterie.report import report_html
 from coterie.report.knowledge import Knowledge, box_changes
-from report_logs import TEAMS, made
+from report_logs import LEAVER, RATERS, TEAMS, made
 
 pytestmark = [
     pytest.mark.slow,
@@ -134,6 +137,49 @@ def test_what_if_for_other_logs(browser, tmp_path, options):
     ask_for(browser, 1, "move", 0)
     ask_for(browser, 0, "swap", 3)
     check(browser, known, before, after)
+
+
+def test_what_if_counts_moves(browser, hostile, tmp_path):
+    """A limit on moves is one of the rules that the page checks, against today and with the words of Python."""
+    result, statistics = hostile.result, hostile.statistics
+    today, most = result.today.strategy, result.today.moves
+    limited = replace(result, rules=replace(result.rules, max_moves=most))
+    opened(browser, limited, statistics, tmp_path / "report.html")
+    assert answered(browser)["broken"] == 0
+    _, wishes = wishes_about(statistics, rules=limited.rules, today=today)
+    stays = int(np.flatnonzero((result.strategy.sets == today.sets).all(axis=1))[0])
+    other = int(np.flatnonzero(~result.strategy.sets[stays])[0])
+    agent = result.strategy.agents[stays]
+    after, _ = changed(result.strategy, [{agent: [result.strategy.coalitions[other]]}])
+    ask_for(browser, stays, "move", other)
+    said = browser.ask("document.querySelector('[data-broken]').textContent")
+    (told,) = [text for text in wishes.admissible.violations(after.sets) if "move" in text]
+    assert told in said
+    assert browser.complaints == []
+
+
+def test_a_page_of_too_few_data(browser, few, tmp_path):
+    """No column of what is sure; who left cannot be moved; names beside maps leave squares where they are."""
+    opened(browser, few.result, few.statistics, tmp_path / "report.html")
+    ask_for(browser, 0, "swap", 1)
+    assert browser.complaints == []
+    assert "surely" not in browser.ask("document.getElementById('what-if').textContent")
+    names = browser.ask("[...document.getElementById('who').options].map((one) => one.textContent)")
+    assert names == [name for name in RATERS if name != LEAVER]
+    order = browser.ask("JSON.parse(document.getElementById('data').textContent).order")
+    for row, column in ((0, 1), (3, 7)):
+        browser.ask(f"""(() => {{
+            const map = document.querySelector('[data-map=worth]');
+            const box = map.querySelector('.ground').getBoundingClientRect();
+            const [x, y] = [box.width * {column + 0.5} / 9, box.height * {row + 0.5} / 9];
+            const at = {{ clientX: box.left + x, clientY: box.top + y }};
+            map.dispatchEvent(new PointerEvent('pointermove', at));
+        }})()""")
+        said = browser.ask("document.querySelector('[data-for=worth]').textContent")
+        one, two = (few.result.strategy.agents[order[place]] for place in (row, column))
+        assert said.startswith(f"{one} and {two}: ")
+        expected = re.search(r"expected (\d\.\d\d)$", said)
+        assert expected is None or 1 <= float(expected[1]) <= 5
 
 
 def test_three_hundred_people(browser, tmp_path, monkeypatch):

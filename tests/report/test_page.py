@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.learn.summary import NOTHING_SURE, guesses, so_far
 from coterie.learn.warnings import TOO_FEW
 from coterie.report import report_html
 from coterie.report.drawing import Scale, shaded
 from coterie.report.knowledge import Knowledge, box_changes
 from coterie.report.page import label
 from coterie.words import percent, signed
+from report_logs import LEAVER, RATERS
 
 
 class Elements(HTMLParser):
@@ -91,12 +93,69 @@ def test_the_first_screen_has_what_matters(page, hostile):
         assert text in shown
 
 
+def told(result, statistics=None):
+    return re.sub(r"\s+", " ", "".join(Elements(report_html(result, statistics)).text))
+
+
 def test_with_too_few_data_it_says_what_is_sure_all_the_same(hostile):
     few = replace(hostile.result, warnings=(TOO_FEW,), unit="stars")
-    shown = re.sub(r"\s+", " ", "".join(Elements(report_html(few)).text))
+    shown = told(few)
     assert few.certificate.gap > 0
     sure, most = percent(1 - few.certificate.delta), f"{few.certificate.gap:.3g} stars"
-    assert f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving" in shown
+    assert f"all that is sure, with {sure} confidence, is that nobody gains more than {most}" in shown
+    assert TOO_FEW not in shown  # said once, above
+
+
+def test_what_says_nothing_is_not_shown(few, hostile):
+    shown = told(few.result, few.statistics)
+    assert NOTHING_SURE in shown
+    for text in ("surely between", "surely at most", "surely by", "surest", "the promise"):
+        assert text not in shown
+        assert text in told(replace(few.result, warnings=()), few.statistics) or text == "surest"
+    assert "surely between" in told(hostile.result, hostile.statistics)
+    data = json.loads(Elements(report_html(few.result, few.statistics)).content["script", "application/json"])
+    assert data["limits"] is False
+
+
+def test_the_first_screen_says_what_is_guessed_and_what_was_so_far(few):
+    first = told(few.result, few.statistics).split("Select a name")[0]
+    assert so_far(few.result) in first
+    assert f"; so far {few.result.data.average:.2f} on average" in first
+    assert guesses(few.result) in first
+    assert few.result.together.unseen > 1
+
+
+def test_who_left_is_nowhere_on_the_page(few):
+    shown = told(few.result, few.statistics).rpartition("Fine print")[0]
+    assert shown.count(LEAVER) == shown.count(f"not on the staff: {LEAVER}") == 1
+    data = json.loads(Elements(report_html(few.result, few.statistics)).content["script", "application/json"])
+    gone = few.result.strategy.agents.index(LEAVER)
+    assert gone not in data["assigned"] + data["order"]
+    assert sorted(data["order"]) == data["assigned"]
+
+
+def test_fine_print_is_on_the_scale_of_the_log(few):
+    shown = told(few.result, few.statistics)
+    assert "every pair utility lies between 1 and 5" in shown
+    assert "from 2026-01-05 to 2026-01-19" in shown
+    assert "(3 is as good as being alone)" in shown
+    legend = [
+        float(end) for ends in re.findall(r"(\d\.\d\d) to (\d\.\d\d)", shown.split("Evidence")[-1]) for end in ends
+    ]
+    assert legend
+    assert all(1 <= end <= 5 for end in legend)
+
+
+def test_maps_of_few_people_have_names_beside_them(few, monkeypatch):
+    def beside():
+        page = report_html(few.result, few.statistics)
+        return re.findall(r"<text [^>]*>([^<]*)</text>", page)
+
+    assert sorted(beside()) == sorted([name for name in RATERS if name != LEAVER] * 4)  # two maps, two sides
+    monkeypatch.setattr("coterie.report.page.ON_MAPS", 3)
+    assert "Cl…" in beside()
+    monkeypatch.setattr("coterie.report.page.NAMED_ON_MAPS", 8)
+    assert beside() == []
 
 
 def test_without_the_log_it_says_how_to_get_the_rest(hostile):

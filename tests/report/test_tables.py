@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import zipfile
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,7 +13,11 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie.files import defused, is_formula, restored
+from coterie.learn.result import Together
+from coterie.learn.summary import guesses, people_rows, so_far
 from coterie.report import teams_csv, write_teams_xlsx
+from coterie.report.tables import about_rows, option_rows
+from report_logs import LEAVER
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
@@ -73,3 +79,65 @@ def test_a_workbook_holds_names_as_text(hostile, tmp_path):
     assert marked["=HYPERLINK(1)"] == marked["-Law"] == "1"
     assert "<script>alert(1)</script>" in texts
     assert any("confidence" in text for text in texts)
+
+
+def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
+    """And no column says what the range says; who left has no row, but stays in what can be read again."""
+    about = dict(about_rows(few.result))
+    assert "promise" not in about
+    assert "proof" not in about
+    assert about["what is sure"].startswith("There are too few data to certify anything")
+    assert about["so far"].startswith("So far: ")
+    assert "never seen together" in about["guesses"]
+    assert "promise" in dict(about_rows(hostile.result))
+    head, *rows = people_rows(few.result)
+    assert head == ["person", "teams", "value", "best alternative", "change"]
+    assert {len(row) for row in rows} == {len(head)}
+    assert LEAVER not in [row[0] for row in rows]
+    assert f"{LEAVER}," in teams_csv(few.result)
+    assert people_rows(hostile.result)[0][-3:] == ["at least", "at most", "surely stays"]
+    assert "surely at most" in option_rows(hostile.result)[0]
+    first = few.result.options[0]
+    for gap, label in ((first.gap, "another"), (0.1 * first.gap, "surest")):  # one option may be certified
+        both = replace(few.result, options=(first, replace(first, label="surest", gap=gap)))
+        assert ("surely at most" in option_rows(both)[0]) == (label == "surest")
+        assert option_rows(both)[-1][0] == label
+        assert people_rows(both)[0] == head
+
+
+def test_the_file_of_a_result_keeps_what_the_log_told(few):
+    again = coterie.Result.from_json(json.loads(few.result.file_content()))
+    assert again.together == few.result.together
+    assert again.together.unseen == len(again.together.named) > 0
+    assert again.data == few.result.data
+    assert again.data.period == ("2026-01-05", "2026-01-19")
+    older = few.result.to_json()
+    del older["together"], older["data"]["average"], older["data"]["period"]
+    assert so_far(coterie.Result.from_json(older)) == ""
+    assert guesses(coterie.Result.from_json(older)) == ""
+
+
+def test_guesses_are_worded_by_how_many_they_are(few):
+    def worded(pairs, unseen, *, pooled=False):
+        data = replace(few.result.data, pool_coalitions=pooled)
+        named = (("Ana", "Ben", "Lab"),) * min(unseen, 2)
+        return guesses(replace(few.result, together=Together(pairs, unseen, named), data=data))
+
+    assert worded(9, 0) == ""
+    assert worded(9, 1).startswith(
+        "1 of the 9 pairs in these teams was never seen together there, namely Ana and Ben in"
+    )
+    assert worded(9, 3).startswith(
+        "3 of the 9 pairs in these teams were never seen together there, such as Ana and Ben"
+    )
+    assert "seen together, such as Ana and Ben: what" in worded(9, 3, pooled=True)
+    assert worded(9, 9).startswith("No two people in these teams were ever seen together there:")
+
+
+def test_a_workbook_needs_no_files_of_its_own(hostile, tmp_path, monkeypatch):
+    """Where a disk is full there is one error, as for any other file, and nothing is left among temporary files."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    write_teams_xlsx(hostile.result, tmp_path / "teams.xlsx")
+    assert (tmp_path / "teams.xlsx").stat().st_size > 1000
+    with pytest.raises(OSError, match="No space left on device"):
+        write_teams_xlsx(hostile.result, "/dev/full")

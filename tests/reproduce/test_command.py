@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from coterie.cli.app import main
+from coterie.cli import main
 from coterie.reproduce.experiments import FIGURES, Panel
 from coterie.reproduce.rows import read_rows
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from coterie import Game, InputError, Rules, TooLargeError
 from coterie.game.admissible import Admissible
+from coterie.solve import columns
 from coterie.solve.columns import largest_value
 from coterie.solve.control import Control
 from random_games import drawn_games
@@ -102,3 +103,17 @@ def test_twelve_people_in_three_teams_of_average_value():
     fair = largest_value(game, admissible, "fairness")
     assert game.values(fair.profile).min() >= game.values(best.profile).min()
     assert fair.is_optimal
+
+
+def test_an_interruption_of_the_rough_search_ends_the_other(monkeypatch):
+    runs = []
+
+    def run(self, control):
+        runs.append(control)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(columns._Search, "run", run)
+    game = Game(np.ones((2, 4, 4)) - np.eye(4), "up-to:2")
+    admissible = Admissible.of(Rules(), game.agents, game.coalitions)
+    assert columns.largest_value(game, admissible, "fairness").status == "interrupted"
+    assert len(runs) == 1

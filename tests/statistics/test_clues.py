@@ -183,6 +183,25 @@ def test_notes_that_differ_in_numbers_are_told_once(tables):
     assert (pieces[0] + (pieces[1] + pieces[2])).clues.notes == notes
 
 
+def dated(samples):
+    """A log with samples of such names."""
+    columns = {"coalition": "x", "agent": "a", "partner": "b", "utility": 0.5}
+    return coterie.Log.from_frames(
+        pairs={"sample": samples, **{name: [value] * len(samples) for name, value in columns.items()}}, threads=1
+    )
+
+
+def test_the_period_is_told_where_samples_are_dates(tmp_path):
+    one, two = (Statistics.of(dated(names)) for names in (["2026-03-01", "2026-01-31"], ["2026-02-11", "2025-12-30"]))
+    assert one.clues.period == ("2026-01-31", "2026-03-01")
+    assert (one + two).clues.period == (two + one).clues.period == ("2025-12-30", "2026-03-01")
+    assert Statistics.of(dated(["3", "12"])).clues.period is None
+    assert (one + Statistics.of(dated(["3", "12"]))).clues.period is None
+    assert (one + Statistics.of(dated(["3.4.2026"]))).clues.period is None
+    one.save(tmp_path / "s.npz")
+    assert Statistics.load(tmp_path / "s.npz").clues.period == one.clues.period
+
+
 @pytest.mark.parametrize("names", [("memberships", "pairs"), ("pairs",), ("memberships", "totals")])
 def test_clues_are_saved(tables, tmp_path, names):
     original = Statistics.of(log_of(tables(64), names), noise="auto")

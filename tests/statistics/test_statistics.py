@@ -274,3 +274,41 @@ def test_sums_beyond_64_bits_are_refused(tables, names):
     assert held[-1].rows > 10**9
     if isinstance(found, PairStatistics):
         np.testing.assert_allclose(held[-1].mean, found.mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", ["ignore", "aware"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_average_is_that_of_all_rows(tables, symmetric, sizes):
+    log_tables = tables(7, symmetric=symmetric, low=1.0, high=5.0)
+    options = {"utility_range": (1, 5), "neutral": 3, "symmetric": symmetric, "threads": 1}
+    made = Statistics.of(coterie.Log.from_frames(**log_tables.frames(), **options), sizes=sizes)
+    assert made.whole.average == pytest.approx(np.mean([row[-1] for row in log_tables.pairs]))
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+def test_the_average_of_totals_is_by_pair(tables, noise):
+    """Everything over all pairs that got it, or the mean over totals of their averages, as totals are weighted."""
+    log_tables = tables(8, low=1.0, high=5.0)
+    options = {"utility_range": (1, 5), "neutral": 3, "threads": 1}
+    made = Statistics.of(coterie.Log.from_frames(**log_tables.frames("memberships", "totals"), **options), noise=noise)
+    joined = {(sample, agent): [] for sample, agent, _ in log_tables.memberships}
+    teams = {}
+    for sample, agent, coalition in log_tables.memberships:
+        joined[sample, agent].append(coalition)
+        teams[sample, coalition] = teams.get((sample, coalition), 0) + 1
+    terms = [
+        (total, sum(teams[sample, one] - 1 for one in joined[sample, agent]))
+        for sample, agent, total in log_tables.totals
+    ]
+    terms = [(total, pairs) for total, pairs in terms if pairs]
+    sums = np.sum(terms, axis=0)
+    expected = sums[0] / sums[1] if noise == "pairs" else np.mean([total / pairs for total, pairs in terms])
+    assert made.whole.average == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_average_of_nothing_is_not_known(tables):
+    frames = tables(9).frames("memberships", "pairs")
+    made = Statistics.of(coterie.Log.from_frames(**frames, threads=1))
+    nothing = made.whole.entries
+    empty = replace(made.whole, entries=type(nothing)(nothing.keys[:0], nothing.values[:0]))
+    assert empty.average is None

@@ -90,6 +90,17 @@ def test_sums_are_those_of_dense_rows(noise, pooled):
     assert joint.scores[0] == pytest.approx(squares)
 
 
+def test_the_average_of_scores_is_by_pair():
+    rng = np.random.default_rng(4)
+    rows = drawn(rng, random_means(rng), 30, shared=False)
+    sample, agent, coalition, utility = rows
+    pairs = [
+        (size := int(((sample == m) & (coalition == l) & (agent >= 0)).sum())) * (size - 1) // 2
+        for m, l in zip(sample[agent < 0], coalition[agent < 0], strict=True)
+    ]
+    assert statistics_of(setting_of("pairs"), rows).average == pytest.approx(utility[agent < 0].sum() / sum(pairs))
+
+
 @pytest.mark.parametrize(("noise", "shared"), [("pairs", False), ("samples", False), ("samples", True)])
 def test_certificates_hold(noise, shared):
     """With delta = 0.2, 5 of 25 logs may fail; chance adds at most 7 in 999 of 1,000 runs."""

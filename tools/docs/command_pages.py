@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from coterie.cli.app import COMMANDS, whole
-from coterie.cli.log_options import PANEL as LOG
-from coterie.cli.team_options import PANEL as TEAMS
+from coterie.cli.panels import PANELS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
 
@@ -58,10 +57,6 @@ MORE: dict[str, tuple[tuple[str, str], ...]] = {
 """Pages that tell more, by command."""
 
 
-PANELS: dict[str | None, str] = {None: "", TEAMS: "About teams", LOG: "About the log"}
-"""How options are grouped in the help, and how the groups are called here."""
-
-
 def pages() -> dict[str, str]:
     """Return file name -> content of every page: one for each command, and the list of them."""
     return {f"{name}.md": _page(name, whole(name)) for name in COMMANDS} | {"index.md": _index()}
@@ -72,7 +67,8 @@ def _index() -> str:
     return "\n".join([
         "# Commands",
         "",
-        "Each does one thing and says what it wrote. `coterie COMMAND --help` shows what is on these pages.",
+        "Each does one thing and says what it wrote. `coterie COMMAND --help` shows the usual options, and",
+        "`coterie COMMAND --help-all` all that are on these pages.",
         "",
         "| command | what it does |",
         "| --- | --- |",
@@ -98,11 +94,11 @@ def _page(name: str, command: Any) -> str:
         lines += ["| argument | meaning |", "| --- | --- |"]
         lines += [f"| `{_word(param)}` | {_cell(param.help)} |" for param in arguments]
         lines.append("")
-    for panel, title in PANELS.items():
+    for panel in (None, *PANELS):
         rows = [(param, kinds[param.name]) for param in options if param.rich_help_panel == panel]
         if rows:
             lines += [
-                *([f"## {title}", ""] if panel else []),
+                *([f"## {panel}", ""] if panel else []),
                 "| option | meaning | unless said |",
                 "| --- | --- | --- |",
             ]

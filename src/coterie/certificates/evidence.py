@@ -182,11 +182,12 @@ class Evidence(ABC):
         if self.allows_dependence:
             independent = f"{given}, samples are independent; pairs of one sample need not be"
         bounds = self.bounds
-        limits = f"every pair utility lies between {bounds.low:g} and {bounds.high:g}"
+        between = f"between {bounds.neutral + bounds.low:g} and {bounds.neutral + bounds.high:g}"
+        limits = f"every pair utility lies {between}"
         if bounds.sigma is not None:
             limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
-                limits += f", and these lie between {bounds.low:g} and {bounds.high:g}"
+                limits += f", and these lie {between}"
         missing = "outcomes that were not recorded would have been like those that were"
         if self.covers_missing:
             missing = "outcomes that were not recorded are anything within the range"

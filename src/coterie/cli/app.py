@@ -6,10 +6,8 @@ Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was no
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from types import FrameType
 from typing import Any
 
 import typer
@@ -18,48 +16,81 @@ from typer.core import TyperCommand, TyperGroup
 from coterie import __version__
 from coterie.cli.enums import with_choices
 from coterie.cli.output import complain, messages, print_anything, stop_printing
+from coterie.cli.panels import Grouped, without_types
+from coterie.cli.signals import WORDS, Terminated
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
 
-COMMANDS: dict[str, str] = {
-    "demo": "Learn stable teams from the records of a simulated consulting firm, and write a report.",
-    "start": "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.",
-    "simulate": "Write a simulated log and the truth behind it.",
-    "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
-    "learn": "Recommend who joins which coalitions, and certify how far anybody could gain by moving.",
-    "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
-    "compare": (
-        "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
-    ),
-    "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
-    "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
-    "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
-    "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
-    "bounds": (
-        "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data reach."
-    ),
-    "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
+PANELS: dict[str, dict[str, str]] = {
+    "Begin here": {
+        "demo": "Learn stable teams from the records of a simulated consulting firm, and write a report.",
+        "start": (
+            "Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes."
+        ),
+    },
+    "Teams": {
+        "learn": "Recommend who joins which teams, and prove how much anybody could gain by moving at most.",
+        "report": "Turn a result into a page that explains itself, into tables of teams, or print one person's card.",
+        "what-if": "Tell what changes on top of an assignment would do: who gains, who loses, what is sure.",
+        "compare": (
+            "Compare two assignments, such as today's teams (A) and a proposal (B): who gains, who loses, what is sure."
+        ),
+        "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
+    },
+    "The log": {
+        "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
+        "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
+    },
+    "Research": {
+        "simulate": "Write a simulated log and the truth behind it.",
+        "evaluate": "Print the true gap of a strategy, and whether its certificate held.",
+        "bounds": (
+            "Show what is known about the gap before any data: the paper's bounds, those that hold, and what data "
+            "reach."
+        ),
+        "reproduce": "Make the paper's figures again, with the paper's certificate and ours, and a table beside each.",
+    },
 }
-"""One module of this package per command, `what_if` for `what-if`; each has a function `command`, which begins so."""
+"""Group -> command -> its first line. A command is a module here, `what_if` for `what-if`, with a function `command`
+whose documentation begins so."""
+
+COMMANDS: dict[str, str] = {name: line for commands in PANELS.values() for name, line in commands.items()}
+
+BEGIN = """Teams that nobody wants to leave, learnt from the past.
+
+\b
+Where to begin:
+  coterie demo           an example, from records to a report, in seconds
+  coterie start TABLE    your own table (.xlsx, .csv), made into a folder
+  coterie learn FOLDER   teams from that folder; --report report.html to mail
+"""
 
 
 class _Commands(TyperGroup):
     """Commands whose modules are imported when they are called: a list of them needs no more than their first lines."""
 
     def __init__(self, **given: Any) -> None:
-        outlines = {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
+        outlines = {
+            name: TyperCommand(name, help=line, rich_help_panel=panel)
+            for panel, commands in PANELS.items()
+            for name, line in commands.items()
+        }
         super().__init__(**{**given, "commands": outlines})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
         return name, None if found is None else whole(str(name)), rest
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        without_types(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
 
 def whole(name: str) -> Any:
     """Return a command with all its options."""
     command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
     alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
-    alone.command(name)(with_choices(command))
+    alone.command(name, cls=Grouped)(with_choices(command))
     return typer.main.get_command(alone)
 
 
@@ -68,7 +99,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="coterie",
     cls=_Commands,
-    help="Teams that nobody wants to leave, learnt from the past.",
+    help=BEGIN,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,
@@ -94,11 +125,11 @@ _UsageError: Any = typer.BadParameter.__base__
 """Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
 
 
-def main() -> None:
-    """Run the command line and exit with its code."""
+def run(caught: Sequence[int]) -> int:
+    """Run the command line, and return its exit code; signals that come are in `caught`."""
     print_anything()
-    with _signals() as caught, spelled(_command_line):
-        sys.exit(_run(caught))
+    with spelled(_command_line):
+        return _run(caught)
 
 
 def _command_line(said: Mapping[str, Any]) -> str:
@@ -123,7 +154,7 @@ def _run(caught: Sequence[int]) -> int:
     except MemoryError as problem:
         complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
         return 1
-    except (KeyboardInterrupt, _Terminated, typer.Abort):
+    except (KeyboardInterrupt, Terminated, typer.Abort):
         code = 128 + signal.SIGINT
     except BrokenPipeError:
         stop_printing()
@@ -142,8 +173,8 @@ def _run(caught: Sequence[int]) -> int:
         return 1
     if code == 128 + signal.SIGINT and caught:  # typer and DuckDB make an interrupt of any signal
         code = 128 + caught[-1]
-    if code in {128 + signal.SIGINT, 128 + signal.SIGTERM}:
-        complain("interrupted" if code == 128 + signal.SIGINT else "terminated")
+    if code in WORDS:
+        complain(WORDS[code])
     return code if isinstance(code, int) else 0
 
 
@@ -155,25 +186,3 @@ def _bad_usage(problem: Any) -> int:
     path = problem.ctx.command_path if problem.ctx else app.info.name
     messages.print(f"Try {path} --help")
     return 2
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM unwind the stack, so that half-written output is removed; give those that came."""
-    caught: list[int] = []
-
-    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
-        caught.append(signum)
-        raise KeyboardInterrupt if signum == signal.SIGINT else _Terminated
-
-    both = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
-    before = {signum: signal.signal(signum, stop) for signum in both}
-    try:
-        yield caught
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
-
-
-class _Terminated(BaseException):
-    """SIGTERM: unlike an interrupt, it does not leave time to write the best so far."""

@@ -12,7 +12,7 @@ from coterie.cli.collecting import collecting
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
-from coterie.cli.team_options import JUDGED, PANEL, RULES, STAYING, about_teams
+from coterie.cli.team_options import JUDGED, RULES, STAYING, about_teams
 from coterie.errors import InputError
 from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.log import Log
@@ -44,7 +44,6 @@ def command(
         typer.Option(
             metavar="N",
             help="In each planned sample at most so many people are elsewhere than today; needs --today.",
-            rich_help_panel=PANEL,
         ),
     ] = None,
     strategy: Annotated[

@@ -24,6 +24,7 @@ def command(
             help="Write records, result and report here, a new folder; by default a folder for temporary files."
         ),
     ] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
 ) -> int:
     """Learn stable teams from the records of a simulated consulting firm, and write a report."""
     from coterie.cli.result_text import brief
@@ -31,7 +32,9 @@ def command(
     from coterie.game.rules import Rules
     from coterie.learn.learner import StableLearner
     from coterie.simulate import demo
+    from coterie.solve.control import Control
 
+    Control(time_limit=time_limit)  # refuses what is no limit before anything is written
     _say(
         f"A consulting firm, made up: {len(demo.CONSULTANTS)} consultants, {len(demo.DOMAINS)} areas, up to "
         f"{demo.MOST_TEAMS} of them a day each. For {demo.DAYS:,} days any two who shared an area rated the day there "
@@ -46,7 +49,7 @@ def command(
     with search_progress(quiet=False) as told:
         learner = StableLearner(
             rules=Rules(team_size=f"{demo.SMALLEST}:{demo.LARGEST}", staff=records.staff), today=records.today,
-            progress=told,
+            time_limit=time_limit, progress=told,
         ).fit(folder)  # fmt: skip
     result = replace(learner.result_, unit="stars")
     with at_work("Writing the report"):

@@ -9,6 +9,7 @@ import typer
 
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages
+from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
 from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
@@ -27,7 +28,9 @@ def command(
     log: Log,
     *,
     wishes: dict[str, Any],
-    strategy: Annotated[Kind, typer.Option(help="Fixed coalitions for everybody, or chances of several.")] = "pure",
+    strategy: Annotated[
+        Kind, typer.Option(help="Fixed teams for everybody, or chances of several.", rich_help_panel=PROOF)
+    ] = "pure",
     certificate: Annotated[
         Method, typer.Option(help="auto: holdout or paired, whichever serves better; paper: as published.")
     ] = "auto",
@@ -47,7 +50,7 @@ def command(
     target_gap: Annotated[
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="For the search.")] = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     unit: Unit = "",
     explain: Explain = None,
@@ -56,7 +59,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
-    """Recommend who joins which coalitions, and certify how far anybody could gain by moving.
+    """Recommend who joins which teams, and prove how much anybody could gain by moving at most.
 
     The certificate's confidence is that of one run: trying seeds or options and keeping the smallest is not covered.
     """

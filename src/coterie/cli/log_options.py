@@ -10,6 +10,7 @@ import typer
 
 from coterie.cli.enums import with_parameters
 from coterie.cli.output import at_work
+from coterie.cli.panels import HELP_ALL
 from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
@@ -22,8 +23,6 @@ OTHER_NAMES = {
     "n_samples": "--samples",
 }
 """Options of Python that have another name here."""
-
-PANEL = "The log"
 
 LOG = Annotated[str, typer.Argument(metavar="LOG", help="A folder with tables, or one file of pairs.")]
 
@@ -53,7 +52,8 @@ def _name(name: str) -> str:
 
 def _written(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={item}" for key, item in value.items())
+        several = {key: item if isinstance(item, (tuple, list)) else (item,) for key, item in value.items()}
+        return ",".join(f"{key}={one}" for key, items in several.items() for one in items)
     if isinstance(value, (tuple, list)):
         return " ".join(map(_written, value))
     if isinstance(value, (int, float)):
@@ -64,7 +64,7 @@ def _written(value: Any) -> str:
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
     kind: Any = word.type
-    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help, rich_help_panel=PANEL)
+    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help)
     default = None if option.in_file else option.default
     if word.flag:
         kind, default = bool, False
@@ -112,9 +112,10 @@ def _words() -> dict[str, Word]:
 
 
 def _parameters() -> list[inspect.Parameter]:
-    return [_parameter(name, options.TABLE[name], word) for name, word in _words().items()]
+    return [*(_parameter(name, options.TABLE[name], word) for name, word in _words().items()), HELP_ALL]
 
 
 def _said(given: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of a log out of what typer read."""
+    """Take the options of a log out of what typer read, and the one that shows all of them."""
+    given.pop(HELP_ALL.name, None)
     return {name: _declared(word, given.pop(name)) for name, word in _words().items()}

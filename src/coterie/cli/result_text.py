@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any
 from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
 from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
-    NOTHING_SURE,
     against_today,
-    as_far_as_known,
+    assigned_people,
     glossary,
+    guesses,
     kind_of_proof,
     likely,
+    nothing_sure,
     recommendation,
     shown_value,
+    so_far,
+    told_warnings,
     vacuous,
+    what_is_sure,
+    what_values_are,
     what_would_help,
     who_stays,
 )
@@ -25,9 +30,6 @@ if TYPE_CHECKING:
     from coterie.certificates.certificate import Witness
     from coterie.learn.result import Result
     from coterie.statistics.statistics import Statistics
-
-NAMED = 12
-"""How many members of a coalition are listed."""
 
 
 def deliver(
@@ -69,23 +71,25 @@ def card(result: "Result", agent: str) -> Iterator[str]:
     """Yield one person's card: where they are, what it is worth with whom, and what would be best instead."""
     from coterie.learn.explain import explain
 
-    found = explain(result, agent)
-    verdict, *rooms = str(found).splitlines()
+    limits = not result.says_nothing
+    verdict, *rooms = explain(result, agent).told(limits=limits)
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
         yield "What they could gain is not counted in the certificate."
     elif agent in result.certificate.surely_stay:
         yield f"With {percent(1 - result.certificate.delta)} confidence they have nothing to gain."
-    elif agent in result.certificate.per_agent:
+    elif agent in result.certificate.per_agent and limits:
         most = result.certificate.per_agent[agent]
         yield from wrapped(
             f"With {percent(1 - result.certificate.delta)} confidence nothing they could do gains them more than "
             f"{most:.3g}.", "", "",
         )  # fmt: skip
+    elif not limits:
+        yield from wrapped(nothing_sure(result), "", "")
     if result.today is not None and result.today.strategy.is_pure:
         yield f"Today: {_shown(result.today.strategy.actions[agent])}."
     yield ""
-    yield "What each coalition would be worth to them, and who makes it so"
+    yield "What each team would be worth to them, and who makes it so"
     for room in rooms:
         yield from wrapped(room.strip(), "  ", "    ")
 
@@ -117,9 +121,10 @@ def _told(result: "Result", target_gap: float | None, *, timed: bool) -> Iterato
     if result.strategy.is_pure:
         yield ""
         yield from _teams(result)
-    if result.warnings:
+    warnings = told_warnings(result)
+    if warnings:
         yield from ("", "Warnings")
-        for warning in result.warnings:
+        for warning in warnings:
             yield from wrapped(warning, "  - ", "    ")
     yield from _untested(result)
     yield from _help_wanted(result)
@@ -137,13 +142,10 @@ def _untested(result: "Result") -> Iterator[str]:
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _broken(result)
-    for text in (recommendation(result), result.caveat(), against_today(result)):
+    for text in (recommendation(result), so_far(result), result.caveat(), against_today(result), guesses(result)):
         yield from wrapped(text, "", "")
     yield from wrapped(vacuous(result), "", "")
-    if result.says_nothing:
-        yield from wrapped(f"{NOTHING_SURE} {as_far_as_known(result)}", "", "")
-    else:
-        yield from wrapped(result.sentence(), "", "")
+    yield from wrapped(what_is_sure(result), "", "")
     if known := result.among_known():
         yield from wrapped(printable(known), "", "")
     yield from wrapped(likely(result), "", "")
@@ -189,7 +191,7 @@ def _changes(result: "Result") -> Iterator[str]:
         [short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()]
         for one in result.today.changes
     ]
-    yield from aligned([["agent", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
+    yield from aligned([["person", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
 
 
 def _seconds(seconds: float) -> str:
@@ -217,17 +219,18 @@ def _believed(guess: str) -> str:
 
 def _people(result: "Result") -> Iterator[str]:
     strategy, intervals, left_out = result.strategy, result.gain_intervals, set(result.left_out)
-    rows = [["agent", "goes to", "value", "best alternative", "change", "least", "at most"]]
-    for agent in strategy.agents:
+    ends = not result.says_nothing
+    rows = [["person", "goes to", "value", "best alternative", "change", *(["at least", "at most"] if ends else [])]]
+    for agent in assigned_people(result):
         goes = _shown(strategy.actions[agent]) if strategy.is_pure else _mixture(strategy.actions[agent])
         other = _best(result, agent)
-        last = ["-", "", "", ""]
+        last = ["-", "", *(["", ""] if ends else [])]
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
-            last = [_step(other), signed(other.estimated_gain), least, signed(other.bound)]
+            last = [_step(other), signed(other.estimated_gain), *([least, signed(other.bound)] if ends else [])]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
         rows.append([name, goes, shown_value(result, agent), *last])
-    yield "Who goes where"
+    yield from wrapped(f"Who goes where ({what_values_are(result)})", "", "  ")
     yield from aligned(rows, left=(0, 1, 3))
 
 
@@ -241,7 +244,10 @@ def _best(result: "Result", agent: str) -> "Witness | None":
 def _step(witness: "Witness") -> str:
     """Return where a step leads, or with whom it is taken: places are changed with them, or they move together."""
     others = [short(agent) for agent in witness.movers if agent != witness.agent]
-    return f"with {', '.join(others)}" if others else _shown(witness.deviation)
+    if not others:
+        return _shown(witness.deviation)
+    as_one = len(set(map(tuple, witness.movers.values()))) == 1
+    return f"{'together' if as_one else 'swap'} with {', '.join(others)}"
 
 
 def _shown(coalitions: Sequence[str]) -> str:
@@ -257,11 +263,10 @@ def _mixture(options: Sequence[dict[str, Any]]) -> str:
 
 
 def _teams(result: "Result") -> Iterator[str]:
-    yield "Coalitions"
+    yield "Teams"
     for name, members in result.strategy.members().items():
-        listed = ", ".join(short(member) for member in members[:NAMED])
-        more = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
-        yield from wrapped(f"{short(name)} ({len(members)}): {listed}{more}" if members else f"{short(name)}: nobody")
+        listed = ", ".join(map(short, members))
+        yield from wrapped(f"{short(name)} ({len(members)}): {listed}" if members else f"{short(name)}: nobody")
 
 
 def _help_wanted(result: "Result") -> Iterator[str]:

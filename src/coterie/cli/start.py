@@ -9,9 +9,14 @@ import typer
 
 from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
-from coterie.log.options import Totals, call_options
+from coterie.files import is_free
+from coterie.log.options import TABLE, Summaries, Totals, call_options
+from coterie.log.schema import ROW, Named
 from coterie.log.start import SHAPES, Answer, Guess, start
 from coterie.words import counted, number
+
+NONE = "none"
+"""What is shown, and may be answered, where there is nothing in a list."""
 
 LISTED = 40
 """How many columns of a table are shown."""
@@ -26,14 +31,19 @@ def command(
     ] = None,
     sheet: Annotated[str | None, typer.Option(help="Which sheet of a spreadsheet, by name or number.")] = None,
     columns: Annotated[str | None, typer.Option(help="What is known: sample=Project,utility=Score.")] = None,
+    skip_rows: Annotated[int | None, typer.Option(metavar="N", help=TABLE["skip_rows"].help)] = None,
+    blank_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["blank_words"].help)] = None,
+    summaries: Annotated[Summaries | None, typer.Option(help=TABLE["summaries"].help)] = None,
 ) -> None:
     """Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes."""
     if not yes and not sys.stdin.isatty():
         raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
     folder = Path(table.stem) if out is None else out
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not is_free(folder):
         raise InputError(_taken(folder, table))
-    guess = start(table, sheet=sheet, columns=columns)
+    guess = start(
+        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words, summaries=summaries
+    )
     for line in _columns(guess):
         results.print(line)
     if not yes:
@@ -67,6 +77,8 @@ def _taken(folder: Path, table: Path) -> str:
 def _columns(guess: Guess) -> Iterator[str]:
     place = f"{guess.path}, sheet {guess.sheet!r}" if guess.sheet else str(guess.path)
     yield f"{place}: {counted(guess.rows, 'row')}, {counted(len(guess.columns), 'column')}"
+    if guess.titles:
+        yield from wrapped(guess.titles, "  ", "  ")
     rows = [("column", "filled", "different", "such as")]
     for column in guess.columns[:LISTED]:
         examples = ", ".join(short(value, 16) for value in column.examples)
@@ -85,21 +97,24 @@ def _worded(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        return " to ".join(number(end) for end in value)
+        ends = [number(end) for end in value if isinstance(end, (int, float))]
+        return " to ".join(ends) if ends else ", ".join(value) or NONE
     return number(value) if isinstance(value, (int, float)) else short(str(value))
 
 
 def _asked(guess: Guess) -> Guess:
     """Return the guess with the answers of whoever sits at the terminal; the rest is guessed anew from each."""
     names = {column.name.casefold(): column.name for column in guess.columns}
-    chosen: dict[str, str] = {}
+    names |= {ROW: ROW} if any(one.value == ROW for one in guess.parts) else {}
+    chosen: dict[str, Named] = {}
     for one in guess.parts:
-        given = _prompt(one, _one_of(names))
-        chosen[one.name] = given
-    known: dict[str, Any] = {"sheet": guess.sheet, "columns": chosen}
+        chosen[one.name] = _prompt(one, _columns_of(names) if one.name == "members" else _one_of(names))
+    known: dict[str, Any] = {**guess.known, "sheet": guess.sheet, "columns": chosen}
     guess = start(guess.path, **known)
-    for place in range(len(guess.answers)):
+    place = 0
+    while place < len(guess.answers):
         one = guess.answers[place]
+        place += 1
         known[one.name] = _prompt(one, _reader(one))
         guess = start(guess.path, **known)  # what is the middle of a scale depends on the scale
     return guess
@@ -120,6 +135,18 @@ def _one_of(names: dict[str, str]) -> Any:
     return read
 
 
+def _columns_of(names: dict[str, str]) -> Any:
+    """Return what reads one column, or several with commas between them."""
+
+    def read(given: str) -> Named:
+        if given.strip().casefold() in names:
+            return names[given.strip().casefold()]
+        several = tuple(_one_of(names)(one) for one in given.split(","))
+        return several if len(several) > 1 else several[0]
+
+    return read
+
+
 def _reader(one: Answer) -> Any:
     """Return what reads the answer to a question."""
     if isinstance(one.value, bool):
@@ -128,6 +155,8 @@ def _reader(one: Answer) -> Any:
         return _totals
     if one.name == "separators":
         return _separators
+    if one.name in {"coalitions", "blank_words"}:
+        return _whole if one.name == "coalitions" else _words
     return _range if one.name == "utility_range" else _number
 
 
@@ -157,6 +186,16 @@ def _range(given: str) -> list[float]:
     if len(ends) != 2 or not _number(ends[0]) < _number(ends[1]):
         raise typer.BadParameter("say two numbers, the lower one first, such as 1 to 5")
     return [_number(end) for end in ends]
+
+
+def _words(given: str) -> tuple[str, ...]:
+    return () if given.strip() == NONE else tuple(call_options({"blank_words": given}).get("blank_words", ()))
+
+
+def _whole(given: str) -> int:
+    if not given.strip().isdecimal() or int(given) < 1:
+        raise typer.BadParameter(f"{given!r} is no whole number from 1 on")
+    return int(given)
 
 
 def _number(given: str) -> float:

@@ -32,7 +32,7 @@ Out = Annotated[
 ]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report page, as --out FILE.html does.")]
 Unit = Annotated[
-    str, typer.Option(metavar="WORD", help="What utilities are counted in, such as stars; for sentences only.")
+    str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars; for sentences only.")
 ]
 Explain = Annotated[
     str | None, typer.Option(metavar="NAME", help="Print everything about one person instead of the tables.")
@@ -107,7 +107,7 @@ def _elsewhere(path: Path, write: Callable[[Path], None], why: str) -> None:
     """Write what cannot be written where it should be to a new folder, so that no work is lost, and say where."""
     for place in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
         try:
-            kept = Path(tempfile.mkdtemp(prefix="coterie-", dir=place)) / path.name
+            kept = Path(tempfile.mkdtemp(prefix="result-of-coterie-", dir=place)) / path.name
             write(kept)
         except OSError:
             continue

@@ -18,13 +18,11 @@ from coterie.learn.wishes import Goal
 ANY = "any"
 """The team size that allows sizes never seen."""
 
-PANEL = "Teams"
-
 Several = list[str] | None
 
 
 def _option(kind: Any, *names: str, metavar: str | None = None, help: str) -> Any:  # noqa: A002  (typer's word)
-    return Annotated[kind, typer.Option(*names, metavar=metavar, help=help, rich_help_panel=PANEL)]
+    return Annotated[kind, typer.Option(*names, metavar=metavar, help=help)]
 
 
 RULES: dict[str, Any] = {

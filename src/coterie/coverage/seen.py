@@ -11,6 +11,7 @@ from coterie import checks
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
 from coterie.game.actions import ActionSpaces
+from coterie.game.strategy import Strategy
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
@@ -125,6 +126,26 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
         moments=shows if unweighted else None,
         shows=shows,
     )
+
+
+def never_together(seen: Seen, strategy: Strategy) -> tuple[int, list[tuple[int, int, int]]]:
+    """Return how many pairs a pure strategy's coalitions bring together, and those never seen together there.
+
+    These are (agent, partner, coalition) with agent < partner; that one of the two rated the other is enough.
+    """
+    pairs = 0
+    unseen: list[tuple[int, int, int]] = []
+    for l in range(len(seen.coalitions)):
+        members = np.flatnonzero(strategy.sets[:, l])
+        if len(members) < 2:
+            continue
+        rate = seen.met(seen.table(l))[np.ix_(members, members)]
+        met = np.asarray((rate if rate.ndim == 2 else rate.sum(axis=2)) > 0)
+        one, two = np.triu_indices(len(members), 1)
+        pairs += len(one)
+        apart = ~(met | met.T)[one, two]
+        unseen += [(i, j, l) for i, j in zip(members[one[apart]].tolist(), members[two[apart]].tolist(), strict=True)]
+    return pairs, unseen
 
 
 def _in_scored_teams(part: TotalStatistics) -> Callable[[int], FloatArray]:

@@ -23,6 +23,8 @@ class Bounds:
     """If given, realised utilities are unbounded with this scale and [low, high] holds for means only."""
     rounding: float = 0.0
     """How far a stored utility can be from the one that was observed; bounds allow for it."""
+    neutral: float = 0.0
+    """What everything here is counted from, on the scale of the log; only said, never computed with."""
 
     def __post_init__(self) -> None:
         # Arrays that are filled with whole ends would be whole, and cut off what is computed into them.
@@ -34,7 +36,7 @@ class Bounds:
         """Return what a log declares about utilities, counted from the neutral point."""
         low, high = (-np.inf, np.inf) if setting.utility_range is None else setting.utility_range
         _, step = setting.scale
-        return cls(low - setting.neutral, high - setting.neutral, setting.sigma, step / 2)
+        return cls(low - setting.neutral, high - setting.neutral, setting.sigma, step / 2, setting.neutral)
 
     @property
     def half_range(self) -> float:

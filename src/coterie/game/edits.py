@@ -7,10 +7,10 @@
     Ada: nothing            in no coalition
     swap Bo, Cy             they exchange all their coalitions; also "swap Bo and Cy"
 
-Names are those of the log. A name that holds a sign of this language (a colon, a comma, a plus, " and ", a minus behind
-a space, a quotation mark) is written in quotation marks, single or double, doubled inside: "Smith, Ada": "R + D".
-Without them such a name is still understood where only one reading has names that are known. Changes are made one after
-the other, each on what the one before left.
+Names are those of the log, or differ from them in case or spaces only. A name that holds a sign of this language (a
+colon, a comma, a plus, " and ", a minus behind a space, a quotation mark) is written in quotation marks, single or
+double, doubled inside: "Smith, Ada": "R + D". Without them such a name is still understood where only one reading has
+names that are known. Changes are made one after the other, each on what the one before left.
 """
 
 import re
@@ -72,7 +72,10 @@ class _Change:
     def made_to(self, profile: BoolArray) -> None:
         """Make the change to a profile (n, k)."""
         places = [t for t in range(len(self.text)) if self.text[t] == ":" and self.open[t]]
-        readings = [(name, t) for t in places if (name := _unquoted(self.text[:t])) in self.agents]
+        said = [(_unquoted(self.text[:t]), t) for t in places]
+        readings = [one for one in said if one[0] in self.agents] or [
+            (name, t) for given, t in said if (name := _meant(given, self.agents)) is not None
+        ]
         swap = re.match(r"\s*swap\s+(?=\S)", self.text, re.IGNORECASE)
         if len(readings) > 1:
             raise self.refused(
@@ -99,10 +102,13 @@ class _Change:
         if not sides:
             raise self.refused('expected two people, "swap Bo, Cy"')
         known = [(one, two) for one, two in sides if one in self.agents and two in self.agents]
+        if not known:
+            meant = [(_meant(one, self.agents), _meant(two, self.agents)) for one, two in sides]
+            known = [(one, two) for one, two in meant if one is not None and two is not None]
         if len(known) > 1:
             raise self.refused("more than one pair of people has such names: put them in quotation marks")
         if not known:
-            unknown = next(name for name in sides[0] if name not in self.agents)
+            unknown = next(name for name in sides[0] if _meant(name, self.agents) is None)
             raise self.refused(_unknown(unknown, self.agents, "person"))
         one, two = known[0]
         if one == two:
@@ -116,7 +122,7 @@ class _Change:
             return np.zeros_like(own)
         if not said.strip():
             raise self.refused(f'where is {name} to be? Say "{NOTHING}" for nowhere')
-        if _unquoted(said) in self.coalitions:  # one name, whatever signs it holds
+        if _meant(_unquoted(said), self.coalitions) is not None:  # one name, whatever signs it holds
             return self._row([_unquoted(said)])
         parts = list(self._parts(start))
         signs = {sign for sign, _ in parts}
@@ -153,10 +159,28 @@ class _Change:
     def _row(self, rooms: Sequence[str]) -> BoolArray:
         row = np.zeros(len(self.coalitions), dtype=bool)
         for room in rooms:
-            if room not in self.coalitions:
-                raise self.refused(_unknown(room, self.coalitions, "coalition"))
-            row[self.coalitions.index(room)] = True
+            known = _meant(room, self.coalitions)
+            if known is None:
+                raise self.refused(_unknown(room, self.coalitions, "coalition") + self._numbered())
+            row[self.coalitions.index(known)] = True
         return row
+
+    def _numbered(self) -> str:
+        """Say why nobody knows the names of teams that have none of their own."""
+        numbers = tuple(str(number) for number in range(1, len(self.coalitions) + 1))
+        return "; teams that are interchangeable have numbers" if self.coalitions == numbers else ""
+
+
+def _meant(name: str, known: Sequence[str]) -> str | None:
+    """Return a name as it is known: itself, or the only one that differs in case or spaces alone."""
+    if name in known:
+        return name
+    alike = [one for one in known if _plain(one) == _plain(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def _outside_quotes(text: str) -> list[bool]:
@@ -193,7 +217,7 @@ def _unknown(name: str, known: Sequence[str], what: str) -> str:
     """Say that nobody has a name, who has, and how to write names that hold signs."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, 3)
+    close = [one for one in known if _plain(one) == _plain(name)] or get_close_matches(name, known, 3)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = f"do you mean {' or '.join(close)}?" if close else f"known are: {listed}"
     quoted = "; names with signs in them are put in quotation marks" if re.search(r"[:,+\"']| and | -", name) else ""

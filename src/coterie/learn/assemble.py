@@ -12,13 +12,19 @@ from coterie.certificates.certificate import Certificate
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.gains import worst_deviations
 from coterie.coverage.coverage import Coverage, coverage
+from coterie.coverage.seen import never_together, seen_in
+from coterie.errors import TooLargeError
 from coterie.files import plain
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
 from coterie.learn.explain import explanations
-from coterie.learn.result import Data, Estimate, Result, Search
+from coterie.learn.explanation import Explanation
+from coterie.learn.result import Data, Estimate, Result, Search, Together
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW, cautions
 from coterie.statistics.statistics import UNWEIGHTED_FEATURES, Statistics
+
+LISTED = 20
+"""So many pairs who were never seen together are named."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def assembled(
         strategy,
         certificate,
         judged.certificates,
-        _estimate(judged, against),
+        _estimate(judged, against, explained),
         _coverage(statistics, judged),
         solver,
         _data(statistics),
@@ -98,10 +104,24 @@ def assembled(
         explained,
         likely=None if judged.likely is None else min(judged.likely, certificate.gap),
         checks=checks,
+        together=_together(statistics, strategy),
         is_vacuous=strategy.is_pure and certificate.gap == 0 and range_gap == 0,
         parameters=plain(parameters),
         version=__version__,
     )
+
+
+def _together(statistics: Statistics, strategy: Strategy) -> Together | None:
+    """Return who is put together without having been seen together; None where that would take too long to say."""
+    setting = statistics.setting
+    if not strategy.is_pure or (setting.feedback == "bandit" and setting.n_features > UNWEIGHTED_FEATURES):
+        return None
+    try:
+        pairs, unseen = never_together(seen_in(statistics), strategy)
+    except TooLargeError:
+        return None
+    named = [(strategy.agents[i], strategy.agents[j], strategy.coalitions[l]) for i, j, l in unseen[:LISTED]]
+    return Together(pairs, len(unseen), tuple(named))
 
 
 def _coverage(statistics: Statistics, judged: Judged) -> Coverage | None:
@@ -112,12 +132,11 @@ def _coverage(statistics: Statistics, judged: Judged) -> Coverage | None:
     return coverage(statistics.whole, judged.strategy, judged.spaces)
 
 
-def _estimate(judged: Judged, against: Against) -> Estimate:
+def _estimate(judged: Judged, against: Against, explained: Mapping[str, Explanation]) -> Estimate:
     strategy, names = judged.strategy, (judged.strategy.agents, judged.strategy.coalitions)
     game = judged.evidence.unknowns.game(judged.expected, judged.spaces, *names).valued(against.value)
     potential = game.potential(strategy) if game.has_potential else None
-    values = dict(zip(game.agents, game.values(strategy).tolist(), strict=True))
-    return Estimate(against.gap(game, strategy), potential, values)
+    return Estimate(against.gap(game, strategy), potential, {agent: one.value for agent, one in explained.items()})
 
 
 def _data(statistics: Statistics) -> Data:
@@ -141,4 +160,6 @@ def _data(statistics: Statistics) -> Data:
         statistics.clues.until,
         setting.adaptive,
         statistics.clues.marks,
+        statistics.whole.average,
+        statistics.clues.period,
     )

@@ -52,7 +52,8 @@ CANDIDATES = 2
 """So many held-out profiles are certified, each with its share of delta."""
 
 PAIRED_SHARE = 0.1
-"""This much of delta goes to `paired` under `auto`."""
+"""This much of delta goes to `paired` under `auto`: a fiftieth would make held-out certificates 1 to 4 % smaller, and
+`paired` ones, which are what is left where data are few, a tenth wider (benchmarks/choices.py)."""
 
 SETTLED_TIME, HELD_OUT_TIME = 0.1, 0.6
 """This much of the time limit best-response dynamics may take, and a held-out search under `auto`."""

@@ -57,12 +57,18 @@ def explanations(
     else:
         best, ends = _best_steps(evidence, strategy, certificate.delta, against, expected)
     chosen = {
-        agent: replace(witness, uncertainty=_capped(ends[agent][1], certificate, agent) - witness.estimated_gain)
+        agent: _within(witness, ends[agent][0], _capped(ends[agent][1], certificate, agent))
         for agent, witness in best.items()
     }
     intervals = {agent: (low, chosen[agent].bound) for agent, (low, _) in ends.items()}
     least = {agent: low for agent, (low, _) in intervals.items()}
     return {a: Explanation.of(a, rooms[a], chosen.get(a), least.get(a)) for a in strategy.agents}, intervals
+
+
+def _within(witness: Witness, low: float, high: float) -> Witness:
+    """Return a step whose gain is within what is sure of it, and whose bound is that."""
+    gain = min(max(witness.estimated_gain, low), high)
+    return replace(witness, estimated_gain=gain, uncertainty=high - gain)
 
 
 def _capped(high: float, certificate: Certificate, agent: str) -> float:
@@ -125,10 +131,10 @@ def _rooms(
     evidence: Evidence, design: StrategyDesign, sure: GainBound, strategy: Strategy, expected: FloatArray
 ) -> dict[str, tuple[Room, ...]]:
     """Return every agent's rooms: W_i(l) is at most the bound at e_l, and at least minus the bound at -e_l."""
-    values = design.linear(expected)
-    n, k = values.shape
+    n, k = design.marginals.shape
     everybody, unit = np.arange(n), np.broadcast_to(np.eye(k), (n, k, k))
     upper, lower = sure.at(unit, everybody), -sure.at(-unit, everybody)
+    values = np.clip(design.linear(expected), lower, upper)  # what is sure is stronger than what is believed
     counts = None
     if isinstance(evidence, PairEvidence):
         counts = evidence.unknowns.seen_in_rooms(evidence.estimate.moments.count, k)

@@ -67,13 +67,17 @@ class Explanation:
 
     def __str__(self) -> str:
         """Say it in sentences."""
-        return "\n".join([self._verdict(), *(self._line(room) for room in self.rooms)])
+        return "\n".join(self.told())
+
+    def told(self, *, limits: bool = True) -> list[str]:
+        """Return the verdict, and a sentence for each room; without `limits` nothing of what is sure."""
+        return [self._verdict(limits=limits), *(self._line(room, limits=limits) for room in self.rooms)]
 
     def __repr__(self) -> str:
         home = " and ".join(room.coalition for room in self.rooms if room.joined) or "no coalition"
         return f"Explanation({self.agent} in {home}: {signed(self.value)}, alternative {self.alternative})"
 
-    def _verdict(self) -> str:
+    def _verdict(self, *, limits: bool) -> str:
         said = f"{self.agent} is expected to get {signed(self.value)}."
         if self.knows_nothing:
             said = f"What {self.agent} gets is not known: they were never seen with anybody who is there."
@@ -84,13 +88,12 @@ class Explanation:
         to += f" (with {' and '.join(others)})" if others else ""
         move, most = signed(self.alternative.estimated_gain), signed(self.alternative.bound)
         least = "" if self.least is None else f"{signed(self.least)} at least and "
-        return f"{said} Their best alternative, {to}, would change that by about {move}, by {least}{most} at most."
+        sure = f", by {least}{most} at most" if limits else ""
+        return f"{said} Their best alternative, {to}, would change that by about {move}{sure}."
 
-    def _line(self, room: Room) -> str:
+    def _line(self, room: Room, *, limits: bool) -> str:
         where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
         made_by = ", ".join(f"{partner.name} {signed(partner.value)}" for partner in room.partners)
         nobody = "nobody there" if room.seen is None else "of nobody there anything is known"
-        return (
-            f"  {where} {room.coalition}: worth {signed(room.value)} "
-            f"(surely {signed(room.lower)} to {signed(room.upper)}); {made_by or nobody}"
-        )
+        sure = f" (surely {signed(room.lower)} to {signed(room.upper)})" if limits else ""
+        return f"  {where} {room.coalition}: worth {signed(room.value)}{sure}; {made_by or nobody}"

@@ -46,8 +46,8 @@ STEPS: dict[str, str] = {
 class Estimate:
     """What the strategy is worth if what is expected is the truth.
 
-    Expected is what `coterie.learn.beliefs` makes of the log, as for the worth of options; in the game of the paper
-    (`any_size` and the goal "stability") it is the averages in the log as they are.
+    Expected is what `coterie.learn.beliefs` makes of the log, as for the worth of options, never beyond what is sure.
+    What `learn` finds in the game of the paper (`any_size`, goal "stability") has the averages in the log instead.
     """
 
     gap: float
@@ -115,14 +115,32 @@ class Data:
 
     marks: tuple[str, ...] = ()
     """Of a few samples, so that a log is known again however it is read; see `coterie.statistics.fresh`."""
+    average: float | None = None
+    """What a pair got on average over everything in the log, on its scale; None where nothing was seen, or in older
+    files."""
+    period: tuple[str, str] | None = None
+    """The first and the last sample, where samples are dates."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""
         names = (
             *("feedback", "symmetric", "sizes", "noise", "utility_range", "neutral", "sigma", "actions"),
-            *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "sha256", "log_sha256"),
+            *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "average", "period", "sha256"),
+            "log_sha256",
         )
         return {**{name: getattr(self, name) for name in names}, "marks": list(self.marks)}
+
+
+@dataclass(frozen=True)
+class Together:
+    """How many pairs the teams of an assignment bring together, and which of them nobody has ever seen together."""
+
+    pairs: int
+    """Pairs of people times teams that both are in."""
+    unseen: int
+    """How many of them were never seen together there; anywhere, where coalitions are interchangeable."""
+    named: tuple[tuple[str, str, str], ...] = ()
+    """The first of those: two people and their coalition."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +223,8 @@ class Result:
     """The rules that the strategy breaks."""
     is_vacuous: bool = False
     """Whether the certificate would be 0 without any data."""
+    together: Together | None = None
+    """Who is put together without having been seen together; None for mixed strategies, and where it is not known."""
     unit: str = ""
     """What utilities are counted in, such as "stars"; only said, never computed with."""
 
@@ -306,9 +326,16 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import people_rows, recommendation
+        from coterie.learn.summary import guesses, people_rows, recommendation, so_far, what_is_sure
 
-        told = [recommendation(self), self.caveat(), self.sentence(), self.among_known()]
+        told = [
+            recommendation(self),
+            so_far(self),
+            self.caveat(),
+            guesses(self),
+            what_is_sure(self),
+            self.among_known(),
+        ]
         rows = [
             [UNKNOWN if cell is None else signed(cell) if isinstance(cell, float) else cell for cell in row]
             for row in people_rows(self)
@@ -351,6 +378,7 @@ class Result:
             "options": [one.to_json() for one in self.options],
             "today": None if self.today is None else self.today.to_json(),
             "is_vacuous": self.is_vacuous,
+            "together": None if self.together is None else asdict(self.together),
             **({"unit": self.unit} if self.unit else {}),
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from coterie.game.strategy import Strategy
+from coterie.learn.options import Option
 from coterie.learn.result import NAMED, Result
+from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.words import UNKNOWN, counted, number, percent, signed, some
 
 GLOSSARY: dict[str, str] = {
@@ -28,9 +30,10 @@ GLOSSARY: dict[str, str] = {
 """Words that not everybody knows -> what they mean."""
 
 
+ANY_TEAMS = "Proven for all teams at once, however these were chosen."
+
 FOR_ANY_TEAMS = (
-    "Proven for all teams at once, however these were chosen. For teams of its own, learn may prove a smaller limit, "
-    "as it sets samples aside that do not choose."
+    f"{ANY_TEAMS} For teams of its own, learn may prove a smaller limit, as it sets samples aside that do not choose."
 )
 """Why `certify` and `coverage` say something else than `learn` of the same teams."""
 
@@ -54,6 +57,68 @@ def recommendation(result: Result) -> str:
         return ""
     teams = sum(1 for members in result.strategy.members().values() if members)
     return f"Recommended: {counted(teams, 'team')}. Expected: {expected_worth(result)}."
+
+
+def so_far(result: Result) -> str:
+    """Return what a teammate was worth on average in the log, to compare with, where nobody said who is where today."""
+    level = level_so_far(result)
+    amount = _with_unit(level, result)
+    return f"So far: {amount} per teammate, the average of what was read." if level else ""
+
+
+def level_so_far(result: Result) -> str:
+    """Return that average as the log has it; "" where there is something better to compare with, or nothing.
+
+    It is no value of an assignment: people met in many teams, some more often than others.
+    """
+    average = result.data.average
+    if average is None or not result.options or result.today is not None or not result.strategy.is_pure:
+        return ""
+    return shown_level(result, average - result.data.neutral)
+
+
+def guesses(result: Result) -> str:
+    """Return how many pairs are put together who were never seen together, and the first of them."""
+    found = result.together
+    if found is None or not found.unseen:
+        return ""
+    there = "" if result.data.pool_coalitions else " there"
+    one, two, coalition = found.named[0]
+    first = f"{one} and {two}" + ("" if result.data.pool_coalitions else f" in {coalition}")
+    if found.unseen == found.pairs:
+        return f"No two people in these teams were ever seen together{there}: what they are worth is a guess."
+    return (
+        f"{found.unseen:,} of the {counted(found.pairs, 'pair')} in these teams "
+        f"{'was' if found.unseen == 1 else 'were'} never seen together{there}, "
+        f"{'namely' if found.unseen == 1 else 'such as'} {first}: what they are worth is a guess."
+    )
+
+
+def assigned_people(result: Result) -> list[str]:
+    """Return everybody but those who left: who is on the staff, or in a team all the same."""
+    staff, strategy = result.rules.staff, result.strategy
+    return [
+        agent
+        for agent, shares in zip(strategy.agents, strategy.marginals, strict=True)
+        if staff is None or agent in staff or shares.any()
+    ]
+
+
+def options_have_limits(result: Result) -> bool:
+    """Return whether what is certified of options is worth showing: whether that is anything of any of them."""
+    if not result.says_nothing:
+        return True
+    return any(one.gap < SAYS_NOTHING * (result.range_gap or 0.0) for one in result.options)
+
+
+def option_label(result: Result, option: Option) -> str:
+    """Return what an option is best at; none is the surest where nothing is certified."""
+    return "another" if option.label == "surest" and not options_have_limits(result) else option.label
+
+
+def told_warnings(result: Result) -> list[str]:
+    """Return the warnings that nothing else of the summary says already."""
+    return [text for text in result.warnings if text != TOO_FEW]
 
 
 def expected_worth(result: Result) -> str:
@@ -111,22 +176,44 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
-NOTHING_SURE = "There are too few data to certify anything: take these teams as a best guess."
+TOO_LITTLE = "There are too few data to certify anything"
+
+NOTHING_SURE = f"{TOO_LITTLE}: take these teams as a best guess."
+
+
+def nothing_sure(result: Result) -> str:
+    """Return what to make of teams of which nothing is certified: those that were given are nobody's guess."""
+    return NOTHING_SURE if result.options else f"{TOO_LITTLE}."
 
 
 def as_far_as_known(result: Result) -> str:
     """Return what the log suggests of moving, and all that is sure: where data are too few for promises."""
-    gap, sure = result.estimate.gap, result.certificate.gap
+    gap = result.options[0].expected_gap if result.options else result.estimate.gap
+    sure = result.certificate.gap
     if not math.isfinite(sure):
         return result.sentence()
-    more = f" more than {_with_unit(f'{gap:.3g}', result)}" if gap else ""
+    most = _with_unit(f"{gap:.2f}", result)
     without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
     return (
-        f"As far as the log tells nobody would gain{more} by moving; all that is sure, with "
+        f"The most that anybody gains by moving is expected to be {most}; all that is sure, with "
         f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
         f"{_with_unit(f'{sure:.3g}', result)}, {without} the range of outcomes says without any data"
         f"{result.uncounted()}."
     )
+
+
+def what_is_sure(result: Result) -> str:
+    """Return the promise, or what there is in place of one."""
+    return f"{nothing_sure(result)} {as_far_as_known(result)}" if result.says_nothing else result.sentence()
+
+
+def what_values_are(result: Result) -> str:
+    """Return what the values of people are, in a few words."""
+    of = "all teammates added up"
+    if result.value == "average":
+        several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
+        of = "the average teammate of each of their teams, added up" if several else "the average teammate"
+    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is as good as alone"
 
 
 def shown_value(result: Result, agent: str) -> str:
@@ -168,14 +255,14 @@ def likely(result: Result) -> str:
     return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
 
 
-def kind_of_proof(result: Result) -> str:
-    """Return why the certificate is what it is, and why another command says something else of the same teams."""
+def kind_of_proof(result: Result, *, commands: bool = True) -> str:
+    """Return why the certificate is what it is, and why other `commands` say something else of the same teams."""
     method, others = result.certificate.method, result.certificates
     given = result.solver.status == "given"
     paired = others.get("paired")
     if method == "holdout" and not given:
         said = "Proven on samples that were set aside while the teams were chosen."
-        if paired is None or paired == result.certificate.gap:
+        if not commands or paired is None or paired == result.certificate.gap:
             return said
         return (
             f"{said} Of the same teams certify and coverage say {_gap(paired)}: they take any teams, also such as were "
@@ -184,7 +271,7 @@ def kind_of_proof(result: Result) -> str:
     if method == "holdout":
         return "Proven for teams that were fixed without looking at these outcomes."
     if method == "paired" and given:
-        return FOR_ANY_TEAMS
+        return FOR_ANY_TEAMS if commands else ANY_TEAMS
     if method == "paired":
         return "Proven for all teams at once, so it does not matter that the same samples chose these."
     return "Proven by the published method."
@@ -199,8 +286,9 @@ def what_would_help(result: Result) -> list[str]:
     worst = result.certificate.worst
     if result.certificate.gap == 0 or worst is None:
         return []
+    pooled = result.data.pool_coalitions
     return [
-        f"more outcomes of {worst.agent} with {doubt.partner} in {doubt.coalition} "
+        f"more outcomes of {worst.agent} with {doubt.partner}{'' if pooled else f' in {doubt.coalition}'} "
         f"(uncertain by about {doubt.error:.2g})"
         for doubt in worst.doubts[:3]
     ]
@@ -213,23 +301,24 @@ def people_rows(result: Result) -> list[list[Any]]:
     """
     sure = set(result.certificate.surely_stay)
     reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
+    ends = not result.says_nothing
     rows: list[list[Any]] = [
         ["person", "teams", *(["today", "why"] if result.today else []), "value", "best alternative", "change",
-         "at least", "at most", "surely stays"]
+         *(["at least", "at most"] if ends else []), *(["surely stays"] if ends or sure else [])]
     ]  # fmt: skip
-    for agent in result.strategy.agents:
+    for agent in assigned_people(result):
         one = result.explanations.get(agent)
         other = None if one is None else one.alternative
         before = [] if result.today is None else [_joined(result.today.strategy, agent), reasons.get(agent, "")]
-        last: list[Any] = ["", "", "", ""]
+        last: list[Any] = [""] * (4 if ends else 2)
         if other is not None:
             partners = [name for name in other.movers if name != agent]
             to = f"change places with {', '.join(partners)}" if partners else " + ".join(other.deviation) or "nothing"
             low = None if one is None else one.least
-            last = [to, other.estimated_gain, "" if low is None else low, other.bound]
+            last = [to, other.estimated_gain, *(["" if low is None else low, other.bound] if ends else [])]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
         value = result.estimate.utility.get(agent, "") if is_known(result, agent) else None
-        rows.append([agent, _joined(result.strategy, agent), *before, value, *last, stays])
+        rows.append([agent, _joined(result.strategy, agent), *before, value, *last, *([stays] if ends or sure else [])])
     return rows
 
 

@@ -243,6 +243,7 @@ class _Teams:
             check=lambda done, of_all: inner.report("second pass", done, of_all, 0.0),
         )  # fmt: skip
         self.control.heed(inner)
+        self.ended = self.control.ended or self.ended
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
 

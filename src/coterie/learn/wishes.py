@@ -141,7 +141,14 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
     on_staff = as_known(rules.staff or (), agents)
     new = [name for name in rules.staff or () if name not in agents and name not in on_staff]
     if twice := spellings(new):
-        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in spellings that differ in case or spaces only")
+        raise InputError(f"staff: {twice[0][0]!r} occurs twice, in two spellings of one name")
+    gone = [] if rules.staff is None else [name for name in agents if name not in {*rules.staff, *on_staff.values()}]
+    for name in new:
+        if like := checks.slip_of(name, gone):
+            raise InputError(
+                f"staff: {name!r} is not in the log, and {like!r} of the log is not on the staff; if they are one "
+                f"person, write {like!r}; if they are two, make the new name less like it, such as {f'{name} (new)'!r}"
+            )
     renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), [*agents, *new])
     return rules.renamed(renamed), renamed
 
@@ -215,12 +222,12 @@ def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, 
     """Return what to tell of people in today's table whom nobody knows, and of those who are not in it and not new.
 
     Whoever left is known by not being on the staff; without that, a name that nobody knows may be a slip. And it is
-    one where it differs in accents or signs only from that of somebody who is missing.
+    one where it is much like that of somebody who is missing.
     """
     strangers = [name for name in actions if name not in agents]
     staff = agents if rules.staff is None else rules.staff
     missing = [name for name in agents if name in staff and name not in actions]
-    meant = {name: checks.same_but_for_signs(name, missing) for name in strangers if isinstance(name, str)}
+    meant = {name: checks.slip_of(name, missing) for name in strangers if isinstance(name, str)}
     wrong = strangers if rules.staff is None else [name for name in strangers if meant.get(name)]
     if wrong:
         told = []

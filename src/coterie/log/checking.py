@@ -43,10 +43,14 @@ class _Table:
 
     engine: Engine
     source: Source
+    is_listed: bool = False
+    """Whether several rows of the view may come from one row of the source: from a cell that lists several names."""
+    shown_by: str | None = None
+    """The view, where it is not called like the table."""
 
     @property
     def view(self) -> str:
-        return self.engine.name(self.source.table)
+        return self.engine.name(self.shown_by or self.source.table)
 
     @property
     def names(self) -> list[str]:
@@ -69,32 +73,44 @@ class _Table:
         return Refusal(parts, what, self.source.row_numbers(places), count)
 
 
-def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, str]) -> list[str]:
+def _candidates(ours: str, types: Iterable[str], mapping: Mapping[str, schema.Named]) -> list[str]:
     """Return the columns of a source that may be one of ours.
 
     Names are compared without regard to case and to blanks around them. A column that `mapping`
     renames is looked for under both names, since a mapping speaks about all tables at once.
     """
-    meant = {name.casefold() for other, name in mapping.items() if other != ours}
-    for wanted in (mapping.get(ours), ours, schema.SYNONYMS.get(ours)):
+    meant = {name.casefold() for other, named in mapping.items() if other != ours for name in schema.names_of(named)}
+    said = mapping.get(ours)
+    for wanted in (said[0] if isinstance(said, tuple) else said, ours, schema.SYNONYMS.get(ours)):
         found = [name for name in types if wanted is not None and name.strip().casefold() == wanted.casefold()]
         found = [name for name in found if name.strip().casefold() not in meant]
         if found:
             return found
+        if wanted == schema.ROW and ours in {"sample", "coalition"}:
+            return [schema.ROW]
     return []
 
 
-def has_columns(types: Iterable[str], mapping: Mapping[str, str]) -> dict[str, bool]:
+def has_columns(types: Iterable[str], mapping: Mapping[str, schema.Named]) -> dict[str, bool]:
     """Return which of the columns that a table may have a source has."""
     return {ours: bool(_candidates(ours, types, mapping)) for ours in schema.COLUMNS}
 
 
-def match_columns(source: Source, shape: str, types: Mapping[str, str], mapping: Mapping[str, str]) -> dict[str, str]:
+def match_columns(
+    source: Source, shape: str, types: Mapping[str, str], mapping: Mapping[str, schema.Named]
+) -> dict[str, schema.Named]:
     """Return for each column of the shape what the source calls it, refusing what is missing."""
-    problems, missing, matched = [], [], {}
+    problems: list[str] = []
+    missing: list[str] = []
+    matched: dict[str, schema.Named] = {}
     for ours in schema.SHAPES[shape]:
         candidates = _candidates(ours, types, mapping)
-        if not candidates:
+        if isinstance(several := mapping.get(ours), tuple) and candidates:
+            header = {name.strip().casefold(): name for name in types}
+            matched[ours] = tuple(header[name.casefold()] for name in several)
+        elif candidates == [schema.ROW] and schema.ROW not in types:
+            matched[ours] = schema.ROW
+        elif not candidates:
             missing.append(ours)
         elif len(candidates) > 1:
             problems.append(refusals.ambiguous_column(ours, candidates))
@@ -109,13 +125,14 @@ def match_columns(source: Source, shape: str, types: Mapping[str, str], mapping:
 
 
 def refuse_unknown_columns(
-    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, str], used: Sequence[Source]
+    types: Mapping[str, Mapping[str, str]], mapping: Mapping[str, schema.Named], used: Sequence[Source]
 ) -> None:
     """Refuse a mapped name that none of the tables has: it would be passed over in silence."""
     known = {name.strip().casefold() for columns in types.values() for name in columns}
-    for ours, theirs in mapping.items():
-        matters = any(source.is_alone or ours in schema.SHAPES[source.table] for source in used)
-        if matters and theirs.casefold() not in known:
+    for ours, theirs in ((ours, name) for ours, named in mapping.items() for name in schema.names_of(named)):
+        matters = any(source.is_alone or ours == "members" or ours in schema.SHAPES[source.table] for source in used)
+        is_row = theirs == schema.ROW and ours in {"sample", "coalition"}
+        if matters and not is_row and theirs.casefold() not in known:
             where = " and ".join(source.shown for source in used)
             names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but {where} has only: {names}")
@@ -195,16 +212,20 @@ def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
     return Checked(int(found["n_rows"]), 0, (found["smallest"], found["largest"]))
 
 
-def check_scores(engine: Engine, members: Source, source: Source, options: Options, *, shared: bool) -> Checked:
-    """Return what is known about a log of teams' scores, or refuse it; `shared` if members each have the score."""
+def check_scores(engine: Engine, members: Source, source: Source, options: Options, shape: str) -> Checked:
+    """Return what is known about a log of teams' scores, or refuse it.
+
+    Scores are in a table of their own, or else with members (`shape`): in a row of each, or in one that lists them.
+    """
+    shared, is_listed = shape != "scores", shape == "listed scores"
     limits = fixed_range(options["utility_range"], options["neutral"], options["sigma"])
     problems: list[Refusal] = []
-    joined, scored = (
-        _Table(engine, replace(one, table=name)) for one, name in ((members, "memberships"), (source, "scores"))
-    )
+    joined = _Table(engine, replace(members, table="memberships"), is_listed=is_listed)
+    scored = _Table(engine, replace(source, table="scores"))
+    as_written = replace(scored, shown_by=AS_WRITTEN) if is_listed else scored
     for table in (joined, scored):
-        counts, bad_rows = _check_rows(table, limits, options)
-        problems += bad_rows
+        counts, bad_rows = _check_rows(as_written if table is scored else table, limits, options)
+        problems += [] if table.is_listed else bad_rows  # what is wrong with these rows is seen as they are written
         if not counts["n_rows"]:
             refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
         if _distinct_rows(table) < int(counts["n_rows"]):
@@ -212,7 +233,10 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
     if rows := scored.some(shape_queries.memberless(scored.view, joined.view)):
         what = refusals.no_members(rows[0]["coalition"], rows[0]["sample"])
         problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
-    if shared and (rows := scored.some(shape_queries.disagreeing(scored.view))):
+    if is_listed and (rows := scored.some(queries.repeated(engine.name(AS_WRITTEN), ("sample", "coalition")))):
+        values = {name: rows[0][name] for name in ("sample", "coalition")}
+        problems.append(scored.refusal(rows, refusals.duplicate("scores", values), int(rows[0]["repeats"])))
+    elif shared and (rows := scored.some(shape_queries.disagreeing(scored.view))):
         scores = (rows[0]["smallest"], rows[0]["utility"])
         what = refusals.scores_differ(rows[0]["coalition"], rows[0]["sample"], scores)
         problems.append(scored.refusal(rows, what, int(rows[0]["times"])))
@@ -231,6 +255,7 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
 def _check_rows(table: _Table, limits: tuple[float, float], options: Options) -> tuple[dict[str, Any], list[Refusal]]:
     """Return counts of one pass over a table, and what is wrong with single rows."""
     conditions = {f"empty_{column}": f"coalesce({column}, '') = ''" for column in table.names}
+    nameless = f"({' AND '.join(conditions.values())})"
     has_utility = "utility" in schema.SHAPES[table.source.table]
     if has_utility:
         skips = table.source.table == "scores" and options["blanks"] == "skip"
@@ -240,6 +265,12 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
         conditions["self"] = "agent = partner"
         conditions["outside"] = queries.is_outside(limits)
     counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
+    if all(counts[f"empty_{column}"] for column in table.names):  # rows without any name are one problem, not several
+        conditions = {
+            kind: f"{condition} AND NOT {nameless}" if kind.startswith("empty_") else condition
+            for kind, condition in conditions.items()
+        } | {"nameless": nameless}
+        counts = table.one(queries.count_where(table.view, conditions, with_utility=has_utility))
     problems: list[Refusal] = []
     for kind, condition in conditions.items():
         if not counts[kind]:
@@ -274,6 +305,8 @@ def _worded(kind: str, row: dict[str, Any], limits: tuple[float, float], options
         return refusals.with_herself(row["agent"])
     if kind == "outside":
         return refusals.beyond_sigma(row["utility"], limits, options["sigma"])
+    if kind == "nameless":
+        return refusals.nameless([column for column in schema.NAMES if column in row])
     return refusals.empty_name(kind.removeprefix("empty_"))
 
 
@@ -313,7 +346,11 @@ def _first_repeated(table: _Table) -> Iterator[Refusal]:
     rows = table.some(queries.repeated(table.view, table.names))
     if rows:
         values = {name: rows[0][name] for name in table.names}
-        yield table.refusal(rows, refusals.duplicate(table.source.table, values), int(rows[0]["repeats"]))
+        count = int(rows[0]["repeats"])
+        if table.is_listed and count <= len(rows):
+            count = len({row["row_index"] for row in rows})
+        what = refusals.duplicate("listed members" if table.is_listed else table.source.table, values)
+        yield table.refusal(rows, what, count)
 
 
 def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:

@@ -26,6 +26,7 @@ import pyarrow as pa
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, temporary_folder
 from coterie.log.options import Options
+from coterie.log.schema import Named, names_of
 from coterie.log.tables import Dialect, Source, find_log, first_ragged, refuse_twins, too_many_cells
 from coterie.words import said
 
@@ -52,19 +53,24 @@ class Engine(ABC):
         """Return what a view of this log is called in queries."""
         return self._prefix + view
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
         """Return the tables in a place that the engine can read, and what its `log.json` declares."""
         if "://" in path:
             raise InputError(f"{path}: addresses are read by Spark; say {said(engine='spark')}")
-        return find_log(Path(path), sheet)
+        return find_log(Path(path), sheet, skip_rows)
 
     @abstractmethod
     def types(self, source: Source) -> dict[str, str]:
         """Return the columns of a table as they are written, with their types in lower case."""
 
     @abstractmethod
-    def load(self, source: Source, columns: Mapping[str, str]) -> None:
-        """Make the view of a table; `columns` says what each of its columns is called in the source."""
+    def load(self, source: Source, columns: Mapping[str, Named]) -> None:
+        """Make the view of a table; `columns` says what each of its columns is called in the source.
+
+        Several columns become one, with line ends between their cells.
+        """
 
     @abstractmethod
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
@@ -109,6 +115,12 @@ def utility_expression(column: str, kind: str, *, decimal_comma: bool) -> str:
         return f"CAST({column} AS DOUBLE)"
     text = f"replace({column}, ',', '.')" if decimal_comma else column
     return f"CASE WHEN regexp_like({text}, '{NUMBER}') THEN TRY_CAST(trim({text}) AS DOUBLE) END"
+
+
+def text_expression(cells: Sequence[str]) -> str:
+    """Return SQL for a column as text, or for several in one, with line ends between them."""
+    texts = [f"CAST({cell} AS STRING)" for cell in cells]
+    return texts[0] if len(texts) == 1 else f"concat_ws(chr(10), {', '.join(texts)})"
 
 
 def is_text(kind: str) -> bool:
@@ -173,8 +185,10 @@ class DuckDBEngine(Engine):
         self._parquet: list[Source] = []
         self._is_sealed = False
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
-        sources, options = super().find_log(path, sheet)
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
+        sources, options = super().find_log(path, sheet, skip_rows)
         self._seal([file for source in sources for file in source.files])
         return sources, options
 
@@ -222,7 +236,7 @@ class DuckDBEngine(Engine):
         if isinstance(source.frame, pa.Table):
             _refuse_ours(source.frame.column_names, source.shown)
 
-    def load(self, source: Source, columns: Mapping[str, str]) -> None:
+    def load(self, source: Source, columns: Mapping[str, Named]) -> None:
         if source.frame is not None:
             self._seal(())
         if source.dialect is not None:
@@ -230,10 +244,15 @@ class DuckDBEngine(Engine):
             return
         self._parquet += [source] if source.frame is None else []
         kinds = self.types(source)
-        chosen = [f"CAST({identifier(columns[ours])} AS VARCHAR) AS {ours}" for ours in columns if ours != "utility"]
+        chosen = [
+            f"{text_expression([identifier(name) for name in names_of(theirs)])} AS {ours}"
+            for ours, theirs in columns.items()
+            if ours != "utility"
+        ]
         if "utility" in columns:
-            theirs = identifier(columns["utility"])
-            value = utility_expression(theirs, kinds[columns["utility"]], decimal_comma=source.has_decimal_comma)
+            (name,) = names_of(columns["utility"])
+            theirs = identifier(name)
+            value = utility_expression(theirs, kinds[name], decimal_comma=source.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CAST({theirs} AS VARCHAR) AS written"]
         chosen += [f"{_ROW} AS row_index", f"{_FILE if source.frame is None else quoted('')} AS file_name"]
         self.view(source.table, f"SELECT {', '.join(chosen)} FROM {self._raw(source)}")
@@ -254,7 +273,7 @@ class DuckDBEngine(Engine):
         self._connection.register(name, source.frame.append_column(_ROW, rows))
         return name
 
-    def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, str]) -> None:
+    def _load_csv(self, source: Source, dialect: Dialect, columns: Mapping[str, Named]) -> None:
         file = self._transcoded(source, dialect.encoding) if dialect.encoding != "utf-8" else source.files[0]
         # Cells are named by position: headers may repeat, differ in case, or be empty.
         cells = {theirs: f"c{index}" for index, theirs in enumerate(dialect.header)}
@@ -264,9 +283,13 @@ class DuckDBEngine(Engine):
             f"header = true, skip = {dialect.skip}, quote = '\"', escape = '\"', auto_detect = false, nullstr = '', "
             "strict_mode = true, null_padding = false)"
         )
-        chosen = [f"{cells[columns[ours]]} AS {ours}" for ours in columns if ours != "utility"]
+        chosen = [
+            f"{text_expression([cells[name] for name in names_of(theirs)])} AS {ours}"
+            for ours, theirs in columns.items()
+            if ours != "utility"
+        ]
         if "utility" in columns:
-            cell = cells[columns["utility"]]
+            (cell,) = (cells[name] for name in names_of(columns["utility"]))
             value = utility_expression(cell, "varchar", decimal_comma=dialect.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CASE WHEN isfinite({value}) THEN NULL ELSE {cell} END AS written"]
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 from coterie.log.inspection import Inspection, is_wide
 from coterie.log.log import INFERRED
+from coterie.log.names import are_names_for_once
 from coterie.words import counted, interval, number, said
 
 NAMED = 5
@@ -100,6 +101,14 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
     if empty:
         yield Finding("nobody ever joined {names}", "check the spelling, or leave out what no longer exists", empty)
     used = {name: {size: count for size, count in sizes.items() if size} for name, sizes in seen.teams.items()}
+    once = tuple(name for name, sizes in used.items() if sum(sizes.values()) == 1)
+    teams = sum(sum(sizes.values()) for sizes in used.values())
+    if seen.n_samples > 1 and not seen.log.pool_coalitions and are_names_for_once(len(once), len(used), teams):
+        yield Finding(
+            f"{len(once):,} of {counted(len(used), 'coalition')} occur in one sample only, such as {{names}}",
+            f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
+            once,
+        )
     fixed = tuple(name for name, sizes in used.items() if len(sizes) == 1 and sum(sizes.values()) > 1)
     if fixed and seen.log.has_memberships:
         yield Finding(

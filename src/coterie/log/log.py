@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
+from coterie.game.tables import NEWLINE
 from coterie.log import choices, queries, schema
 from coterie.log.checking import (
     Checked,
@@ -263,7 +264,7 @@ def read_log(path: str | PathLike[str], **options: Unpack[LogOptions]) -> Log:
     call = call_options(options)
     checks.path(path, "log", "the folder or file that a log is in")
     engine = make_engine(call)
-    sources, file = engine.find_log(str(path), call.get("sheet"))
+    sources, file = engine.find_log(str(path), call.get("sheet"), call.get("skip_rows"))
     return _open(sources, str(path), call, file, engine)
 
 
@@ -280,12 +281,14 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     """Check the tables, name the views that reductions read, and find out who and what occurs."""
     declared = merged(call, file)
     options = settled(declared)
+    if isinstance(options["columns"].get("members"), tuple):  # a column for each member: cells hold one name
+        further = f" {options['separators']}" if "separators" in declared else ""
+        options = {**options, "separators": f"{NEWLINE}{further}"}
     read = _read_tables(engine, sources, place, options)
     outcome = read[-1]
     options = settled_totals(outcome.shape, options)
     tables = tuple(dict.fromkeys(table for one in read for table in STANDARD.get(one.shape, (one.shape,))))
-    if "sheet" in call and not any(one.source.sheet is not None for one in read):
-        raise InputError(f"{said('sheet')} says which sheet of a spreadsheet to read; {outcome.source.shown} is none")
+    _refuse_idle(call, read)
     if options["missing"] == "worst" and tables != ("memberships", "pairs"):
         raise InputError(f"{said(missing='worst')} needs a table memberships, to know who met, and a table pairs")
     if "totals" in call and tables[-1] != "totals":
@@ -293,13 +296,12 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
             f"{said(totals=call['totals'])} says what totals are, and this log is read from {outcome.shape}: leave it "
             f"out, or say {said(feedback='bandit')} where there is a table totals too"
         )
-    notes = [one.source.note for one in read if one.source.note] + load(engine, read, options)
-    notes[:0] = engine.notes
+    loaded = load(engine, read, options)
+    notes = [*engine.notes, *_about_sources(read, options), *loaded]
     if outcome.shape == "choices":
         checked = check_choices(engine, outcome.source, options)
     elif options["totals"] in TEAM_SCORES and tables[-1] == "totals":
-        shared = outcome.shape != "scores"
-        checked = check_scores(engine, read[0].source, outcome.source, options, shared=shared)
+        checked = check_scores(engine, read[0].source, outcome.source, options, outcome.shape)
     else:
         standard = STANDARD.get(outcome.shape, (outcome.shape,))
         made = [replace(outcome.source, table=table) for table in standard]
@@ -333,6 +335,23 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
+
+
+def _refuse_idle(call: Options, read: Sequence[Table]) -> None:
+    """Refuse options about files that the log is not read from."""
+    shown = read[-1].source.shown
+    if "sheet" in call and not any(one.source.sheet is not None for one in read):
+        raise InputError(f"{said('sheet')} says which sheet of a spreadsheet to read; {shown} is none")
+    if "skip_rows" in call and not any(one.source.dialect or one.source.sheet for one in read):
+        raise InputError(f"{said('skip_rows')} is about CSV and spreadsheets; {shown} is neither")
+
+
+def _about_sources(read: Sequence[Table], options: Options) -> list[str]:
+    """Return what to tell of how the tables were found."""
+    notes = [one.source.note for one in read if one.source.note]
+    if options["skip_rows"] is None:
+        notes += [f"{one.source.shown}: {about}" for one in read if (about := one.source.about_titles)]
+    return notes
 
 
 STANDARD = {

@@ -9,6 +9,7 @@ from coterie.game import tables
 from coterie.log import shape_queries
 from coterie.log.engine import NUMBER, Engine
 from coterie.log.names import plain
+from coterie.log.schema import ROW, Named, names_of
 from coterie.log.tables import Source
 
 VALUES = 5000
@@ -46,6 +47,13 @@ class Column:
     """How many cells are not empty."""
     times: Mapping[str, int]
     """How often each value occurs, of the most frequent ones."""
+    group: tuple[str, ...] = ()
+    """The columns that it is made of, where it is several: one for each member of a team."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that it is, its own as a rule."""
+        return self.group or (self.name,)
 
     @property
     def distinct(self) -> int:
@@ -67,9 +75,15 @@ class Column:
         """How often each number occurs; what is no number is left out."""
         found: dict[float, int] = {}
         for value, count in self.said.items():
-            if re.fullmatch(NUMBER, written := value.strip().replace(",", ".")):
-                found[float(written)] = found.get(float(written), 0) + count
+            if self.is_number(value):
+                number = float(value.strip().replace(",", "."))
+                found[number] = found.get(number, 0) + count
         return found
+
+    @staticmethod
+    def is_number(value: str) -> bool:
+        """Return whether a cell holds a number, perhaps with a decimal comma."""
+        return re.fullmatch(NUMBER, value.strip().replace(",", ".")) is not None
 
     @cached_property
     def said(self) -> dict[str, int]:
@@ -147,25 +161,29 @@ class Part:
     """One column of a log, which column of the table it seems to be, and why."""
 
     role: str
-    column: str
+    column: Named
     why: str
 
 
-def guess_parts(columns: Sequence[Column], fixed: Mapping[str, str]) -> tuple[str, list[Part]]:
+def guess_parts(columns: Sequence[Column], fixed: Mapping[str, Named]) -> tuple[str, list[Part]]:
     """Return what kind of table it seems to be, and which column is what; `fixed` says what is known.
 
     Every way to give the columns of a kind to those of the table has a score, by words of headers and by what cells
     hold; the best one wins.
     """
     best: tuple[float, str, list[Part]] | None = None
+    members = _member_columns(columns, fixed)
+    if members is not None:
+        columns = [members, *(column for column in columns if column.name not in members.group)]
     for shape, roles in ROLES.items():
-        likely = [_candidates(role, columns, fixed) for role in roles]
+        likely = [_candidates(role, columns, fixed, of_teams=shape == "listed scores") for role in roles]
         for chosen in _choices(likely):
             parts = dict(zip(roles, chosen, strict=True))
             score = sum(fit for fit, _, _ in chosen) + _together(shape, {r: c for r, (_, c, _) in parts.items()})
             score -= 0.5 * len(roles)  # a column more must be worth it
             if best is None or score > best[0]:
-                best = (score, shape, [Part(role, column.name, why) for role, (_, column, why) in parts.items()])
+                named = {role: column.group or column.name for role, (_, column, _) in parts.items()}
+                best = (score, shape, [Part(role, named[role], why) for role, (_, _, why) in parts.items()])
     if best is None or best[0] <= 0:
         return "", []
     return best[1], best[2]
@@ -185,17 +203,89 @@ def _choices(likely: list[list[Fit]]) -> list[tuple[Fit, ...]]:
     return ways
 
 
-def _candidates(role: str, columns: Sequence[Column], fixed: Mapping[str, str]) -> list[Fit]:
+def _member_columns(columns: Sequence[Column], fixed: Mapping[str, Named]) -> Column | None:
+    """Return the columns of which each seems to hold one member of a team, as one: Member 1, Member 2, Member 3.
+
+    Headers that differ in a number only, three or more of them, with names; two of them are a pair.
+    """
+    said = fixed.get("members")
+    if said is not None:
+        wanted = {name.casefold() for name in names_of(said)}
+        return _as_one([column for column in columns if column.name.casefold() in wanted]) if len(wanted) > 1 else None
+    if "agent" in fixed or "partner" in fixed:
+        return None
+    alike: dict[str, list[Column]] = {}
+    for column in columns:
+        stem = re.sub(r"\s*([0-9]+|(?<![^\W_])[a-z]$)", "", column.name.casefold())
+        if not column.is_numeric and not column.is_dates and column.word_for("coalition") is None:
+            alike.setdefault(stem, []).append(column)
+    groups = [group for group in alike.values() if len(group) >= LEAST_MEMBERS and _share_names(group)]
+    return _as_one(max(groups, key=len)) if groups else None
+
+
+LEAST_MEMBERS = 3
+"""From so many columns on, with a member in each, a row is a team; two are a pair."""
+
+
+def _share_names(group: Sequence[Column]) -> bool:
+    """Return whether a header says that columns hold people, or names of each come back in others."""
+    if any(group[0].word_for(role) for role in ("members", "agent", "partner")):
+        return True
+    others = [set.union(*(other.names for other in group if other is not one)) for one in group]
+    return all(2 * len(one.names & rest) >= len(one.names) for one, rest in zip(group, others, strict=True))
+
+
+def rounds_in_columns(columns: Sequence[Column]) -> list[str]:
+    """Return the columns of which each seems to be about another round: Team week 1, Team week 2."""
+    alike: dict[str, list[str]] = {}
+    for column in columns:
+        if column.word_for("sample") is not None and (stem := re.sub("[0-9]+", "", column.name)) != column.name:
+            alike.setdefault(stem.casefold(), []).append(column.name)
+    return max((names for names in alike.values() if len(names) > 1), key=len, default=[])
+
+
+def columns_that_say(role: str, columns: Sequence[Column]) -> list[str]:
+    """Return the columns whose name says that they have a role, the likeliest first."""
+    fits = [fit for column in columns if column.word_for(role) and (fit := _fit(role, column))]
+    return [column.name for _, column, _ in sorted(fits, key=lambda fit: -fit[0])]
+
+
+def _as_one(group: Sequence[Column]) -> Column:
+    times: dict[str, int] = {}
+    for value, count in (found for column in group for found in column.times.items()):
+        times[value] = times.get(value, 0) + count
+    names = tuple(column.name for column in group)
+    return Column(f"{names[0]}, ..., {names[-1]}", max(column.filled for column in group), times, names)
+
+
+NO_COLUMN = {
+    "sample": "no column says when: each row counts as a round of its own",
+    "coalition": "no column says in which team: each row is a team",
+}
+"""Why the number of the row is taken, where a row is a team."""
+
+
+def _candidates(role: str, columns: Sequence[Column], fixed: Mapping[str, Named], *, of_teams: bool) -> list[Fit]:
     known = fixed.get(role)
+    if known == ROW and not any(column.name == ROW for column in columns):
+        return [(0.0, Column(ROW, 0, {}), NO_COLUMN[role])] if of_teams and role in NO_COLUMN else []
     if known is not None:
-        return [(5.0, column, "you said so") for column in columns if column.name.casefold() == known.casefold()]
-    taken = {name.casefold() for name in fixed.values()}
-    free = [column for column in columns if column.name.casefold() not in taken]
-    return sorted((fit for column in free if (fit := _fit(role, column))), key=lambda fit: -fit[0])[:LIKELY]
+        wanted = {name.casefold() for name in names_of(known)}
+        return [(5.0, one, "you said so") for one in columns if {name.casefold() for name in one.columns} == wanted]
+    taken = {name.casefold() for named in fixed.values() for name in names_of(named)}
+    free = [column for column in columns if not taken & {name.casefold() for name in column.columns}]
+    fits = [fit for column in free if (fit := _fit(role, column))]
+    if of_teams and role in NO_COLUMN:
+        # A column of which nothing says what it is should at least have values that come back.
+        fits = [fit for fit in fits if fit[0] > 0 or 2 * fit[1].distinct <= fit[1].filled]
+        fits.append((-0.25, Column(ROW, 0, {}), NO_COLUMN[role]))
+    return sorted(fits, key=lambda fit: -fit[0])[:LIKELY]
 
 
 def _fit(role: str, column: Column) -> Fit | None:
     """Return how well a column suits a role on its own, and why; None if it cannot have it."""
+    if column.group:
+        return (6.0, column, "each of these columns holds a member") if role == "members" else None
     if column.name.casefold() == role:
         return 6.0, column, "it is called so"
     word = column.word_for(role)

@@ -1,10 +1,10 @@
-"""Names that were typed by hand: spellings that differ in case or spaces only, and teams that are named like people."""
+"""Names that were typed by hand: several spellings of one name, and teams that are named like people."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from coterie.words import counted, in_order, said
+from coterie.words import counted, in_order, said, some
 
 LISTED = 3
 """How many of them a sentence shows."""
@@ -18,8 +18,22 @@ def spaced(name: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return what spellings that differ in case or spaces only have in common."""
+    """Return what the spellings of a name have in common: they differ in case, spaces or how letters are written.
+
+    >>> plain("Ada  Groß") == plain("ada GROSS")
+    True
+    """
     return spaced(name).casefold()
+
+
+def difference(spelled: Iterable[Sequence[str]]) -> str:
+    """Return in what the spellings of names differ, in words.
+
+    >>> difference([("Bob", "bob ")]), difference([("Bob", "bob "), ("Groß", "Gross")])
+    ('case or spaces', 'case, spaces or how letters are written (as ß and ss)')
+    """
+    alike = all(len({" ".join(name.split()).lower() for name in several}) == 1 for several in spelled)
+    return "case or spaces" if alike else "case, spaces or how letters are written (as ß and ss)"
 
 
 def spellings(names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -49,7 +63,7 @@ def cleaned(times: Mapping[str, int]) -> dict[str, str]:
 
 
 def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Return for names that nobody has how somebody is spelled who differs from them in case or spaces only.
+    """Return for names that nobody has how somebody is spelled otherwise.
 
     >>> as_known(["Bob ", "Ada", "Eve"], ["Bob", "Ada"])
     {'Bob ': 'Bob'}
@@ -65,9 +79,9 @@ def about_known(renamed: Mapping[str, str]) -> list[str]:
     """Return what to tell of people who are spelled otherwise than in the log."""
     if not renamed:
         return []
-    shown = ", ".join(f"{name!r} is {known!r}" for name, known in list(renamed.items())[:LISTED])
-    more = f" and {len(renamed) - LISTED:,} more" if len(renamed) > LISTED else ""
-    return [f"names that differ from the log's in case or spaces only are taken for the same: {shown}{more}"]
+    shown = some((f"{name!r} is {known!r}" for name, known in renamed.items()), LISTED)
+    what = difference(renamed.items())
+    return [f"names that differ from the log's in {what} only are taken for the same: {shown}"]
 
 
 def about_spellings(what: str, names: Sequence[str]) -> list[str]:
@@ -75,14 +89,23 @@ def about_spellings(what: str, names: Sequence[str]) -> list[str]:
     found = spellings(names)
     if not found:
         return []
-    shown = ", ".join(" and ".join(map(repr, several)) for several in found[:LISTED])
-    more = f" and {len(found) - LISTED:,} more" if len(found) > LISTED else ""
-    noun = f"{what} has" if len(found) == 1 else f"{what}s have"
+    shown = some((" and ".join(map(repr, several)) for several in found), LISTED)
     told = (
-        f"{len(found):,} {noun} several spellings that differ in case or spaces only, and each counts on its own: "
-        f"{shown}{more}; {said(clean_names=True)} merges them"
+        f"{counted(len(found), f'{what} has', f'{what}s have')} several spellings that differ in {difference(found)} "
+        f"only, and each counts on its own: {shown}; {said(clean_names=True)} merges them"
     )
     return [told]
+
+
+def are_names_for_once(once: int, names: int, teams: int) -> bool:
+    """Return whether names of teams are made up each time: most occur in one sample only, and many teams have such.
+
+    Departments that come back are not, whatever else there was besides.
+
+    >>> are_names_for_once(80, 80, 80), are_names_for_once(4, 6, 4 + 2 * 24)
+    (True, False)
+    """
+    return 2 * once > names and 3 * once > teams
 
 
 def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:

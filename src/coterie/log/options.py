@@ -16,7 +16,7 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
 from coterie.game.tables import SEPARATORS, USUAL, worded_separators
-from coterie.log.schema import COLUMNS, Feedback
+from coterie.log.schema import COLUMNS, ROW, Feedback, Named, names_of
 from coterie.words import interval, literal, number, said
 
 FORMAT = "coterie.log/1"
@@ -33,6 +33,9 @@ WIDEST_RANGE = 1e60
 MOST_COALITIONS = 100_000
 """How many interchangeable coalitions may be asked for: a line of text should not fill the memory."""
 
+MOST_ABOVE = 10_000
+"""How many rows may be above a header."""
+
 EngineName = Literal["duckdb", "spark"]
 
 Missing = Literal["ignore", "worst"]
@@ -46,6 +49,9 @@ TEAM_SCORES = ("team-scores", "team-score-averages")
 
 Blanks = Literal["skip", "refuse"]
 """What becomes of rows without a utility or choice."""
+
+Summaries = Literal["skip", "keep"]
+"""What becomes of rows that sum others up."""
 
 Options = Mapping[str, Any]
 """Checked options by name; one that is not there was not declared."""
@@ -163,8 +169,11 @@ def _actions(value: Any, what: str) -> Any:
     )
 
 
-def _columns(value: Any, what: str) -> Mapping[str, str] | None:
-    """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score"."""
+def _columns(value: Any, what: str) -> Mapping[str, Named] | None:
+    """Return column -> name in the user's tables, from a mapping or "sample=Project,utility=Score".
+
+    Members may have several columns: a list of names in a mapping, and `members=` several times in text.
+    """
     pairs: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
     if isinstance(value, str):
         entries = [entry.partition("=") for entry in value.split(",") if entry.strip()]
@@ -175,19 +184,26 @@ def _columns(value: Any, what: str) -> Mapping[str, str] | None:
         pairs = [(ours, theirs) for ours, _, theirs in entries]
     if pairs is None:
         raise InputError(f"{what}: expected an object such as {{'sample': 'Project'}}, got {checks.shown(value)}")
-    result: dict[str, str] = {}
+    result: dict[str, Named] = {}
     owner: dict[str, str] = {}
     for column, name in pairs:
-        ours, theirs = str(column).strip().lower(), str(name).strip()
+        ours = str(column).strip().lower()
         if ours not in COLUMNS:
             raise InputError(f"{what}: {ours!r} is not a column of a log; those are: {', '.join(COLUMNS)}")
-        if ours in result:
-            raise InputError(f"{what}: {ours!r} is given twice")
-        if (other := owner.setdefault(theirs.casefold(), ours)) != ours:
-            raise InputError(
-                f"{what}: {other} and {ours} are both said to be {result[other]!r}, expected a column for each"
-            )
-        result[ours] = theirs
+        several = isinstance(name, (list, tuple)) and ours == "members" and len(name) > 0
+        for theirs in (str(one).strip() for one in (name if several else (name,))):
+            if ours in result and ours != "members":
+                raise InputError(f"{what}: {ours!r} is given twice")
+            other = owner.setdefault(theirs.casefold(), ours)
+            if other != ours and {other, ours} == {"sample", "coalition"} and theirs == ROW:
+                other = ours
+            if other != ours:
+                raise InputError(
+                    f"{what}: {other} and {ours} are both said to be {theirs!r}, expected a column for each"
+                )
+            if ours in result and theirs in names_of(result[ours]):
+                raise InputError(f"{what}: {ours!r} is said to be {theirs!r} twice")
+            result[ours] = (*names_of(result[ours]), theirs) if ours in result else theirs
     return result or None
 
 
@@ -203,6 +219,17 @@ def _separators(value: Any, what: str) -> str:
     return worded_separators(dict.fromkeys(signs))
 
 
+def _words(value: Any, what: str) -> tuple[str, ...] | None:
+    """Return words from a list, or from text with commas between them."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if isinstance(listed, Mapping) or not isinstance(listed, Iterable):
+        raise InputError(f"{what}: expected words with commas between them, got {checks.shown(value)}")
+    words = tuple(listed)
+    if not all(isinstance(word, str) for word in words):
+        raise InputError(f"{what}: expected words with commas between them, got {checks.shown(value)}")
+    return tuple(dict.fromkeys(word.strip() for word in words if word.strip())) or None
+
+
 def _session(value: Any, what: str) -> Any:
     if not hasattr(value, "createDataFrame"):
         raise InputError(f"{what}: expected a Spark session, got {checks.shown(value)}")
@@ -213,6 +240,10 @@ def _whole(value: Any, what: str) -> int:
     return checks.whole(value, what, 1)
 
 
+def _rows_above(value: Any, what: str) -> int:
+    return checks.whole(value, what, 0, MOST_ABOVE)
+
+
 # --- The table --------------------------------------------------------------------------------------------
 
 
@@ -220,18 +251,28 @@ class CommonOptions(TypedDict, total=False):
     """What `read_log` and `Log.from_frames` call alike."""
 
     columns: Annotated[
-        Mapping[str, str] | str | None,
+        Mapping[str, str | Sequence[str]] | str | None,
         Option(
             _columns,
-            "What your tables call a column: sample=Project,utility=Score.",
+            "What your tables call a column: sample=Project,utility=Score. Where each member of a team has a column: "
+            "members=Player 1,members=Player 2. Where no column says when or in which team: sample=#,coalition=#, the "
+            "number of the row.",
             Word(),
             default={},
-            python='Or {"sample": "Project"}.',
+            python='Or {"sample": "Project", "members": ["Player 1", "Player 2"]}.',
         ),
     ]
     sheet: Annotated[
         str | int | None,
         Option(_name, "Which sheet of a spreadsheet to read, by name or number; the first by default.", Word()),
+    ]
+    skip_rows: Annotated[
+        int | None,
+        Option(
+            _rows_above,
+            "How many rows of a CSV file or a spreadsheet are above its header; found out by default.",
+            Word(int, metavar="N"),
+        ),
     ]
     separators: Annotated[
         str | None,
@@ -247,7 +288,8 @@ class CommonOptions(TypedDict, total=False):
         bool | None,
         Option(
             checks.boolean,
-            "Names that differ in case or spaces only are the same: Bob and 'bob '.",
+            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Groß and "
+            "Gross.",
             Word(flag="--clean-names"),
             default=False,
         ),
@@ -258,6 +300,24 @@ class CommonOptions(TypedDict, total=False):
             _one_of(Blanks),
             "Rows without a utility or choice: skip them and say how many, or refuse the log.",
             Word(Blanks),
+            default="skip",
+        ),
+    ]
+    blank_words: Annotated[
+        Sequence[str] | str | None,
+        Option(
+            _words,
+            "What else stands in a cell that has no utility, beside words such as absent, sick and n/a: moved,late.",
+            Word(metavar="WORD,WORD"),
+            default=(),
+        ),
+    ]
+    summaries: Annotated[
+        Summaries | None,
+        Option(
+            _one_of(Summaries),
+            "Rows that sum others up (Total, Average, ...): skip them and say which, or keep them like any other.",
+            Word(Summaries),
             default="skip",
         ),
     ]

@@ -20,7 +20,10 @@ ALIKE = (
 )  # fmt: skip
 """The options that logs must share to be added."""
 
-OUTDATED = ("columns", "sheet", "clean_names", "blanks", "since", "until", "engine", "totals", "feedback")
+OUTDATED = (
+    "columns", "sheet", "clean_names", "blanks", "blank_words", "skip_rows", "since", "until", "engine", "totals",
+    "feedback",
+)  # fmt: skip
 """Options that say how tables were read, which they are now."""
 
 

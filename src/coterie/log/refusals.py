@@ -1,5 +1,6 @@
 """What may be wrong with the tables of a log, and the wording of every refusal."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ def _and(words: Sequence[str]) -> str:
 
 def refuse(problems: Iterable[Refusal]) -> None:
     """Raise one error that lists the problems, if there are any."""
-    checks.refuse_all([str(problem) for problem in problems], "the log has")
+    checks.refuse_all(list(dict.fromkeys(str(problem) for problem in problems)), "the log has")
 
 
 def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:
@@ -71,14 +72,26 @@ def empty_name(column: str) -> str:
     return f"{column} is empty, expected a name"
 
 
+def nameless(columns: Sequence[str]) -> str:
+    """Word a row without any name, though not without anything."""
+    return f"{_and(columns)} are all empty, expected names; if the row sums others up, delete it"
+
+
 def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows: int = 0) -> str:
     """Word a utility that is no number, perhaps given how often each text stands where a number should in all rows."""
     shown = "empty" if written is None or not written.strip() else repr(written)
-    told = ""
+    told, words = "", [text for text in texts or {} if not _DIGIT.search(text)]
     if texts and sum(texts.values()) > 1:
         listed = _and([f"{text!r} ({counted(times, 'time')})" for text, times in texts.items()])
         told = f"; of {counted(rows, 'row')}, these are no numbers: {listed}"
-    return f"utility is {shown}, expected a finite number{told}; where there is none, leave the cell empty"
+    helps = "leave the cell empty"
+    if words and shown != "empty":
+        helps += f", or if such words stand for none say {said(blank_words=','.join(words))}"
+    return f"utility is {shown}, expected a finite number{told}; where there is none, {helps}"
+
+
+_DIGIT = re.compile(r"[0-9,]")
+"""What is in numbers with a typo, and not in words that stand for none."""
 
 
 def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str:
@@ -154,8 +167,10 @@ def with_herself(agent: str) -> str:
 def duplicate(table: str, values: Mapping[str, Any]) -> str:
     """Word a row that repeats an earlier one."""
     expected = {
-        "memberships": "agent, coalition and sample", "totals": "agent and sample", "scores": "coalition and sample"
+        "memberships": "agent, coalition and sample", "totals": "agent and sample", "scores": "coalition and sample",
     }  # fmt: skip
+    if table == "listed members":
+        return f"{_shown(values)} was listed before, expected every member of a team once"
     return (
         f"{_shown(values)} was listed before, expected one row per {expected.get(table, 'pair, coalition and sample')}"
     )

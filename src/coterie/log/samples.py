@@ -23,6 +23,8 @@ _TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
 _YEAR_FIRST = rf"^[0-9]{{4}}[-/.]([0-9]{{2}}|Q[1-4]|W[0-9]{{2}})([-/.][0-9]{{2}}([T ]{_TIME})?)?$"
 _DAY_FIRST = r"^([0-9]{1,2})[.]([0-9]{1,2})[.]([0-9]{4})$"
 
+BY_DATE = "in the order of their dates"
+
 SUGGESTED = 3
 """How many similar names a refusal lists."""
 
@@ -40,6 +42,15 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def period(self) -> tuple[str, str] | None:
+        """The first and the last sample where they are dates.
+
+        >>> in_sequence(pa.array(["1.3.2026", "28.2.2026"])).period
+        ('28.2.2026', '1.3.2026')
+        """
+        return (self.names[0].as_py(), self.names[-1].as_py()) if len(self) and self.order == BY_DATE else None
 
     def place(self, name: str, option: str) -> int:
         """Return where a sample is, refusing one that is not there."""
@@ -99,7 +110,7 @@ def in_sequence(seen: pa.Array) -> Samples:
     if dates is None:
         return Samples(seen, "in the order in which they are first seen")
     order = np.argsort(dates.to_numpy(zero_copy_only=False).astype(str), kind="stable")
-    return Samples(pc.take(seen, pa.array(order)), "in the order of their dates")
+    return Samples(pc.take(seen, pa.array(order)), BY_DATE)
 
 
 def _all_match(names: pa.Array, pattern: str) -> bool:

@@ -37,8 +37,20 @@ NAMES = ("sample", "coalition", "agent", "partner")
 COLUMNS = (*NAMES, "utility", "choice", "members")
 """All columns that a table may have."""
 
+Named = str | tuple[str, ...]
+"""What a table calls a column; several where each member of a team has a column."""
+
+ROW = "#"
+"""What `sample` and `coalition` may be said to be where no column says it: the number of the row."""
+
 SYNONYMS = {"coalition": "team", "utility": "score"}
 """What else a column may be called."""
+
+
+def names_of(named: Named) -> tuple[str, ...]:
+    """Return what a table calls a column, one name or several."""
+    return (named,) if isinstance(named, str) else named
+
 
 FEEDBACKS: dict[str, Feedback] = {"pairs": "semi-bandit", "choices": "semi-bandit", "totals": "bandit"}
 """The feedback that each table of outcomes is."""

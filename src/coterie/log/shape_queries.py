@@ -9,14 +9,31 @@ from coterie.log import queries
 
 PLACE = ("file_name", "row_index")
 
-SAY_NOTHING = ("n/a", "na", "n.a.", "#n/a", "-", "--", "\u2013", "\u2014", "?")
+SAY_NOTHING = (
+    "n/a", "na", "n.a.", "#n/a", "-", "--", "\u2013", "\u2014", "?", "none", "nil", "missing", "no rating", "not rated",
+    "absent", "sick", "ill", "excused", "away", "on leave", "no show", "no-show", "did not attend",
+    "k.a.", "k. a.", "keine angabe", "keine", "krank", "abwesend", "entschuldigt", "fehlt",
+    "absente", "malade", "excus\u00e9", "excus\u00e9e", "ausente", "enfermo", "enferma",
+)  # fmt: skip
 """What people write in a cell for nothing, in lower case."""
 
+SUMMARIES = (
+    "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
+    "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme",
+    "moyenne", "somme", "promedio", "suma", "\u00f8", "\u03c3",
+)  # fmt: skip
+"""What rows are called that sum others up, in lower case."""
+
 _NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
-IS_MARK = f"(utility IS NULL AND lower(trim(written)) IN ({_NOTHING}))"
-"""Whether such a mark stands where a utility should."""
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
-NO_CHOICE = "(coalesce(trim(choice), '') = '')"
+
+
+def is_blank(column: str) -> str:
+    """Return whether a cell of text is empty."""
+    return f"(coalesce(trim({column}), '') = '')"
+
+
+NO_CHOICE = is_blank("choice")
 
 
 def respelled(view: str, columns: Sequence[str], lookups: Mapping[str, str]) -> str:
@@ -44,8 +61,60 @@ def without(view: str, condition: str) -> str:
 
 def is_empty(columns: Sequence[str]) -> str:
     """Return whether every cell of a row is empty."""
-    cells = [NO_UTILITY if one == "utility" else f"coalesce(trim({one}), '') = ''" for one in columns]
+    cells = [NO_UTILITY if one == "utility" else is_blank(one) for one in columns]
     return f"({' AND '.join(cells)})"
+
+
+def numbered(view: str, columns: Sequence[str]) -> str:
+    """Return a view with columns that hold the number of the row, the first below the header being 1."""
+    number = "CAST(row_index + 1 AS STRING)"
+    return f"SELECT *, {', '.join(f'{number} AS {one}' for one in columns)} FROM {view}"
+
+
+def first_rows(view: str, condition: str, columns: Sequence[str] = ()) -> str:
+    """Return where the first rows are that meet a condition, what they hold, and how many there are."""
+    return (
+        f"SELECT {', '.join((*columns, 'file_name', 'row_index'))}, (count(*) OVER ()) AS times FROM {view} "
+        f"WHERE {condition} ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
+    )
+
+
+def is_summary(columns: Sequence[str], last: int | None = None) -> str:
+    """Return whether a row sums others up: it lacks a name and says so, or is called so from the row `last` on."""
+    at_end = "" if last is None else f" OR ({_is_called_so(columns)} AND row_index >= {last})"
+    return f"({_lacks_and_says_so(columns)}{at_end})"
+
+
+def where_summaries(view: str, columns: Sequence[str]) -> str:
+    """Return how many rows sum others up and lack a name, the first called so that lacks none, and the last of all."""
+    lacking = f"count(CASE WHEN {_lacks_and_says_so(columns)} THEN 1 END)"
+    has_all = " AND ".join(f"NOT {is_blank(one)}" for one in columns)
+    first = f"min(CASE WHEN {_is_called_so(columns)} AND {has_all} THEN row_index END)"
+    return f"SELECT {lacking} AS lacking, {first} AS first, max(row_index) AS last FROM {view}"
+
+
+def _lacks_and_says_so(columns: Sequence[str]) -> str:
+    """Return whether a row lacks a name, and another begins like what rows are called that sum others up."""
+    begins = "|".join(word.replace(".", "[.]") for word in SUMMARIES)
+    starts = [f"coalesce(regexp_like(lower(trim({one})), '^({begins})([ :]|$)'), false)" for one in columns]
+    return f"(({' OR '.join(map(is_blank, columns))}) AND ({' OR '.join(starts)}))"
+
+
+def _is_called_so(columns: Sequence[str]) -> str:
+    """Return whether a name of a row is what rows are called that sum others up."""
+    exact = ", ".join(f"'{word}{end}'" for word in SUMMARIES for end in ("", ":"))
+    return f"({' OR '.join(f'coalesce(lower(trim({one})) IN ({exact}), false)' for one in columns)})"
+
+
+def without_members(view: str, pattern: str) -> str:
+    """Return the first rows with a cell that lists nobody, and how many there are; `pattern` stands between names."""
+    nobody = f"{is_blank('members')} OR regexp_like(members, '^[ \t]*({pattern}[ \t]*)+$')"
+    return first_rows(view, f"({nobody}) AND NOT {is_empty(('sample', 'coalition', 'members', 'utility'))}")
+
+
+def as_written(view: str) -> str:
+    """Return one row for each row of a table whose members have a row each."""
+    return f"SELECT DISTINCT sample, coalition, utility, written, {', '.join(PLACE)} FROM {view}"
 
 
 def with_members(view: str, cells: str) -> str:
@@ -198,17 +267,27 @@ def extent(pairs: str) -> str:
 
 def without_choice(view: str) -> str:
     """Return the first rows without a choice that are not empty, and how many there are."""
-    lacks = f"{NO_CHOICE} AND NOT {is_empty(('sample', 'coalition', 'agent', 'choice'))}"
-    return (
-        f"SELECT file_name, row_index, (count(*) OVER ()) AS times FROM {view} WHERE {lacks} "
-        f"ORDER BY file_name, row_index LIMIT {queries.MOST_ROWS}"
-    )
+    return first_rows(view, f"{NO_CHOICE} AND NOT {is_empty(('sample', 'coalition', 'agent', 'choice'))}")
+
+
+def says_one_of(words: str) -> str:
+    """Return whether one of the words in a view stands where a utility should."""
+    return f"(utility IS NULL AND lower(trim(written)) IN (SELECT word FROM {words}))"
+
+
+def blanked(view: str, columns: Sequence[str], words: str) -> str:
+    """Return a view in which nothing is written where one of the words in another view was."""
+    kept = [
+        f"CASE WHEN {says_one_of(words)} THEN NULL ELSE written END AS written" if one == "written" else one
+        for one in columns
+    ]
+    return f"SELECT {', '.join(kept)} FROM {view}"
 
 
 def values(view: str, column: str, most: int) -> str:
     """Return how often each value of a column occurs, the most frequent ones first."""
     return (
-        f"SELECT {column} AS value, count(*) AS times FROM {view} WHERE coalesce(trim({column}), '') <> '' "
+        f"SELECT {column} AS value, count(*) AS times FROM {view} WHERE NOT {is_blank(column)} "
         f"GROUP BY {column} ORDER BY times DESC, value LIMIT {most}"
     )
 

@@ -9,8 +9,9 @@
     choices        sample, coalition, agent, choice               memberships, and pairs: the top of the range for two
                                                                   who chose alike, its bottom for others
 
-On the way empty rows go, names are spelled alike if that is wanted, and rows without a utility or a choice are skipped
-with a count. What is told of all this are the notes of a log.
+On the way empty rows go, and such as sum others up; names are spelled alike if that is wanted, and rows without a
+utility or a choice are skipped with a count. What is told of all this are the notes of a log. Rows are those of the
+user's table, also where a row for each member is made of one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,10 @@ from coterie.log.engine import Engine
 from coterie.log.options import TEAM_SCORES, Options
 from coterie.log.samples import samples_of
 from coterie.log.tables import Source
-from coterie.words import counted, number, said
+from coterie.words import counted, number, said, some
+
+LAST_ROWS = 3
+"""Among so many rows at the end those are looked for that sum others up and yet have all names."""
 
 STATED = "stated_totals"
 """The view of totals as they are written, where they are averages."""
@@ -59,7 +63,7 @@ class Table:
 
     source: Source
     shape: str
-    columns: Mapping[str, str]
+    columns: Mapping[str, schema.Named]
     """What the source calls each column of its shape."""
 
     @property
@@ -107,22 +111,32 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
     """
     views = {}
     for table in tables:
-        name = f"read_{table.source.table}"
-        engine.load(replace(table.source, table=name), table.columns)
-        views[table.source.table] = name
+        views[table.source.table] = loaded(
+            engine, replace(table.source, table=f"read_{table.source.table}"), table.columns
+        )
     told: list[str] = []
-    if tables[-1].shape == "listed scores":
-        views, told = _with_members(engine, tables[-1], views, options["separators"].split())
+    if options["summaries"] == "skip":
+        for table in tables:
+            name = table.source.table
+            views[name], summed_up = _without_summaries(engine, table, views[name], is_alone=len(tables) == 1)
+            told += summed_up
+    is_listed = tables[-1].shape == "listed scores"
+    if is_listed:
+        views, unclear = _with_members(engine, tables[-1], views, options["separators"].split())
+        told += unclear
         tables = [replace(tables[-1], shape="records")]
     if options["clean_names"]:
         views = _respelled(engine, tables, views)
     views, notes = _within(engine, tables, views, options)
     notes += told
     for table in tables:
-        views[table.source.table], told = _filled(engine, table, views[table.source.table], options)
+        views[table.source.table], told = _filled(
+            engine, table, views[table.source.table], options, is_listed=is_listed
+        )
         notes += told
     outcome = tables[-1]
-    engine.view(AS_WRITTEN, queries.columns_of(engine.name(views[outcome.source.table]), ("*",)))
+    written = engine.name(views[outcome.source.table])
+    engine.view(AS_WRITTEN, shape_queries.as_written(written) if is_listed else queries.columns_of(written, ("*",)))
     of_teams = options["totals"] in TEAM_SCORES
     make = {"pairs": _pairs, "totals": _totals, "records": _team_records if of_teams else _records,
             "scores": _scores, "choices": _choices}  # fmt: skip
@@ -131,12 +145,24 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
     return notes + make[outcome.shape](engine, outcome, views[outcome.source.table], options)
 
 
+def loaded(engine: Engine, source: Source, columns: Mapping[str, schema.Named]) -> str:
+    """Make the view of a table as it is written, and return its name; some columns may be the number of the row."""
+    numbered = [ours for ours, theirs in columns.items() if theirs == schema.ROW and theirs not in engine.types(source)]
+    engine.load(source, {ours: theirs for ours, theirs in columns.items() if ours not in numbered})
+    if not numbered:
+        return source.table
+    if len(source.files) > 1:
+        raise InputError(f"{source.shown}: rows of several files have no number; add a column that says when")
+    engine.view(f"numbered_{source.table}", shape_queries.numbered(engine.name(source.table), numbered))
+    return f"numbered_{source.table}"
+
+
 def _count(engine: Engine, query: str) -> int:
     return int(engine.table(query)["n"][0].as_py())
 
 
 def _respelled(engine: Engine, tables: Sequence[Table], views: Mapping[str, str]) -> dict[str, str]:
-    """Return views in which names that differ in case or spaces only are the same."""
+    """Return views in which each name has one spelling."""
     lookups: dict[str, str] = {}
     for columns in (("agent", "partner"), ("coalition",), ("sample",)):
         written = [
@@ -183,28 +209,98 @@ def _within(
     return result, [SOME_SAMPLES.format(kept=len(kept), every=len(every), first=first, last=last, order=kept.order)]
 
 
-def _filled(engine: Engine, table: Table, view: str, options: Options) -> tuple[str, list[str]]:
-    """Return a view without empty rows, and what to tell of rows without a utility or a choice."""
+def _without_summaries(engine: Engine, table: Table, view: str, *, is_alone: bool) -> tuple[str, list[str]]:
+    """Return a view without rows that sum others up, and what to tell of them.
+
+    Somebody or a team may be called Total: rows with all names are left out only if no such name occurs before the end,
+    and if no other table may name it.
+    """
+    columns = [one for one in schema.SHAPES[table.shape] if one not in {"utility", "choice"}]
+    (where,) = engine.rows(shape_queries.where_summaries(engine.name(view), columns))
+    at_end = is_alone and where["first"] is not None and where["first"] > where["last"] - LAST_ROWS
+    if not where["lacking"] and not at_end:
+        return view, []
+    condition = shape_queries.is_summary(columns, int(where["first"]) if at_end else None)
+    rows = engine.rows(shape_queries.first_rows(engine.name(view), condition, columns))
+    engine.view(f"single_{view}", shape_queries.without(engine.name(view), condition))
+    count, words = int(rows[0]["times"]), [_summary_word(row, columns) for row in rows]
+    one = count == 1
+    told = (
+        f"{counted(count, 'row')} of {table.source.shown} {'sums' if one else 'sum'} others up "
+        f"({some(map(repr, dict.fromkeys(words)), names.LISTED)}, {_where(table.source, rows)}) and "
+        f"{'was' if one else 'were'} left out; {said(summaries='keep')} takes {'it' if one else 'them'} like any other"
+    )
+    return f"single_{view}", [told]
+
+
+def _summary_word(row: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """Return the cell that says so: the one that begins with such a word."""
+    cells = [str(row[one]).strip() for one in columns if row[one]]
+    exact = [cell for cell in cells if cell.lower().rstrip(":") in shape_queries.SUMMARIES]
+    return next((cell for cell in (*exact, *cells) if cell.lower().startswith(shape_queries.SUMMARIES)), cells[0])
+
+
+def _where(source: Source, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the numbers of the first rows, as a spreadsheet shows them; the first says how many there are."""
+    first = [row for row in rows if row["file_name"] == rows[0]["file_name"]]
+    places = source.row_numbers(sorted(int(row["row_index"]) for row in first))
+    more = int(rows[0]["times"]) - len(places)
+    return f"row{'s' if len(places) + more > 1 else ''} {some(map(str, [*places, *[''] * more]), len(places))}"
+
+
+def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_listed: bool) -> tuple[str, list[str]]:
+    """Return a view without empty rows, and what to tell of rows without a utility or a choice.
+
+    `is_listed` if several rows of the view may be one row of the table.
+    """
     columns = schema.SHAPES[table.shape]
+
+    def written() -> str:
+        return f"({shape_queries.as_written(engine.name(view))}) AS listed" if is_listed else engine.name(view)
+
+    texts: dict[str, int] = {}
+    if options["blank_words"] and "utility" in columns:
+        engine.lookup("blank_words", pa.table({"word": [word.lower() for word in options["blank_words"]]}))
+        words = engine.name("blank_words")
+        texts = _texts(engine, written(), shape_queries.says_one_of(words))
+        engine.view(f"blanked_{view}", shape_queries.blanked(engine.name(view), table.kept, words))
+        view = f"blanked_{view}"
     blank = {"utility": shape_queries.NO_UTILITY, "choice": shape_queries.NO_CHOICE}.get(columns[-1])
     # An empty row lacks each of its cells, so where nothing lacks this one there is none.
-    lacks = _count(engine, shape_queries.count(engine.name(view), blank or f"coalesce(trim({columns[0]}), '') = ''"))
+    lacks = _count(engine, shape_queries.count(written(), blank or shape_queries.is_blank(columns[0])))
     if not lacks:
         return view, []
     empty = shape_queries.is_empty(columns)
     if _count(engine, shape_queries.count(engine.name(view), empty)):
         engine.view(f"full_{view}", shape_queries.without(engine.name(view), empty))
         view = f"full_{view}"
-    blanks = 0 if blank is None else _count(engine, shape_queries.count(engine.name(view), blank))
+    blanks = 0 if blank is None else _count(engine, shape_queries.count(written(), blank))
     if not blanks or options["blanks"] == "refuse":
         return view, []
-    marks = _count(engine, shape_queries.count(engine.name(view), shape_queries.IS_MARK)) if "utility" in columns else 0
-    written = f" ({marks:,} of them {'says' if marks == 1 else 'say'} n/a, - or the like)" if marks else ""
-    lack = (
-        f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {columns[-1]}{written}"
-    )
+    if "utility" in columns:
+        texts |= _texts(engine, written(), shape_queries.NO_UTILITY)
+    lack = f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {columns[-1]}"
     skipped = f"{'was' if blanks == 1 else 'were'} skipped"
-    return view, [f"{lack} and {skipped}; {said(blanks='refuse')} refuses such rows"]
+    return view, [f"{lack}{_saying(texts)} and {skipped}; {said(blanks='refuse')} refuses such rows"]
+
+
+def _texts(engine: Engine, view: str, condition: str) -> dict[str, int]:
+    """Return how often each text stands where a utility should in rows that meet a condition."""
+    return {row["text"]: int(row["times"]) for row in engine.rows(queries.texts(view, condition))}
+
+
+def _saying(texts: Mapping[str, int]) -> str:
+    """Return what stands in cells that count as blank, and how often.
+
+    >>> _saying({"absent": 4, "-": 1}), _saying({"n/a": 2}), _saying({})
+    (" (4 of them say 'absent', 1 '-')", " (2 of them say 'n/a')", '')
+    """
+    if not texts:
+        return ""
+    (first, times), *others = sorted(texts.items(), key=lambda item: (-item[1], item[0]))
+    listed = [f"{times:,} of them {'says' if times == 1 else 'say'} {first!r}"]
+    listed += [f"{count:,} {text!r}" for text, count in others]
+    return f" ({', '.join(listed)})"
 
 
 def _pairs(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
@@ -255,12 +351,19 @@ def _with_members(
     engine: Engine, table: Table, views: Mapping[str, str], signs: Sequence[str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return a view with a row for each member that a cell lists, and what to tell of cells that may list more."""
-    name = views[table.source.table]
-    listed = shape_queries.with_members(engine.name(name), engine.listed("members", separator_pattern(signs)))
+    name, pattern = views[table.source.table], separator_pattern(signs)
+    told = []
+    if empty := engine.rows(shape_queries.without_members(engine.name(name), pattern)):
+        one = int(empty[0]["times"]) == 1
+        told.append(
+            f"{counted(int(empty[0]['times']), 'row')} of {table.source.shown} {'lists' if one else 'list'} no members "
+            f"({_where(table.source, empty)}) and {'was' if one else 'were'} left out"
+        )
+    listed = shape_queries.with_members(engine.name(name), engine.listed("members", pattern))
     engine.view(f"listed_{name}", listed)
     others = [sign for sign in SEPARATORS if sign not in signs]
     found = engine.rows(shape_queries.some_names(engine.name(f"listed_{name}"), separator_pattern(others)))
-    return {table.source.table: f"listed_{name}"}, _unsplit(engine, f"listed_{name}", found, signs)
+    return {table.source.table: f"listed_{name}"}, [*told, *_unsplit(engine, f"listed_{name}", found, signs)]
 
 
 def _unsplit(engine: Engine, view: str, found: Sequence[Mapping[str, Any]], signs: Sequence[str]) -> list[str]:
@@ -277,8 +380,7 @@ def _unsplit(engine: Engine, view: str, found: Sequence[Mapping[str, Any]], sign
             missing |= set(inside)
     if not doubtful:
         return []
-    rest = len(doubtful) - names.LISTED
-    shown = ", ".join(map(repr, doubtful[: names.LISTED])) + (f" and {rest:,} more" if rest > 0 else "")
+    shown = some(map(repr, doubtful), names.LISTED)
     taken = "is taken for one person" if len(doubtful) == 1 else "are taken for one person each"
     wanted = worded_separators([*signs, *(sign for sign in SEPARATORS if sign in missing)])
     told = f"{shown} {taken}; if there are several, say what stands between names: {said(separators=wanted)}"

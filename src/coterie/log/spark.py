@@ -3,6 +3,7 @@
 Install `coterie[spark]`. Give your own session, or let one be started on this machine.
 """
 
+import logging
 import os
 import re
 import sys
@@ -19,9 +20,14 @@ import pyarrow as pa
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, naming, parse_json
 from coterie.log import schema, tables
-from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, utility_expression
+from coterie.log.engine import AS_WINDOWS, BATCH_ROWS, Engine, text_expression, utility_expression
 from coterie.log.options import Options, file_options
 from coterie.log.tables import Dialect, Source
+
+HAS_ENDED = (
+    "Spark's Java process has ended, as it does where its memory runs out; run it again, with more memory, or let "
+    "DuckDB read the log"
+)
 
 
 def local_session(threads: int | None = None) -> Any:
@@ -31,6 +37,7 @@ def local_session(threads: int | None = None) -> Any:
     except ImportError:
         raise CoterieError("Spark is not installed; install coterie[spark], and Java 17") from None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    logging.getLogger().addFilter(_is_not_of_the_gateway)
     builder = SparkSession.builder.master(f"local[{threads or '*'}]").appName("coterie")
     settings = {
         "spark.ui.enabled": "false",
@@ -48,6 +55,11 @@ def local_session(threads: int | None = None) -> Any:
         raise CoterieError(f"Spark does not start ({reason}); it needs Java 17, found through JAVA_HOME") from None
 
 
+def _is_not_of_the_gateway(record: logging.LogRecord) -> bool:
+    """Leave out what Py4J logs with a traceback when Java has ended: it raises that too, and it is said once."""
+    return record.module not in {"clientserver", "java_gateway"}
+
+
 class SparkEngine(Engine):
     """Spark, with the user's session or one on this machine."""
 
@@ -59,9 +71,11 @@ class SparkEngine(Engine):
         self._kept: list[Any] = []
         weakref.finalize(self, _release, self._session, self._views, self._kept).atexit = False
 
-    def find_log(self, path: str, sheet: str | None = None) -> tuple[list[Source], Options]:
+    def find_log(
+        self, path: str, sheet: str | None = None, skip_rows: int | None = None
+    ) -> tuple[list[Source], Options]:
         if Path(path).exists():
-            return super().find_log(path, sheet)
+            return super().find_log(path, sheet, skip_rows)
         listed = self._listing(path)
         if listed is None:
             return [replace(self._source("pairs", path), is_alone=True)], {}
@@ -134,11 +148,13 @@ class SparkEngine(Engine):
             return source.frame
         return self._session.createDataFrame(source.frame)
 
-    def load(self, source: Source, columns: Mapping[str, str]) -> None:
+    def load(self, source: Source, columns: Mapping[str, schema.Named]) -> None:
         kinds = self.types(source)
         if source.dialect is None:
             frame = self._raw(source)
-            cells = {theirs: f"`{theirs.replace('`', '``')}`" for theirs in columns.values()}
+            cells = {
+                name: f"`{name.replace('`', '``')}`" for named in columns.values() for name in schema.names_of(named)
+            }
         else:
             if source.dialect.skip:
                 raise InputError(f"{source.shown}: Spark reads no CSV with lines before its header; remove them")
@@ -147,10 +163,15 @@ class SparkEngine(Engine):
             self._csv_sources.append(source)
             frame = self._csv(_address(source.files[0]), source.dialect)
             cells = {theirs: f"c{index}" for index, theirs in enumerate(source.dialect.header)}
-        chosen = [f"CAST({cells[columns[ours]]} AS STRING) AS {ours}" for ours in columns if ours != "utility"]
+        chosen = [
+            f"{text_expression([cells[name] for name in schema.names_of(theirs)])} AS {ours}"
+            for ours, theirs in columns.items()
+            if ours != "utility"
+        ]
         if "utility" in columns:
-            cell = cells[columns["utility"]]
-            value = utility_expression(cell, kinds[columns["utility"]], decimal_comma=source.has_decimal_comma)
+            (name,) = schema.names_of(columns["utility"])
+            cell = cells[name]
+            value = utility_expression(cell, kinds[name], decimal_comma=source.has_decimal_comma)
             chosen += [f"{value} AS utility", f"CAST({cell} AS STRING) AS written"]
         # Only Parquet knows its rows by number; otherwise Spark numbers them as it reads.
         is_parquet = source.dialect is None and source.frame is None
@@ -211,6 +232,8 @@ class SparkEngine(Engine):
         except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
             if "MALFORMED" in str(problem):
                 raise InputError(self._ragged()) from None
+            if _has_ended(self._session):
+                raise CoterieError(HAS_ENDED) from None
             raise CoterieError(f"Spark failed ({_reason(problem)})") from None
 
     def _ragged(self) -> str:
@@ -248,6 +271,13 @@ def _release(session: Any, views: set[str], kept: list[Any]) -> None:
 def _is_table(name: str, table: str) -> bool:
     path = PurePosixPath(name)
     return name.lower() == table or (path.stem.lower() == table and path.suffix.lower() in tables.SUFFIXES)
+
+
+def _has_ended(session: Any) -> bool:
+    """Return whether the Java process of a session on this machine is gone."""
+    context = getattr(session, "_sc", None)  # a session of Spark Connect has none
+    process = getattr(getattr(context, "_gateway", None), "proc", None)
+    return process is not None and process.poll() is not None
 
 
 def _reason(problem: Exception) -> str:

@@ -4,7 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,16 +14,18 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
-from coterie.log import shape_queries
+from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
-from coterie.log.looking import VALUES, Column, Part, guess_parts, look
-from coterie.log.names import spellings
-from coterie.log.options import FORMAT, call_options
+from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
+from coterie.log.names import are_names_for_once, spellings
+from coterie.log.options import FORMAT, TABLE, call_options
 from coterie.log.scales import likely_scale
+from coterie.log.schema import ROW, Named, names_of
+from coterie.log.shapes import loaded
 from coterie.log.tables import Source
 from coterie.spreadsheets import Workbook
-from coterie.words import counted, number, percent, said
+from coterie.words import counted, number, percent, said, some
 
 QUESTIONS: dict[str, str] = {
     "sample": "Which column says when (one round in which teams held)?",
@@ -34,13 +36,16 @@ QUESTIONS: dict[str, str] = {
     "separators": "What stands between their names in a cell (signs and words, with blanks between them)?",
     "utility": "Which column says how good it was?",
     "choice": "Which column says what was chosen?",
+    "blank_words": "Which words stand for no rating (with commas between them)?",
     "symmetric": "Do both of a pair get the same?",
     "totals": "What is the number in a row? Of a person, the sum over teammates (sum) or their average (team-averages);"
     " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
     "utility_range": "On which scale is one pair rated, from lowest to highest?",
     "neutral": "Which value is worth as much as working alone?",
-    "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 (a pair then gets the same in any of them)?",
-    "clean_names": "Are names the same that differ in case or spaces only?",
+    "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 or names that are made up each time (a pair "
+    "then gets the same in any of them)?",
+    "coalitions": "How many teams are there at once?",
+    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
 }
 """What is asked about each thing that is guessed."""
 
@@ -54,6 +59,12 @@ SHAPES = {
 
 FEW_TEAMS, MANY_TEAMS = 3, 10
 """In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
+
+WORDS_SHOWN = 5
+"""How many words among numbers are shown."""
+
+FEW_ROUNDS, RARE = 20, 10
+"""In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
 
 _LABEL = re.compile(
     r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
@@ -90,13 +101,18 @@ class Guess:
     """Which column is what."""
     answers: tuple[Answer, ...]
     """What else is said about the log."""
+    known: Mapping[str, Any] = field(default_factory=dict)
+    """What was said of it that is no guess."""
+    titles: str = ""
+    """What to tell of what is written above the header."""
 
     @property
     def options(self) -> dict[str, Any]:
         """What `read_log` is told."""
-        named = {one.name: one.value for one in self.parts if one.value.casefold() != one.name}
-        found = {"sheet": self.sheet, "columns": named or None} | {one.name: one.value for one in self.answers}
-        return {name: value for name, value in found.items() if value is not None}
+        named = {one.name: one.value for one in self.parts if str(one.value).casefold() != one.name}
+        found = {"sheet": self.sheet, "columns": named or None, **self.known}
+        found |= {one.name: one.value for one in self.answers}
+        return {name: value for name, value in found.items() if value is not None and value != ()}
 
     def to_json(self) -> dict[str, Any]:
         """Return what `log.json` holds."""
@@ -142,26 +158,32 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
     said_so = call_options({"sheet": sheet} | known)
     engine = make_engine(said_so)
-    sources, _ = engine.find_log(str(path), said_so.get("sheet"))
+    sources, _ = engine.find_log(str(path), said_so.get("sheet"), said_so.get("skip_rows"))
     if not sources[0].is_alone:
         raise InputError(
             f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
         )
-    fixed: Mapping[str, str] = said_so.get("columns", {})
+    fixed: Mapping[str, Named] = said_so.get("columns", {})
     source, rows, columns = next(
         (one for one in _sheets(engine, path, sources[0]) if guess_parts(one[2], fixed)[1]),
         None,
     ) or (sources[0], *look(engine, sources[0]))
     with naming(path):
         _refuse_unknown(columns, fixed)
+        if "sample" not in fixed and (rounds := rounds_in_columns(columns)):
+            raise InputError(_a_column_each(rounds))
         shape, parts = guess_parts(columns, fixed)
         if not parts:
             raise InputError(_nothing_found(columns))
         answers = _Answers(engine, source, shape, parts, columns, said_so).all()
     named = tuple(Answer(part.role, part.column, part.why) for part in parts)
-    return Guess(
-        path, source.sheet if source.note else said_so.get("sheet"), rows, tuple(columns), shape, named, tuple(answers)
-    )
+    sheet = source.sheet if source.note else said_so.get("sheet")
+    others = {
+        name: value for name, value in said_so.items() if TABLE[name].in_file and name not in {"sheet", "columns"}
+    }
+    if source.titles:
+        others["skip_rows"] = source.skipped
+    return Guess(path, sheet, rows, tuple(columns), shape, named, tuple(answers), others, source.about_titles)
 
 
 def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source, int, list[Column]]]:
@@ -173,16 +195,44 @@ def _sheets(engine: Engine, path: Path, first: Source) -> Iterator[tuple[Source,
             yield replace(other, note=first.note), *look(engine, other)
 
 
-def _refuse_unknown(columns: list[Column], fixed: Mapping[str, str]) -> None:
+def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
     names = {column.name.casefold() for column in columns}
-    for ours, theirs in fixed.items():
-        if theirs.casefold() not in names:
+    for ours, theirs in ((ours, name) for ours, named in fixed.items() for name in names_of(named)):
+        is_row = theirs == ROW and ours in {"sample", "coalition"}
+        if not is_row and theirs.casefold() not in names:
             listed = ", ".join(column.name for column in columns)
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}")
 
 
+def _a_column_each(rounds: list[str]) -> str:
+    return (
+        f"there is a column for each round ({some(map(repr, rounds), 2)}), expected a row for each person and round, "
+        "with columns such as Week, Name, Team and Points; if one of them says when after all, say which with "
+        f"{said(columns={'sample': 'NAME'})}"
+    )
+
+
+SOUGHT = {
+    "sample": "when (Week, Date, Event, ...)",
+    "coalition": "in which team (Team, Area, Project, ...)",
+    "agent": "who (Name, From, Members, ...)",
+    "utility": "how good it was (Score, Stars, Points, ...)",
+}
+"""What a table must say, and headers that do."""
+
+
 def _nothing_found(columns: list[Column]) -> str:
+    found = {role: columns_that_say(role, columns) for role in (*SOUGHT, "partner", "members")}
+    found["agent"] = found["agent"] or found.pop("members")
     listed = ", ".join(column.name for column in columns) or "none"
+    lacks = [worded for role, worded in SOUGHT.items() if not found[role]]
+    if 0 < len(lacks) < len(SOUGHT):
+        first = next(role for role in SOUGHT if not found[role])
+        only = " (the same in every row, if there was one only)" if first in {"sample", "coalition"} else ""
+        return (
+            f"nothing here says {' nor '.join(lacks)}; found: {listed}. Add a column that does{only}, or say which one "
+            f"it is with {said(columns={first: 'NAME'})}"
+        )
     return (
         f"nothing here looks like a log; expected columns that say when, in which team, who, with whom and how good it "
         f"was (or who and how good, or who chose what), and found: {listed}. If it is one after all, say which is "
@@ -203,24 +253,38 @@ class _Answers:
 
     def all(self) -> list[Answer]:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
-        listed = self._separators if self.shape == "listed scores" else None
-        found = [guess() for guess in (listed, self._clean, own, self._pooled) if guess is not None]
+        listed = self._separators if isinstance(self._named.get("members"), str) else None
+        found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
+        found[:0] = [] if self.shape == "choices" else self._blank_words()
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
+        if self._named["sample"] == ROW and found[-1].value:
+            scale.append(self._how_many())
         return [self._said(one) for one in (*found, *scale)]
 
     def _said(self, guess: Answer) -> Answer:
         return Answer(guess.name, self.known[guess.name], "you said so") if guess.name in self.known else guess
 
+    @cached_property
+    def _named(self) -> dict[str, Named]:
+        return {part.role: part.column for part in self.parts}
+
     def _column(self, role: str) -> Column:
-        name = next(part.column for part in self.parts if part.role == role)
-        return next(column for column in self.columns if column.name == name)
+        return next(column for column in self.columns if column.name == self._named[role])
 
     @cached_property
     def _written(self) -> str:
-        """The table under the names of a log."""
+        """The table under the names of a log, without rows that sum others up."""
         header = {name.strip(): name for name in self.engine.types(self.source)}
-        named = {part.role: header[part.column] for part in self.parts}
-        self.engine.load(replace(self.source, table="guessed"), named)
+        named: dict[str, Named] = {}
+        for role, theirs in self._named.items():
+            several = tuple(header.get(name, name) for name in names_of(theirs))
+            named[role] = several if isinstance(theirs, tuple) else several[0]
+        view = loaded(self.engine, replace(self.source, table="all_guessed"), named)
+        if self.known.get("summaries") == "keep":
+            return self.engine.name(view)
+        names = [role for role in named if role not in {"utility", "choice"}]
+        single = shape_queries.without(self.engine.name(view), shape_queries.is_summary(names))
+        self.engine.view("guessed", single)
         return self.engine.name("guessed")
 
     @cached_property
@@ -228,10 +292,21 @@ class _Answers:
         """The same with a row for each member."""
         if self.shape != "listed scores":
             return self._written
-        pattern = tables.separator_pattern(self._said(self._separators()).value.split())
+        is_one = isinstance(self._named["members"], str)
+        signs = self._said(self._separators()).value.split() if is_one else [tables.NEWLINE]
+        pattern = tables.separator_pattern(signs)
         listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
         self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
+
+    def _blank_words(self) -> list[Answer]:
+        """Ask about words among the numbers of which it is not known that they stand for none; never guess that."""
+        column = self._column("utility")
+        odd = {text: count for text, count in column.said.items() if not column.is_number(text)}
+        if "blank_words" in self.known or not odd:
+            return []
+        listed = some((f"{text!r} ({counted(count, 'time')})" for text, count in odd.items()), WORDS_SHOWN)
+        return [Answer("blank_words", (), f"these are no numbers, and are refused if they stay: {listed}")]
 
     def _separators(self) -> Answer:
         found = self._column("members").separators
@@ -259,7 +334,22 @@ class _Answers:
             return Answer("symmetric", True, f"{share} of pairs are there both ways, and always agree")
         return Answer("symmetric", False, f"{share} of pairs are there both ways, and {different:,} of them differ")
 
+    @cached_property
+    def _rounds(self) -> int:
+        """How many samples there are, as far as was looked."""
+        return len(self.engine.table(shape_queries.values(self._view, "sample", VALUES)))
+
+    def _how_many(self) -> Answer:
+        """Guess how many teams there are at once, where no column says which are."""
+        people = len(self.engine.table(shape_queries.values(self._view, "agent", VALUES)))
+        sizes = self.engine.table(queries.sizes(self._view))["size"].to_pylist()
+        size = sum(sizes) / len(sizes)
+        why = f"{counted(people, 'person', 'people')}, and teams of {number(round(size, 1))} on average"
+        return Answer("coalitions", max(1, round(people / size)), why)
+
     def _pooled(self) -> Answer:
+        if self._named["coalition"] == ROW:
+            return Answer("pool_coalitions", True, "teams have no names")
         labels = self.engine.table(shape_queries.labels(self._view)).to_pylist()
         named = [row for row in labels if (row["coalition"] or "").strip()]
         if not named:
@@ -267,9 +357,15 @@ class _Answers:
         first = min(row["coalition"] for row in named)
         back = sorted(row["coalition"] for row in named if row["samples"] > 1)
         once, labels = len(named) - len(back), counted(len(named), "label")
+        rounds, teams = self._rounds, sum(int(row["samples"]) for row in named)
         generic = sum(_LABEL.fullmatch(row["coalition"].strip()) is not None for row in named)
-        if self._column("sample").distinct > 1 and once > 0.8 * len(named):
-            return Answer("pool_coalitions", True, f"{once:,} of {labels} occur once only")
+        if rounds > 1 and are_names_for_once(once, len(named), teams):
+            such = min(row["coalition"] for row in named if row["samples"] == 1)
+            told = f"{once:,} of {labels} occur in one round only, such as {such!r}"
+            return Answer("pool_coalitions", True, f"{told}: names for once, of which each alone tells nothing")
+        if rounds >= FEW_ROUNDS and RARE * teams <= rounds * len(named):
+            told = f"on average a label occurs in {number(round(teams / len(named), 1))} of {rounds:,} rounds only"
+            return Answer("pool_coalitions", True, f"{told}: each alone tells next to nothing")
         if generic == len(named):
             return Answer("pool_coalitions", True, f"labels are numbers or letters, such as {first!r}")
         if not back:
@@ -321,6 +417,9 @@ class _Answers:
         few, many = min(largest), max(largest)
         if few == many:
             begins = "" if about == "it " else about
+            if self._of_teams:  # so that the scale of a pair is that of the scores
+                told = f"{begins}teams have one size: it is taken for the average over {noun}s"
+                return Answer("totals", average, told)
             return Answer("totals", whole, f"{begins}teams have one size: it is taken for the sum over {noun}s")
         unit = "team" if self._of_teams else "row"
         often = {terms: counted(sum(self._by_terms[terms].values()), unit) for terms in (few, many)}
@@ -334,7 +433,10 @@ class _Answers:
 
     def _scale(self, guessed: Mapping[str, Any]) -> list[Answer]:
         if self.shape == "pairs":
-            times, per_pair = self._column("utility").numbers, ""
+            found = self.engine.table(queries.value_counts(self._view, VALUES))
+            times, per_pair = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True)), ""
+            if not times:
+                raise InputError(f"the column {self._column('utility').name!r} holds no numbers, expected ratings")
         else:
             is_sum = self.known.get("totals", guessed["totals"]) in {"sum", "team-scores"}
             per_pair = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"

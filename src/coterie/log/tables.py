@@ -10,17 +10,28 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from coterie.errors import InputError
-from coterie.files import WINDOWS, is_unfinished, naming, read_json, split_header, told_apart
+from coterie.files import (
+    LOOKED_AT,
+    WINDOWS,
+    csv_cells,
+    csv_header,
+    is_unfinished,
+    named_columns,
+    naming,
+    read_json,
+    split_header,
+)
 from coterie.log import schema
 from coterie.log.options import Options, file_options
 from coterie.spreadsheets import SPREADSHEETS, Workbook
-from coterie.words import said
+from coterie.words import counted, said, some
 
 PARQUET = (".parquet", ".pq")
 SUFFIXES = {
@@ -35,6 +46,9 @@ MOST_COUNTED = 1_000_000
 
 LONGEST_HEADER = 1 << 16
 """How many characters the header of a CSV table may have."""
+
+SHOWN_TITLES, LONGEST_TITLE = 3, 60
+"""How many cells above a header are shown, and how many characters of each."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,18 @@ class Source:
 
     above: int = 0
     """How many rows of a spreadsheet are above the first row of the frame, its header included."""
+    skipped: int = 0
+    """How many rows are above its header, as a spreadsheet counts them."""
+    titles: tuple[str, ...] = ()
+    """What is written there."""
+
+    @property
+    def about_titles(self) -> str:
+        """What to tell of what is above the header, nothing where there is nothing."""
+        if not self.titles:
+            return ""
+        listed = some((repr(_short(title)) for title in self.titles), SHOWN_TITLES)
+        return f"the header was found in row {self.skipped + 1}, and what is above it passed over: {listed}"
 
     def row_numbers(self, places: Sequence[int]) -> tuple[int, ...]:
         """Return the numbers that a spreadsheet shows at some rows, given their places from 0, in order.
@@ -91,7 +117,7 @@ class Source:
         return self.sheet is not None or (self.dialect is not None and self.dialect.has_decimal_comma)
 
 
-def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Options]:
+def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
     try:
         is_there = path.exists()
@@ -100,32 +126,33 @@ def find_log(path: Path, sheet: str | None = None) -> tuple[list[Source], Option
     if not is_there:
         raise InputError(f"{path}: no such file or folder")
     if path.is_file():
-        return _file_sources(path, sheet), {}
+        return _file_sources(path, sheet, skip_rows), {}
     if is_unfinished(path):
         raise InputError(f"{path}: was being written when that was cut short, or still is; write it again")
     described = path / "log.json"
     declared = file_options(read_json(described), str(described)) if described.exists() else {}
     sheet = sheet or declared.get("sheet")
+    skip_rows = declared.get("skip_rows") if skip_rows is None else skip_rows
     sources = []
     for table in schema.FILES:
         candidates = _candidates(path, table)
         if len(candidates) > 1:
             names = " and ".join(candidate.name for candidate in candidates)
             raise InputError(f"{path}: found {names}, expected one table called {table}")
-        sources += [_source(table, candidate, sheet) for candidate in candidates]
+        sources += [_source(table, candidate, sheet, skip_rows) for candidate in candidates]
     if not sources and _parts(path):
         sources = [_source("pairs", path)]  # a folder of parts, given by itself
     return sources, declared
 
 
-def _file_sources(path: Path, sheet: str | None) -> list[Source]:
+def _file_sources(path: Path, sheet: str | None, skip_rows: int | None) -> list[Source]:
     """Return the table in a file given by itself, or those in a workbook with sheets of their names."""
     if SUFFIXES.get(path.suffix.lower()) == "sheet" and sheet is None:
         workbook = Workbook.open(path)
         named = {table: name for table in schema.FILES for name in workbook.sheets if name.strip().lower() == table}
         if any(table in named for table in schema.OUTCOMES):
-            return [_sheet_source(table, workbook, name) for table, name in named.items()]
-    return [replace(_source("pairs", path, sheet), is_alone=True)]
+            return [_sheet_source(table, workbook, name, skip_rows) for table, name in named.items()]
+    return [replace(_source("pairs", path, sheet, skip_rows), is_alone=True)]
 
 
 def frame_sources(**frames: Any) -> list[Source]:
@@ -176,72 +203,96 @@ def _parts(folder: Path) -> list[Path]:
     return sorted(entry for entry in folder.iterdir() if is_part(entry.name) and entry.is_file())
 
 
-def _sheet_source(table: str, workbook: Workbook, sheet: str | None) -> Source:
+def _sheet_source(table: str, workbook: Workbook, sheet: str | None, skip_rows: int | None) -> Source:
     name = workbook.find(sheet)
     others = len(workbook.sheets) - 1
     note = ""
     if sheet is None and others:
         note = f"{workbook.path}: the sheet {name!r} was read, of {others + 1}; {said('sheet')} says which"
     shown = f"{workbook.path}, sheet {name!r}" if others else str(workbook.path)
-    read = workbook.read(name)
-    return Source(table, shown, frame=read.table(), sheet=name, note=note, above=read.above)
+    read = workbook.read(name, skip_rows)
+    return Source(
+        table, shown, frame=read.table(), sheet=name, note=note, above=read.above, skipped=read.above - 1,
+        titles=read.titles,
+    )  # fmt: skip
 
 
-def _source(table: str, path: Path, sheet: str | None = None) -> Source:
+def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | None = None) -> Source:
     if path.is_dir():
         return Source(table, str(path), tuple(str(part) for part in _parts(path)))
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise InputError(f"{path}: expected a .csv, .xlsx or .parquet file, or a folder with a table pairs or totals")
     if kind == "sheet":
-        return _sheet_source(table, Workbook.open(path), sheet)
+        return _sheet_source(table, Workbook.open(path), sheet, skip_rows)
     if kind == "parquet":
         return Source(table, str(path), (str(path),))
-    header, skipped, encoding = _first_line(path)
-    dialect = replace(csv_dialect(header, str(path)), skip=skipped, encoding=encoding)
-    return Source(table, str(path), (str(path),), dialect)
+    top, encoding = _top(path, skip_rows or 0)
+    if skip_rows is not None and len(top) <= skip_rows:
+        raise InputError(f"{path}: has {counted(len(top), 'row')} only, and no header below")
+    header = _header([text for _, text in top]) if skip_rows is None else skip_rows
+    lines, text = top[header] if top else (0, "")
+    if top and lines - top[0][0] != header:  # DuckDB skips rows, and counts them in its own way
+        raise InputError(f"{path}: a cell above the header goes over several lines; delete what stands above it")
+    dialect = csv_dialect(text, str(path), [row for _, row in top[header + 1 :] if row.strip()])
+    dialect = replace(dialect, skip=lines, encoding=encoding)
+    above = [cell.strip() for _, title in top[:header] for cell in csv_cells(title, dialect.separator)]
+    return Source(table, str(path), (str(path),), dialect, skipped=header, titles=tuple(filter(None, above)))
 
 
-def _first_line(path: Path) -> tuple[str, int, str]:
-    """Return the header of a CSV file, how many lines come before it, and how text is written there."""
+def _header(rows: Sequence[str]) -> int:
+    """Return which row is the header: the first with anything in it, if it has the columns of a log."""
+    first = next((place for place, row in enumerate(rows) if row.strip()), 0)
+    cells = {cell.lower() for cell in split_header(rows[first])[1]} if rows else set()
+    return first if any(cells.issuperset(names) for names in schema.SHAPES.values()) else csv_header(rows)
+
+
+def _top(path: Path, skip_rows: int) -> tuple[list[tuple[int, str]], str]:
+    """Return the first rows of a CSV file, each with the number of lines before it, and how text is written there."""
     try:
         with path.open("rb") as raw:
             first = raw.read(2)
         for encoding in ["utf-16"] if first in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else ["utf-8-sig", WINDOWS]:
             with suppress(UnicodeDecodeError), naming(path), path.open(encoding=encoding, newline="") as file:
-                return *_record(file), encoding.removesuffix("-sig")
+                return list(islice(_rows(file), skip_rows + LOOKED_AT)), encoding.removesuffix("-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     raise InputError(f"{path}: is not text in UTF-8, UTF-16 or Windows-1252")
 
 
-def _record(file: io.TextIOBase | Any) -> tuple[str, int]:
-    """Return the header of a CSV file, which may go over several lines, and how many lines come before it.
+def _rows(file: io.TextIOBase | Any) -> Iterator[tuple[int, str]]:
+    """Yield the rows of a CSV file, which may go over several lines, each with the number of lines before it.
 
-    Those may be blank, or say `sep=;` as spreadsheets do.
+    A first line `sep=;` as spreadsheets write it is none.
     """
-    text, skipped = "", 0
+    text, before, lines, has_header = "", 0, 0, False
     while line := file.readline(LONGEST_HEADER):
-        if not text and (not line.strip() or re.fullmatch("sep=.", line.strip(), re.IGNORECASE)):
-            skipped += 1
+        lines += 1
+        if lines == 1 and re.fullmatch("sep=.", line.strip(), re.IGNORECASE):
+            before = 1
             continue
         text += line
         if len(text) >= LONGEST_HEADER:
+            if has_header:
+                return
             raise InputError(
                 f"the header does not end within {LONGEST_HEADER:,} characters; is a quote opened and never closed?"
             )
         if text.count('"') % 2 == 0:
-            break
-    return text, skipped
+            yield before, text
+            has_header = has_header or bool(text.strip())
+            text, before = "", lines
+    if text:
+        yield before, text
 
 
-def csv_dialect(header: str, shown: str) -> Dialect:
-    """Return how a CSV file is written."""
+def csv_dialect(header: str, shown: str, below: Sequence[str] = ()) -> Dialect:
+    """Return how a CSV file is written, given its header and perhaps some rows below."""
     header = header.removeprefix("\ufeff")
     if not header.strip():
         raise InputError(f"{shown}: is empty, expected a header and rows")
     separator, cells = split_header(header)
-    return Dialect(separator, tuple(told_apart(cells)))
+    return Dialect(separator, tuple(named_columns(cells, [csv_cells(row, separator) for row in below])))
 
 
 def _records(path: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
@@ -251,11 +302,12 @@ def _records(path: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """
     with Path(path).open(encoding=dialect.encoding, errors="replace", newline="") as file:
         number = 0
-        for cells in csv.reader(file, delimiter=dialect.separator):
+        reader = csv.reader(file, delimiter=dialect.separator)
+        for cells in reader:
             if number == 0 and cells and re.fullmatch("\ufeff?sep=.?", dialect.separator.join(cells), re.IGNORECASE):
                 continue
             number += 1
-            if cells:
+            if cells and reader.line_num > dialect.skip:
                 yield number, cells
 
 
@@ -290,6 +342,10 @@ def too_many_cells(found: int | None, expected: int, row: int | None) -> str:
     """Word a row that has another number of cells than the header."""
     where = "a row" if row is None else f"row {row}"
     return f"{where} has {found or 'another number of'} cells, expected {expected} as in the header"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TITLE else f"{text[: LONGEST_TITLE - 3]}..."
 
 
 def _arrow_table(frame: Any, table: str) -> Any:

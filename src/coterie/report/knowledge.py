@@ -80,6 +80,24 @@ class Knowledge:
             one, two = np.nonzero(~np.eye(n, dtype=bool))
         return np.asarray(values[:, one, two]).ravel()
 
+    @property
+    def checks_moves(self) -> bool:
+        """Whether the page can count moves: where coalitions are interchangeable, it would have to rename them."""
+        return self.result.today is not None and not self.evidence.unknowns.is_pooled
+
+    def _moves(self) -> dict[str, Any] | None:
+        """Return the limit on moves as a page checks it: against today, among the staff."""
+        rules, today = self.result.rules, self.result.today
+        if rules.max_moves is None or today is None or not self.checks_moves:
+            return None
+        limit = replace(self.wishes.admissible, max_moves=rules.max_moves)
+        staff, sets = limit.staff.tolist(), today.strategy.sets
+        return {
+            "text": limit.moves_text,
+            "most": rules.max_moves,
+            "today": [np.flatnonzero(row).tolist() if here else [] for row, here in zip(sets, staff, strict=True)],
+        }
+
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values, arrays as base64 of little-endian numbers."""
         bounds, unknowns = self.evidence.bounds, self.evidence.unknowns
@@ -97,6 +115,8 @@ class Knowledge:
             "counted": [agent not in self.result.left_out for agent in self.result.strategy.agents],
             "expected": _packed(self._listed(self.expected), "<f4"),
             "rules": [_plain(rule) for rule in self.wishes.admissible.rules],
+            "moves": self._moves(),
+            "neutral": self.result.data.neutral,
         }
         if self.pairs is not None:
             lower, upper = self.pairs.interval_arrays(self.result.certificate.delta)

@@ -161,7 +161,13 @@
         return !(rule.orEmpty && !members.length) && outside(members.filter((i) => rule.who.includes(i)).length, rule.least, rule.most);
       },
     };
-    return known.rules.filter((rule) => breaks[rule.kind](rule)).map((rule) => rule.text);
+    const found = known.rules.filter((rule) => breaks[rule.kind](rule)).map((rule) => rule.text);
+    if (known.moves) {
+      const { today, most, text } = known.moves;
+      const moved = sets.filter((own, i) => today[i].length && String(own) !== String(today[i])).length;
+      if (moved > most) found.push(`${text} (it is ${moved})`);
+    }
+    return found;
   };
 
   // --- Asking -----------------------------------------------------------------------------------------
@@ -176,7 +182,8 @@
     made.value = value;
     return made;
   };
-  people.forEach((one, i) => who.append(option(one, i)));
+  const assigned = data.assigned; // everybody but those who left
+  assigned.forEach((i) => who.append(option(people[i], i)));
   const base = () => data.starts[Number(start.value)].sets;
   const applied = () => changes.reduce(changed, base());
   const sorted = (own) => [...new Set(own)].sort((a, b) => a - b);
@@ -197,7 +204,7 @@
     const kept = where.value;
     const own = applied()[Number(who.value)];
     where.replaceChildren();
-    if (what.value === "swap") people.forEach((one, i) => i !== Number(who.value) && where.append(option(one, i)));
+    if (what.value === "swap") assigned.forEach((i) => i !== Number(who.value) && where.append(option(people[i], i)));
     else rooms.forEach((one, l) => (what.value !== "leave" || own.includes(l)) && where.append(option(one, l)));
     byId("where-label").textContent = what.value === "swap" ? "person" : "team";
     const there = [...where.options].map((one) => one.value);
@@ -214,9 +221,10 @@
     const made = element("table", [element("thead", [top]), element("tbody", rows)]);
     return element("div", [made], "scroll");
   };
-  const words = { gains: "surely gains", loses: "surely loses", open: isSure ? "open" : "", same: "" };
-  const ends = (one) => (isSure ? [element("td", signed(one.low), "num"), element("td", signed(one.high), "num")] : []);
-  const endHeads = isSure ? [["at least"], ["at most"]] : [];
+  const limits = isSure && data.limits; // else what is sure is next to nothing
+  const words = { gains: "surely gains", loses: "surely loses", open: limits ? "open" : "", same: "" };
+  const ends = (one) => (limits ? [element("td", signed(one.low), "num"), element("td", signed(one.high), "num")] : []);
+  const endHeads = limits ? [["at least"], ["at most"]] : [];
   const places = (own) => listed(own.map((l) => rooms[l]));
 
   const show = () => {
@@ -232,7 +240,7 @@
       const { together } = found;
       const per = (value) => signed(value / nCounted);
       const said = [`Everybody together: expected ${per(together.expected)} per person`];
-      if (isSure) said.push(`; surely between ${per(together.low)} and ${per(together.high)}`);
+      if (limits) said.push(`; surely between ${per(together.low)} and ${per(together.high)}`);
       told.append(element("ul", changes.map((one) => element("li", inWords(one))), "plain"));
       told.append(element("p", element("b", said.join("") + ".")));
       const rank = { loses: 0, gains: 1, open: 2 };
@@ -274,7 +282,7 @@
   const ideas = (now) => {
     const person = Number(who.value);
     const tries = rooms.map((_, l) => ({ person, does: "move", to: l }));
-    people.forEach((_, j) => j !== person && tries.push({ person, does: "swap", to: j }));
+    assigned.forEach((j) => j !== person && tries.push({ person, does: "swap", to: j }));
     const rules = broken(now).length;
     const found = [];
     for (const change of tries) {
@@ -340,6 +348,7 @@
   // --- Maps: who is behind a square ------------------------------------------------------------------
 
   const tables = known.pooled ? 1 : k;
+  const side = data.order.length;
   const about = (i, j) => {
     let often = 0;
     let worth = 0;
@@ -367,12 +376,13 @@
       if (i === j) return said.replaceChildren(named(people[i]));
       const { often, worth } = about(i, j);
       const seen = isSure ? (often ? `seen ${often} ${often === 1 ? "time" : "times"}` : "never seen together") : "";
-      const value = worth === null ? "" : `${seen ? ", " : ""}expected ${signed(worth)}`;
+      const level = known.neutral ? (known.neutral + worth).toFixed(2) : signed(worth);
+      const value = worth === null ? "" : `${seen ? ", " : ""}expected ${level}`;
       said.replaceChildren(named(people[i]), known.symmetric ? " and " : " with ", named(people[j]), ": " + seen + value);
     };
     map.addEventListener("pointermove", (event) => {
-      const box = map.getBoundingClientRect();
-      const place = (from, extent) => Math.min(n - 1, Math.max(0, Math.floor((from / extent) * n)));
+      const box = map.querySelector(".ground").getBoundingClientRect();
+      const place = (from, extent) => Math.min(side - 1, Math.max(0, Math.floor((from / extent) * side)));
       at = [place(event.clientY - box.top, box.height), place(event.clientX - box.left, box.width)];
       tell();
     });
@@ -380,7 +390,7 @@
       const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
       if (!step) return;
       event.preventDefault();
-      at = at.map((place, t) => Math.min(n - 1, Math.max(0, place + step[t])));
+      at = at.map((place, t) => Math.min(side - 1, Math.max(0, place + step[t])));
       tell();
     });
   });

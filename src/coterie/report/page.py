@@ -9,29 +9,39 @@ import base64
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from coterie.arrays import FloatArray
+from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import QUESTIONS
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation
-from coterie.learn.result import Result
+from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
-    NOTHING_SURE,
     as_far_as_known,
+    assigned_people,
     expected_worth,
     glossary,
+    guesses,
     is_known,
     kind_of_proof,
+    level_so_far,
     likely,
+    nothing_sure,
+    option_label,
+    options_have_limits,
     per_whom,
     recommendation,
+    shown_level,
+    so_far,
+    told_warnings,
     vacuous,
+    what_values_are,
     what_would_help,
     who_stays,
 )
@@ -43,6 +53,15 @@ from coterie.words import counted, interval, number, percent, signed, some
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""
 
+
+NAMED_ON_MAPS = 40
+"""Up to so many people are named beside the rows of a map; of more, those behind a square."""
+
+WIDE_MAPS = 26
+"""Maps of more people have a line of the page each."""
+
+ON_MAPS = 14
+"""Names beside maps have so many signs at most."""
 
 LONGEST = 60
 """Names that have more signs are shortened; their full text is a tip."""
@@ -123,15 +142,28 @@ def _json(value: Any) -> str:
 def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]]) -> dict[str, Any]:
     if known is None:
         return {"known": None}
-    order, _ = by_team(result.strategy.sets)
     content = known.to_json()
     return {
+        "limits": not result.says_nothing,
+        "assigned": _assigned(result).tolist(),
         "agents": [label(name) for name in result.strategy.agents],
         "coalitions": [label(name) for name in result.strategy.coalitions],
         "starts": [{"label": one["label"], "sets": one["sets"]} for one in starts],
-        "order": order.tolist(),
+        "order": _in_teams(result)[0].tolist(),
         "known": {**content, "rules": [{**rule, "text": visible(rule["text"])} for rule in content["rules"]]},
     }
+
+
+def _assigned(result: Result) -> IntArray:
+    """Return the places of everybody but those who left."""
+    return np.flatnonzero(np.isin(result.strategy.agents, assigned_people(result)))
+
+
+def _in_teams(result: Result) -> tuple[IntArray, list[int]]:
+    """Return the places of everybody but those who left by their first team, and how many have each as theirs."""
+    here = _assigned(result)
+    order, groups = by_team(result.strategy.marginals[here] > 0)
+    return here[order], groups
 
 
 # --- What the page shows ------------------------------------------------------------------------------
@@ -143,7 +175,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
     usable = known if known is not None and is_pure and known.fits else None
     starts = _starts(result) if is_pure else []
     learnt = bool(result.options)
-    lead = recommendation(result).removeprefix("Recommended: ")
+    lead = " ".join(filter(None, [recommendation(result).removeprefix("Recommended: "), so_far(result)]))
     promises = _promises(result)
     text = " ".join([lead, *promises])
     title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
@@ -155,6 +187,10 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "figures": list(_figures(result)),
         "promises": promises,
         "confidence": percent(1 - result.certificate.delta),
+        "limits": not result.says_nothing,
+        "option_limits": options_have_limits(result),
+        "warnings": told_warnings(result),
+        "values": what_values_are(result),
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
         "has_today": result.today is not None,
@@ -173,7 +209,8 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             }
             for check in result.checks
         ],
-        "rules": [] if known is None else [rule.text for rule in known.wishes.admissible.rules],
+        "rules": [] if known is None else list(_rules(result, known)),
+        "unchecked": known is not None and result.rules.max_moves is not None and not known.checks_moves,
         "facts": list(_facts(result)),
         "words": [*glossary(text), *((word, GLOSSARY[word]) for word in ("best alternative", "worst-off"))],
     }
@@ -187,7 +224,16 @@ def _cautions(result: Result) -> Iterator[str]:
     if result.is_vacuous:
         yield vacuous(result)
     if result.says_nothing:
-        yield NOTHING_SURE
+        yield nothing_sure(result)
+    if guesses(result):
+        yield guesses(result)
+
+
+def _rules(result: Result, known: Knowledge) -> Iterator[str]:
+    admissible = known.wishes.admissible
+    yield from (rule.text for rule in admissible.rules)
+    if result.rules.max_moves is not None:
+        yield replace(admissible, max_moves=result.rules.max_moves).moves_text
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
@@ -205,7 +251,8 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     if result.options and (result.today is None or not result.today.moves):
         worth, _, _ = expected_worth(result).partition(" (")
         amount, _, about = worth.partition(" per ")
-        yield {"amount": amount, "about": f"expected per {about}"}
+        before = level_so_far(result)
+        yield {"amount": amount, "about": f"expected per {about}" + (f"; so far {before} on average" if before else "")}
     everybody = [agent for agent in result.strategy.agents if agent not in result.left_out]
     stay = len(result.certificate.surely_stay)
     sure = percent(1 - result.certificate.delta)
@@ -216,18 +263,13 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
         return
     most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
     if result.says_nothing:
-        yield {
-            "amount": "too few data",
-            "about": f"to promise much: all that is sure ({sure}) is that nobody gains more than {most} by moving"
-            if np.isfinite(gap)
-            else "to promise anything",
-        }
+        yield {"amount": "too few data", "about": "to promise anything"}
     else:
         yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
 
 
 def _promises(result: Result) -> list[str]:
-    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result))
+    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result, commands=False))
     if result.says_nothing:
         said = (as_far_as_known(result), likely(result), "", "")
     return [text for text in said if text]
@@ -287,11 +329,12 @@ def _shares(strategy: Strategy) -> dict[str, Any]:
 
 
 def _people(result: Result) -> Iterator[dict[str, Any]]:
-    strategy, sure = result.strategy, set(result.certificate.surely_stay)
+    strategy, sure, limits = result.strategy, set(result.certificate.surely_stay), not result.says_nothing
     ends = {agent: one.ends for agent, one in result.explanations.items()}
     scale = Scale([low for low, _ in ends.values()], [high for _, high in ends.values()])
     changes = {} if result.today is None else {one.agent: one for one in result.today.changes}
-    for i, agent in enumerate(strategy.agents):
+    for i in _assigned(result).tolist():
+        agent = strategy.agents[i]
         one = result.explanations.get(agent)
         low, high = ends.get(agent, (np.nan, np.nan))
         value = result.estimate.utility.get(agent, 0.0)
@@ -306,7 +349,9 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "value": value,
             "low": low,
             "high": high,
-            "bar": scale.bar(low, value, high) if one is not None and np.isfinite([low, high]).all() else None,
+            "bar": scale.bar(low, value, high)
+            if limits and one is not None and np.isfinite([low, high]).all()
+            else None,
             "other": None if one is None or one.alternative is None else _other(result, one),
             "stays": agent in sure and len(sure) < strategy.n_agents - len(result.left_out),
             "left_out": agent in result.left_out,
@@ -318,14 +363,14 @@ def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
     what = label(result.moving(one.alternative))
     brief = what.replace("changing places with", "swap with", 1)
-    low, high = one.least, one.alternative.bound
+    low, high = None if result.says_nothing else one.least, one.alternative.bound
     return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
 
 
 def _starts(result: Result) -> list[dict[str, Any]]:
     """Return the assignments that a reader may start from, each once."""
     found = [("recommended" if result.options else "these teams", result.strategy)]
-    found += [(one.label, one.strategy) for one in result.options[1:] if one.strategy.is_pure]
+    found += [(option_label(result, one), one.strategy) for one in result.options[1:] if one.strategy.is_pure]
     if result.today is not None:
         found.append(("today", result.today.strategy))
     distinct: dict[Strategy, str] = {}
@@ -343,7 +388,7 @@ def _options(result: Result, starts: list[dict[str, Any]]) -> list[dict[str, Any
     place = {one["strategy"]: t for t, one in enumerate(starts)}
     return [
         {
-            "label": one.label,
+            "label": option_label(result, one),
             "value": one.expected_value,
             "least": one.expected_least,
             "expected_gap": one.expected_gap,
@@ -363,7 +408,8 @@ def _evidence(result: Result, known: Knowledge | None) -> dict[str, Any]:
     samples, rows = result.data.samples, result.data.rows
     kind = "values of pairs" if result.data.feedback == "semi-bandit" else "totals of people"
     text = f"The log holds {counted(rows, 'row')} with {kind}"
-    text += f" in {counted(samples, 'sample')}." if samples else "."
+    text += f" in {counted(samples, 'sample')}" if samples else ""
+    text += f", from {' to '.join(result.data.period)}." if result.data.period else "."
     return {
         "text": text,
         "maps": [] if known is None else list(_maps(result, known)),
@@ -373,32 +419,45 @@ def _evidence(result: Result, known: Knowledge | None) -> dict[str, Any]:
 
 
 def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
-    strategy = result.strategy
-    n = strategy.n_agents
     if known.expected.ndim == 4 and not known.fits:
         return
-    order, groups = by_team(strategy.marginals > 0)
-    square = np.ix_(order, order)
-    lines = lines_between(groups)
+    order, groups = _in_teams(result)
+    square, n = np.ix_(order, order), len(order)
+    drawn = {"lines": lines_between(groups), **_margins([result.strategy.agents[i] for i in order.tolist()])}
     pairs = known.pairs
+    title, about = "How well people do together", "What a pair is expected to be worth"
     if pairs is not None:
-        count = _by_pair(pairs.estimate.moments.count)
-        seen = np.where(count > 0, count, np.nan)
+        count = _by_pair(pairs.estimate.moments.count)[square]
         each = count[np.triu_indices(n, 1)] if known.evidence.is_symmetric else count[~np.eye(n, dtype=bool)]
-        yield _map("count", "How often people were seen together", _how_often(each), seen[square], lines, "never")
-        weights = pairs.estimate.moments.count
-        worth = np.divide(_by_pair(weights * known.expected), count, out=np.full((n, n), np.nan), where=count > 0)
-        title, about = (
-            "How well people do together",
-            "What a pair is expected to be worth, on average over where they met.",
-        )
+        seen = np.where(count > 0, count, np.nan)
+        yield {**_map("count", "How often people were seen together", _how_often(each), seen, "never"), **drawn}
+        weights = _by_pair(pairs.estimate.moments.count * known.expected)[square]
+        worth = np.divide(weights, count, out=np.full((n, n), np.nan), where=count > 0)
+        about += ", on average over where they met"
     else:
-        worth = _by_pair(known.expected) / known.expected[:, 0, 0].size
+        worth = (_by_pair(known.expected) / known.expected[:, 0, 0].size)[square]
         np.fill_diagonal(worth, np.nan)
-        title, about = "How well people do together", "What a pair is expected to be worth, as far as totals tell."
-    yield _map(
-        "worth", title, about, worth[square], lines, "not known" if np.isnan(worth).sum() > n else "", signs=True
-    )
+        about += ", as far as totals tell"
+    if result.data.neutral:
+        about += f" ({number(result.data.neutral)} is as good as being alone)"
+    unknown = "not known" if np.isnan(worth).sum() > n else ""
+    yield {**_map("worth", title, f"{about}.", worth, unknown, lambda value: shown_level(result, value)), **drawn}
+
+
+def _margins(names: list[str]) -> dict[str, Any]:
+    """Return the names beside a map of few people, how large they are and how much room they need, in squares."""
+    n = len(names)
+    if n > NAMED_ON_MAPS:
+        return {"names": [], "margin": 0, "letters": 0, "wide": False}
+    shown = [text if len(text) <= ON_MAPS else f"{text[: ON_MAPS - 1]}…" for text in map(visible, names)]
+    letters = round(min(0.75, max(0.28, n / 42)), 2)
+    longest = max((sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text) for text in shown), default=0)
+    return {
+        "names": shown,
+        "margin": round(0.62 * letters * longest + 0.4, 2),
+        "letters": letters,
+        "wide": n > WIDE_MAPS,
+    }
 
 
 def _how_often(count: FloatArray) -> str:
@@ -417,22 +476,23 @@ def _by_pair(values: FloatArray) -> FloatArray:
 
 
 def _map(
-    kind: str, title: str, about: str, values: FloatArray, lines: list[int], never: str, *, signs: bool = False
+    kind: str, title: str, about: str, values: FloatArray, never: str, level: Callable[[float], str] | None = None
 ) -> dict[str, Any]:
+    """Return a map of counts, or of values that have signs and are shown as `level` says."""
+
     def label(shade: Shade) -> str:
-        if signs:
-            return f"{signed(shade.low)} to {signed(shade.high)}"
+        if level is not None:
+            return f"{level(shade.low)} to {level(shade.high)}"
         low, high = int(np.floor(shade.low)) + 1, int(np.floor(shade.high + 1e-9))
         return f"{low:,}" if high <= low else f"{low:,} to {high:,}"
 
-    shades = shaded(values, signed=signs)
+    shades = shaded(values, signed=level is not None)
     return {
         "kind": kind,
         "title": title,
         "about": about,
         "size": len(values),
         "shades": [{"name": one.name, "path": one.path, "label": label(one)} for one in shades],
-        "lines": lines,
         "never": never,
     }
 
@@ -448,7 +508,11 @@ def _coverage(result: Result) -> Iterator[str]:
         )
         return
     if found.n_uncovered_pairs:
-        named = [f"{one.agent} and {one.partner} in {one.coalition}" for one in found.uncovered_pairs]
+        pooled = result.data.pool_coalitions
+        named = [
+            f"{one.agent} and {one.partner}" + ("" if pooled else f" in {one.coalition}")
+            for one in found.uncovered_pairs
+        ]
         yield (
             f"{counted(found.n_uncovered_pairs, 'pair')} that a move can bring together "
             f"{'was' if found.n_uncovered_pairs == 1 else 'were'} never seen together: "
@@ -458,20 +522,31 @@ def _coverage(result: Result) -> Iterator[str]:
         yield "Totals leave something open that a move depends on."
 
 
+GOALS: dict[str, str] = {
+    "value": "the best expected value",
+    "stability": "the smallest sure gain by moving",
+    "fairness": "the worst-off person",
+}
+"""What is recommended for, in words."""
+
+
 def _facts(result: Result) -> Iterator[tuple[str, str]]:
     data, asked = result.data, result.parameters
     yield "made by", f"coterie {result.version}" + ("" if result.seed is None else f", seed {result.seed}")
-    yield "certificate", f"{result.certificate.method}, delta {number(result.certificate.delta)}"
+    method = result.certificate.method
+    yield "proof", f"{method} ({GLOSSARY.get(method, 'see the pages')}), delta {number(result.certificate.delta)}"
     if result.goal:
-        yield "recommended for", result.goal
+        yield "recommended for", GOALS[result.goal]
     yield "a team is worth", "the average over teammates" if result.value == "average" else "the total over teammates"
-    yield "stable against", result.stability
+    yield "people could gain", f"{STEPS[result.stability]} ({result.stability})"
     if data.utility_range is not None:
         neutral = f", {number(data.neutral)} is as good as being alone" if data.neutral else ""
-        yield "range of utilities", interval(*data.utility_range) + neutral
+        yield "scale", interval(*data.utility_range) + neutral
     yield (
         "log",
-        f"{counted(data.rows, 'row')}, {data.feedback}" + (", pooled coalitions" if data.pool_coalitions else ""),
+        f"{counted(data.rows, 'row')}, {data.feedback}"
+        + (", teams interchangeable" if data.pool_coalitions else "")
+        + (f", from {' to '.join(data.period)}" if data.period else ""),
     )
     if data.log_sha256:
         yield "fingerprint of the log", data.log_sha256

@@ -9,12 +9,27 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from coterie.files import defused, is_formula
 from coterie.learn.result import Result
-from coterie.learn.summary import against_today, kind_of_proof, people_rows, recommendation, who_stays
-from coterie.words import UNKNOWN, signed
+from coterie.learn.summary import (
+    against_today,
+    guesses,
+    kind_of_proof,
+    likely,
+    option_label,
+    options_have_limits,
+    people_rows,
+    recommendation,
+    so_far,
+    told_warnings,
+    what_is_sure,
+    what_values_are,
+    who_stays,
+)
+from coterie.words import UNKNOWN, counted, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
@@ -51,19 +66,25 @@ def _rows(result: Result) -> Iterator[list[Any]]:
 
 def about_rows(result: Result) -> list[list[Any]]:
     """Return what a reader of the tables should know, a row each: what it is, and the sentence."""
+    nothing, period = result.says_nothing, result.data.period
     said = [
         ("caution", result.caveat()),
         ("recommendation", recommendation(result)),
+        ("so far", so_far(result)),
         ("against today", against_today(result)),
-        ("promise", result.sentence()),
+        ("guesses", guesses(result)),
+        ("what is sure" if nothing else "promise", what_is_sure(result)),
+        ("likely", likely(result)),
         ("people", who_stays(result)),
-        ("proof", kind_of_proof(result)),
+        ("proof", "" if nothing else kind_of_proof(result, commands=False)),
+        ("values of people", what_values_are(result)),
         *(("rule that is broken", text) for text in result.violations),
-        *(("warning", text) for text in result.warnings),
+        *(("warning", text) for text in told_warnings(result)),
         *(("taken for granted", text) for text in result.certificate.assumes),
         ("version", f"coterie {result.version}"),
         ("seed", "" if result.seed is None else str(result.seed)),
-        ("log", result.data.log_sha256 or ""),
+        ("log", counted(result.data.rows, "row") + (f", from {' to '.join(period)}" if period else "")),
+        ("fingerprint of the log", result.data.log_sha256 or ""),
     ]
     return [[name, text] for name, text in said if text]
 
@@ -72,9 +93,10 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
     """Write who is where as a workbook: teams, people, options, and what to know about them."""
     import xlsxwriter
 
-    book = xlsxwriter.Workbook(
-        str(path), {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    )
+    # In memory, so that no files of its own are left where a disk is full or the process is killed.
+    content = io.BytesIO()
+    as_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    book = xlsxwriter.Workbook(content, {**as_text, "in_memory": True})
     sheets: list[tuple[str, list[list[Any]]]] = [("Teams", _team_columns(result)), ("People", people_rows(result))]
     if len(result.options) > 1:
         sheets.append(("Options", _option_rows(result)))
@@ -93,6 +115,7 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
         sheet = book.add_worksheet(name)
         _fill(sheet, rows, styles, wraps=name == "About")
     book.close()
+    Path(path).write_bytes(content.getvalue())
 
 
 def _fill(sheet: Any, rows: Sequence[Sequence[Any]], styles: dict[str, Any], *, wraps: bool) -> None:
@@ -129,17 +152,21 @@ def _team_columns(result: Result) -> list[list[Any]]:
 
 
 def _option_rows(result: Result) -> list[list[Any]]:
-    moves = result.options[0].moves is not None
-    head = ["option", "expected", "worst-off", "gain by moving", "surely at most", *(["moves"] if moves else [])]
-    rows: list[list[Any]] = [head]
+    moves, limits = result.options[0].moves is not None, options_have_limits(result)
+    head = ["option", "expected", "worst-off", "gain by moving"]
+    rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
     for one in result.options:
-        numbers = [one.expected_value, one.expected_least, one.expected_gap, one.gap]
-        rows.append([one.label, *numbers, *([one.moves if one.moves is not None else ""] if moves else [])])
+        numbers = [one.expected_value, one.expected_least, one.expected_gap, *([one.gap] if limits else [])]
+        rows.append(
+            [option_label(result, one), *numbers, *([one.moves if one.moves is not None else ""] if moves else [])]
+        )
     return rows
 
 
 def option_rows(result: Result) -> list[list[str]]:
     """Return a header and a row for every option, in words."""
     head, *rows = _option_rows(result)
-    kinds: list[Callable[[Any], str]] = [str, signed, signed, "{:.2f}".format, "{:.3g}".format, str]
-    return [head, *([make(cell) for make, cell in zip(kinds, row, strict=False)] for row in rows)]
+    kinds: dict[str, Callable[[Any], str]] = {
+        "expected": signed, "worst-off": signed, "gain by moving": "{:.2f}".format, "surely at most": "{:.3g}".format,
+    }  # fmt: skip
+    return [head, *([kinds.get(name, str)(cell) for name, cell in zip(head, row, strict=True)] for row in rows)]

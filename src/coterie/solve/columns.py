@@ -393,9 +393,11 @@ def largest_value(
         with inner.running():
             rough.run(inner)
         begin = rough.best
+        control.heed(inner)
     search = _Search(master, begin)
     with control.running():
-        search.run(control)
+        if control.ended is None:
+            search.run(control)
     status: Status = "optimal" if search.is_proven else control.ended or "time"
     chosen = search.best
     profile = np.zeros((game.n_agents, game.n_coalitions), dtype=bool)

@@ -387,8 +387,12 @@ class Assignments:
         people = counted(n := int(self.admissible.staff.sum()), "person", "people")
         teams, size = counted(len(sizes), "team"), sizes[0]
         if not any(one.or_empty for one in sizes) and sum(one.min for one in sizes) > n:
-            empty = said(team_size=f"0,{size.min}:{'' if size.max is None else size.max}")
-            return f". {people} cannot fill {teams}: fewer or smaller ones would help, or some may be empty, {empty}"
+            some_empty = said(team_size=f"0,{size.min}:{'' if size.max is None else size.max}")
+            more = ""
+            if self.admissible.interchangeable:
+                more = f"; they have no names of their own, so say how many there are: {said(coalitions=n // size.min)}"
+            advice = f"fewer or smaller ones would help, or some may be empty, {some_empty}{more}"
+            return f". {people} cannot fill {teams}: {advice}"
         if all(one.max is not None for one in sizes) and sum(one.max or 0 for one in sizes) < n:
             return f". {people} do not fit into {teams}: more or larger ones would help"
         return ""

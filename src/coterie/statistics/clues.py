@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import pyarrow as pa
+
+from coterie.log.samples import in_sequence
 from coterie.statistics.contrast import SizeContrast, added
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess
 from coterie.statistics.drift import NO_DRIFT, Drift
@@ -55,6 +58,8 @@ class Clues:
     """The first sample that was asked for; None where none was, or where logs were added that differ in this."""
     until: str | None = None
     """The last sample that was asked for."""
+    period: tuple[str, str] | None = None
+    """The names of the first and the last sample, where samples are dates."""
 
     def relabelled(self, old: Setting, new: Setting) -> "Clues":
         """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
@@ -93,6 +98,7 @@ class Clues:
             self.agreed + other.agreed,
             self.since if self.since == other.since else None,
             self.until if self.until == other.until else None,
+            _merged_period(self.period, other.period),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -110,6 +116,7 @@ class Clues:
             "agreed": self.agreed,
             "since": self.since,
             "until": self.until,
+            "period": None if self.period is None else list(self.period),
         }
 
     def arrays(self) -> dict[str, Any]:
@@ -145,6 +152,7 @@ class Clues:
             data.get("agreed", 0),
             data.get("since"),
             data.get("until"),
+            None if data.get("period") is None else (data["period"][0], data["period"][1]),
         )
 
 
@@ -194,6 +202,13 @@ def _merged_by_order(
         return ours.merged(theirs, ordered)
     one = ours or theirs
     return None if one is None else one.relabelled(ordered)
+
+
+def _merged_period(ours: tuple[str, str] | None, theirs: tuple[str, str] | None) -> tuple[str, str] | None:
+    """Return the first and the last of two logs' samples; None where one has no dates, or others."""
+    if ours is None or theirs is None:
+        return None
+    return in_sequence(pa.array([*ours, *theirs]).unique()).period
 
 
 def _both(ours: SampleExcess | None, theirs: SampleExcess | None) -> SampleExcess | None:

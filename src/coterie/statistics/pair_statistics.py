@@ -114,6 +114,13 @@ class PairStatistics:
         """The number of observations."""
         return int(self.count.sum())
 
+    @property
+    def average(self) -> float | None:
+        """The average over all rows, on the scale of the log; None where there is none."""
+        low, step = self.setting.scale
+        rows = self.rows
+        return self.setting.neutral + low + step * (float(self.total.sum(dtype=np.float64)) / rows) if rows else None
+
     @cached_property
     def mean(self) -> FloatArray:
         """The mean utility of each entry, counted from the neutral point."""

@@ -101,6 +101,7 @@ def reduce_log(
     kept = Clues(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
         sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
+        log.samples.period,
     )  # fmt: skip
     return Statistics(setting, reduced, kept, attendance)
 

@@ -121,6 +121,22 @@ class TotalStatistics:
             return int(self.joint.scores[2])
         return int(self.totals.sum())
 
+    @property
+    def average(self) -> float | None:
+        """The average of what a pair adds to totals, on the scale of the log; None where no pair adds anything.
+
+        The sum of W c v over that of W c^2: with weights 1/c everything that was got over all pairs that got it, with
+        1/c^2 the mean over totals of their averages. Scores of teams: sum of w c v over that of w c^2 likewise.
+        """
+        if self.setting.of_teams:
+            assert self.joint is not None
+            got, pairs = float(self.joint.moments.sum()), float(self.joint.projections.sum())
+        else:
+            sums, bits = self._sums(None)
+            got = sum(float(self.moment(agent).sum()) for agent in range(self.setting.n_agents))
+            pairs = float(sums.offsets.sum(dtype=np.float64)) / 2.0**bits
+        return self.setting.neutral + got / pairs if pairs else None
+
     @cached_property
     def size_counts(self) -> IntArray:
         """How many samples had |C_l| = s, shape (k, n + 1), s = 0 included; see `PairStatistics.size_counts`."""

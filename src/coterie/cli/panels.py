@@ -1,0 +1,111 @@
+"""How the help groups the options of commands that read a log: what most people need first, the rest on demand.
+
+`--help` shows what most people need; `--help-all` shows everything, and so do the pages of documentation.
+"""
+
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+USUAL: dict[str, tuple[str, ...]] = {
+    "Teams": ("team_size", "per_person", "together", "apart", "fix", "ban", "staff"),
+    "Today": ("today", "keep_sizes", "max_moves", "change_at_most"),
+    "What is wanted": ("goal", "value", "time_limit"),
+    "The answer": ("out", "report", "explain", "unit", "json", "quiet"),
+    "The log": ("columns", "sheet", "utility_range", "neutral", "since", "until"),
+}
+"""Panel -> options that `--help` shows, in this order."""
+
+PROOF = "Proof and search"
+
+SELDOM: dict[str, tuple[str, ...]] = {
+    "More about teams": ("rules", "quota", "left_behind", "stability"),
+    "More about the log": (
+        *("clean_names", "separators", "blanks", "blank_words", "skip_rows", "summaries"),
+        *("symmetric", "symmetrize", "pool_coalitions"),
+        *("coalitions", "actions", "may_stay_out", "totals", "feedback", "missing", "adaptive", "sigma"),
+        *("engine", "memory_limit"),
+    ),
+    PROOF: (
+        *("certificate", "delta", "target_gap", "min_samples", "fresh", "sizes", "noise"),
+        *("solver", "seed"),
+    ),
+}
+"""Panel -> options that `--help-all` shows besides."""
+
+ALL = "help_all"
+
+HELP = {"Help": (ALL,)}
+
+PANELS = {**USUAL, **SELDOM, **HELP}
+"""All panels in their order."""
+_PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
+_PLACE = {place: t for t, place in enumerate([None, *PANELS, *_PANEL_OF])}
+
+
+def _tell_all(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer calls it so)
+    if wanted:
+        ctx.meta[ALL] = True
+        typer.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP_ALL = inspect.Parameter(
+    ALL,
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all", is_eager=True, expose_value=False, callback=_tell_all,
+            help="Show all options, also those needed seldom, and exit.",
+        ),
+    ],
+)  # fmt: skip
+"""The option that shows all; a command that has it is grouped."""
+
+
+def _panel(param: Any) -> str | None:
+    """Return the panel that an option says itself, or that of its name."""
+    return getattr(param, "rich_help_panel", None) or _PANEL_OF.get(param.name)
+
+
+def without_types(params: Iterable[Any]) -> None:
+    """Let the help show no type beside flags, which take no value."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = " "
+
+
+class Grouped(TyperCommand):
+    """A command whose help shows the usual options, and all of them where `--help-all` asks for that."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.is_long = any(param.name == ALL for param in self.params)
+        if not self.is_long:
+            return
+        for param in self.params:
+            param.rich_help_panel = _panel(param)  # type: ignore[attr-defined]
+        # What is in no panel is this command's alone, and comes first.
+        self.params.sort(key=lambda param: (_PLACE[_panel(param)], _PLACE.get(param.name, 0)))
+
+    def _seldom(self) -> Iterator[Any]:
+        return (param for param in self.params if _panel(param) in SELDOM)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return `--help`, in the panel of `--help-all` where there is one."""
+        option = super().get_help_option(ctx)
+        if option is not None and self.is_long:
+            option.rich_help_panel = next(iter(HELP))
+        return option
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, without what is needed seldom unless it is asked for."""
+        for param in self._seldom():
+            param.hidden = ALL not in ctx.meta
+        without_types(self.get_params(ctx))
+        super().format_help(ctx, formatter)

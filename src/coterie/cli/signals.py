@@ -1,0 +1,31 @@
+"""Signals that end a command, from its first moment on: this module brings nothing with it."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+WORDS = {128 + signal.SIGINT: "interrupted", 128 + signal.SIGTERM: "terminated"}
+"""What is said at the end, by exit code."""
+
+
+class Terminated(BaseException):
+    """SIGTERM: unlike an interrupt, it does not leave time to write the best so far."""
+
+
+@contextmanager
+def signals() -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM unwind the stack, so that half-written output is removed; give those that came."""
+    caught: list[int] = []
+
+    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
+        caught.append(signum)
+        raise KeyboardInterrupt if signum == signal.SIGINT else Terminated
+
+    both = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
+    before = {signum: signal.signal(signum, stop) for signum in both}
+    try:
+        yield caught
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -1,0 +1,482 @@
+"""What `coterie.start` makes of tables as people keep them: names for once, columns for members, titles, summaries."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import xlsxwriter
+
+import coterie
+from coterie.errors import InputError
+from coterie.files import header_among, named_columns
+from coterie.log.inspection import inspect_log
+
+PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lena")
+HEADER = ("Event", "Team name", "Members", "Jury score")
+
+
+def events(count=12, name=lambda event, team: f"The Wild {event} {team}s"):
+    """Rows of hackathons with four teams of three each."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for event in range(count):
+        for t, team in enumerate(rng.permutation(PEOPLE).reshape(4, 3)):
+            rows.append(
+                [f"Hack {event}", name(event, ("Fox", "Owl", "Bee", "Cat")[t]), "; ".join(team), 3 + (event + t) % 6]
+            )
+    return rows
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def write(rows, name="t.csv", delimiter=","):
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=delimiter).writerows(rows)
+        return tmp_path / name
+
+    return write
+
+
+def answer(guess, name):
+    return next(one for one in guess.answers if one.name == name)
+
+
+def part(guess, name):
+    return next(one for one in guess.parts if one.name == name)
+
+
+def noted(log, *words):
+    return [note for note in log.notes if all(word in note for word in words)]
+
+
+# --- Names of teams -------------------------------------------------------------------------------------------
+
+
+def test_names_that_are_made_up_each_time_are_pooled(saved, tmp_path):
+    guess = coterie.start(saved([HEADER, *events()]))
+    pooled = answer(guess, "pool_coalitions")
+    assert pooled.value is True
+    assert pooled.why.startswith("48 of 48 labels occur in one round only, such as 'The Wild 0 Bees': names for once")
+    log = guess.write(tmp_path / "log")
+    assert (log.coalitions, log.n_samples) == (("1", "2", "3", "4"), 12)
+
+
+def test_two_names_that_come_back_among_many_that_do_not(saved):
+    often = saved(
+        [HEADER, *events(name=lambda event, team: team if team in {"Fox", "Owl"} and event % 2 else f"{event}{team}")]
+    )
+    pooled = answer(coterie.start(often), "pool_coalitions")
+    assert (pooled.value, "36 of 38 labels occur in one round only" in pooled.why) == (True, True)
+
+
+def test_departments_stay_whatever_was_there_once(saved):
+    areas = dict(zip(("Fox", "Owl", "Bee", "Cat"), ("Energy", "Finance", "Health", "Retail"), strict=True))
+    rows = events(24, lambda event, team: f"Project {event}" if team == "Cat" and event < 6 else areas[team])
+    pooled = answer(coterie.start(saved([HEADER, *rows])), "pool_coalitions")
+    assert (pooled.value, pooled.why) == (False, "4 of 10 labels come back, such as 'Energy'")
+
+
+def test_names_that_seldom_come_back_are_pooled(saved):
+    rows = events(40, lambda event, team: f"{team} {event % 20}")
+    pooled = answer(coterie.start(saved([HEADER, *rows])), "pool_coalitions")
+    assert pooled.value is True
+    assert pooled.why.startswith("on average a label occurs in 2 of 40 rounds only")
+
+
+def test_inspect_tells_of_names_for_once(saved):
+    path = saved([("sample", "team", "members", "score"), *events()])
+    log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
+    (found,) = [one for one in inspect_log(log).findings if "in one sample only" in one.what]
+    assert found.worded().startswith("48 of 48 coalitions occur in one sample only, such as The Wild 0 Bees")
+    assert "pool_coalitions=True" in found.advice
+    pooled = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages", pool_coalitions=True)
+    assert not [one for one in inspect_log(pooled).findings if "in one sample only" in one.what]
+
+
+# --- Rows are those of the table ------------------------------------------------------------------------------
+
+
+def test_counts_are_of_rows_not_of_members(saved):
+    rows = events()
+    for place, cell in ((1, ""), (5, "absent"), (9, "sick"), (20, "absent")):
+        rows[place][3] = cell
+    path = saved([("sample", "team", "members", "score"), *rows])
+    log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
+    assert log.rows == 44
+    (note,) = noted(log, "no utility")
+    assert "4 rows of" in note
+    assert "(2 of them say 'absent', 1 'sick')" in note
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages", blanks="refuse")
+    assert "row 3: utility is empty" in str(refused.value)
+    assert "of 48 rows, these are no numbers: 'absent' (2 times) and 'sick' (1 time)" in str(refused.value)
+    assert str(refused.value).endswith("(also rows 7, 11 and 22)")
+
+
+def test_a_row_without_a_name_is_counted_once(saved):
+    rows = events()
+    for place in range(14):
+        rows[place][0] = ""
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(saved([("sample", "team", "members", "score"), *rows]), utility_range=(0, 10))
+    told = str(refused.value)
+    assert "row 2: sample is empty, expected a name (also rows 3, 4, 5, 6, 7, 8, 9, 10, 11 and 4 more)" in told
+    assert told.count("sample is empty") == 1
+
+
+def test_teams_and_members_that_are_listed_twice(saved):
+    rows = [*events(), ["Hack 0", "The Wild 0 Foxs", "Ann; Bob", 5], ["Hack 3", "More", "Eve; Dan; Eve; Dan", 4]]
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(saved([("sample", "team", "members", "score"), *rows]), utility_range=(0, 10))
+    told = str(refused.value)
+    assert "row 50: sample 'Hack 0', coalition 'The Wild 0 Foxs' was listed before, expected one row per" in told
+    assert "row 51: sample 'Hack 3'" in told
+    assert "expected every member of a team once" in told
+
+
+def test_rows_that_list_nobody_are_told(saved):
+    rows = [*events(), ["Hack 0", "Ghosts", "", 5], ["Hack 1", "Ghosts", " ; ", 5]]
+    log = coterie.read_log(saved([("sample", "team", "members", "score"), *rows]), utility_range=(0, 10))
+    (note,) = noted(log, "list no members")
+    assert "2 rows of" in note
+    assert note.endswith("(rows 50, 51) and were left out")
+
+
+# --- Words, summaries -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["absent", "Sick", "ill", "EXCUSED", "-", "none", " krank ", "no-show", "excus\u00e9"])
+def test_words_for_no_rating(csv_log, word):
+    text = f"sample,coalition,agent,partner,utility\n1,x,a,b,1\n2,x,a,b,{word}\n"
+    log = coterie.read_log(csv_log(pairs=text))
+    assert log.rows == 1
+    assert noted(log, "1 row of", f"(1 of them says {word.strip()!r})")
+    with pytest.raises(InputError, match=f"utility is {word!r}, expected a finite number"):
+        coterie.read_log(csv_log(pairs=text), blanks="refuse")
+
+
+def test_other_words_can_be_said(csv_log):
+    text = "sample,coalition,agent,partner,utility\n1,x,a,b,1\n2,x,a,b,Moved'\n3,x,a,b,late\n4,x,a,b,1..5\n"
+    with pytest.raises(InputError, match='such words stand for none say blank_words="Moved\',late"'):
+        coterie.read_log(csv_log(pairs=text))
+    sound = text.replace("1..5", "0.5")
+    for words in ("moved', LATE", ["Moved'", "late"]):
+        log = coterie.read_log(csv_log(pairs=sound), blank_words=words)
+        assert log.rows == 2
+        assert noted(log, "2 rows of", "(1 of them says \"Moved'\", 1 'late')")
+        assert log[:1].rows == 1
+    folder = csv_log(pairs=sound)
+    (folder / "log.json").write_text(json.dumps({"blank_words": ["moved'", "late"]}), encoding="utf-8")
+    assert coterie.read_log(folder).rows == 2
+    for wrong in (3, {"a": 1}, [1]):
+        with pytest.raises(InputError, match="blank_words: expected words"):
+            coterie.read_log(folder, blank_words=wrong)
+
+
+def test_choices_may_be_any_word(csv_log):
+    text = "sample,coalition,agent,choice\n1,x,a,absent\n1,x,b,absent\n1,x,c,yes\n"
+    assert coterie.read_log(csv_log(choices=text), utility_range=(0, 1)).rows == 3
+
+
+PAIRS = "sample,coalition,agent,partner,utility\n1,x,Ann,Bo,1\n1,x,Ann,Cy,0.5\n2,x,Ann,Bo,0\n"
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["Average,,,,0.5", ",Total,,,1.5", ",,Mean:,,0.5", "2,x,Overall,Cy,0.5", "1,x,Ann, SUM ,1", "Total 2024,,,,9"],
+)
+def test_rows_that_sum_others_up_are_left_out(csv_log, row):
+    log = coterie.read_log(csv_log(pairs=f"{PAIRS}{row}\n"))
+    assert (log.agents, log.rows, log.n_samples) == (("Ann", "Bo", "Cy"), 3, 2)
+    (note,) = noted(log, "1 row of", "sums others up")
+    word = next(cell.strip() for cell in row.split(",") if cell.strip()[:1] in set("ATMOS") and cell != "Ann")
+    assert f'({word!r}, row 5) and was left out; summaries="keep" takes it like any other' in note
+
+
+def test_somebody_may_be_called_total(csv_log):
+    """Throughout a table, or where another table may name them: nothing is left out."""
+    rows = "".join(f"{t},x,Total,Bo,0.5\n{t},x,Ann,Bo,0.5\n" for t in range(3, 9))
+    log = coterie.read_log(csv_log(pairs=f"{PAIRS}{rows}"))
+    assert (log.rows, "Total" in log.agents, noted(log, "sum")) == (15, True, [])
+    memberships = "sample,agent,coalition\n" + "".join(f"{t},{who},Total\n" for t in (1, 2) for who in "ab")
+    totals = "sample,agent,utility\n" + "".join(f"{t},{who},1\n" for t in (1, 2) for who in "ab")
+    log = coterie.read_log(csv_log(memberships=memberships, totals=totals))
+    assert (log.coalitions, log.rows, noted(log, "sum")) == (("Total",), 4, [])
+
+
+def test_a_title_over_several_lines_eats_no_row(csv_log):
+    with pytest.raises(InputError, match="a cell above the header goes over several lines; delete what stands above"):
+        coterie.read_log(csv_log(pairs=f'"A\nB",,,,\n{PAIRS}'))
+    assert coterie.read_log(csv_log(pairs=f"A B,,,,\n{PAIRS}")).rows == 3
+
+
+def test_a_header_with_the_columns_of_a_log_is_one(csv_log):
+    """Whatever fuller rows there are below."""
+    text = "sample,coalition,agent,choice,\n1,Attic,Ann,yes,\n1,Attic,Bo,no,\n2,Cellar,Dot,maybe,came late\n"
+    assert coterie.read_log(csv_log(choices=text), utility_range=(0, 1)).agents == ("Ann", "Bo", "Dot")
+
+
+def test_columns_for_members_may_hold_several(csv_log, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("Week,Team,M1,M2,Score\n1,x,Ann;Bo,Cy,3\n2,x,Ann,Di,4\n", encoding="utf-8")
+    named = {"sample": "Week", "coalition": "Team", "members": ["M1", "M2"], "utility": "Score"}
+    log = coterie.read_log(path, columns=named, separators=";", utility_range=(1, 5), neutral=3)
+    assert log.agents == ("Ann", "Bo", "Cy", "Di")
+
+
+def test_what_only_begins_like_a_summary_stays(csv_log):
+    log = coterie.read_log(csv_log(pairs=f"{PAIRS}2,Total Eclipse,Sumi,Max,0.5\n"))
+    assert (log.rows, log.coalitions) == (4, ("Total Eclipse", "x"))
+    assert not noted(log, "sum")
+
+
+def test_summaries_can_be_kept(csv_log):
+    folder = csv_log(pairs=f"{PAIRS}2,x,Total,Cy,0.5\n")
+    log = coterie.read_log(folder, summaries="keep")
+    assert "Total" in log.agents
+    assert "Total" in log[1:].agents
+    assert not noted(log, "sum")
+    for name in ("Sum", "Average", "Total"):  # also among members, and in tables of memberships
+        both = csv_log(
+            memberships=f"sample,agent,coalition\n1,a,x\n1,b,x\n{name},,\n",
+            totals="sample,agent,utility\n1,a,1\n1,b,1\n",
+        )
+        assert coterie.read_log(both).agents == ("a", "b")
+
+
+def test_a_row_with_nothing_but_a_number(csv_log):
+    with pytest.raises(InputError) as refused:
+        coterie.read_log(csv_log(pairs=f"{PAIRS},,,,7\n2,,Bo,Cy,1\n"), utility_range=(-9, 9))
+    told = str(refused.value)
+    assert (
+        "row 5: sample, coalition, agent and partner are all empty, expected names; if the row sums others up" in told
+    )
+    assert "row 6: coalition is empty" in told
+    assert "2 problems" in told
+
+
+def test_start_does_not_look_at_summaries(saved, tmp_path):
+    path = saved([HEADER, *events(), ["", "", "", ""], ["Total", "", "", 5000], ["", "Average", "", 5.5]])
+    guess = coterie.start(path)
+    assert guess.options["utility_range"] == [1.0, 10.0]
+    assert answer(guess, "pool_coalitions").why.startswith("48 of 48")
+    log = guess.write(tmp_path / "log")
+    assert noted(log, "2 rows of", "('Total', 'Average', rows 51, 52)")
+
+
+# --- Titles above the header ----------------------------------------------------------------------------------
+
+TITLES = [
+    ([["Hackathons 2020 to 2024"], []], 2),
+    ([["Hackathons 2020 to 2024", "", "", ""], ["exported", "2024-05-01", "", ""], ["", "", "", ""]], 3),
+    ([["Results, by event"], ["Prepared by", "HR"]], 2),
+    ([[], []], 2),
+    ([], 0),
+]
+
+
+@pytest.mark.parametrize(("above", "skipped"), TITLES)
+@pytest.mark.parametrize("form", [",", ";", "xlsx"])
+def test_titles_above_the_header(saved, tmp_path, above, skipped, form):
+    rows = [*above, HEADER, *events(), ["Hack 0", "Late", "Ann; Bob; Cleo", "later"]]
+    path = tmp_path / "t.xlsx"
+    if form == "xlsx":
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet()
+            for place, row in enumerate(rows):
+                sheet.write_row(place, 0, row)
+    else:
+        path = saved(rows, delimiter=form)
+    guess = coterie.start(path)
+    assert (guess.rows, len(guess.columns)) == (49, 4)
+    assert guess.options.get("skip_rows") == (skipped if any(map(any, above)) else None)
+    with pytest.raises(InputError, match=f"row {skipped + 50}: utility is 'later'"):
+        guess.write(tmp_path / "log")
+    about = {"columns": guess.options["columns"], "utility_range": (0, 10), "blank_words": "later"}
+    log = coterie.read_log(path, **about)
+    told = noted(log, f"the header was found in row {skipped + 1}, and what is above it passed over")
+    assert len(told) == any(map(any, above))
+    if told:
+        assert repr(above[0][0]) in told[0]
+    said = coterie.read_log(path, skip_rows=skipped, **about)
+    assert not noted(said, "passed over")
+    assert said.rows == log.rows == 48
+
+
+def test_rows_to_skip_that_make_no_sense(saved, tmp_path):
+    path = saved([["a", "b"], ["c", "d"]])
+    with pytest.raises(InputError, match="has 2 rows only, and no header below"):
+        coterie.read_log(path, skip_rows=2)
+    with pytest.raises(InputError, match=r"no column 'sample'.*has c, d"):
+        coterie.read_log(path, skip_rows=1)
+    with pytest.raises(InputError, match="skip_rows: expected at least 0"):
+        coterie.read_log(path, skip_rows=-1)
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        book.add_worksheet().write(0, 0, "a")
+    with pytest.raises(InputError, match="has 1 row only, and no header below"):
+        coterie.read_log(tmp_path / "t.xlsx", skip_rows=1)
+    frame = {"sample": ["1"], "coalition": ["x"], "agent": ["a"], "partner": ["b"], "utility": [1.0]}
+    with pytest.raises(InputError, match="skip_rows is about CSV and spreadsheets"):
+        coterie.Log.from_frames(pairs=frame, skip_rows=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "header"),
+    [
+        ([["a", "b", ""], ["1", "x", "note"], ["2", "y", ""]], 0),  # a note beside the table
+        ([["", "b", "c"], ["x", "y", "z"], ["x", "u", "v"]], 0),  # data come back
+        ([["T"], ["a", "b"], ["1", "2"]], 1),
+        ([["one", "two"], ["when", "who", "how"], ["1", "Ada", "2"]], 1),
+        ([["when", "who"], ["2024-01", "Ada", "2"], ["2024-02", "Bo", "3"]], 0),
+        ([["", ""], ["", ""]], None),
+        ([], None),
+    ],
+)
+def test_which_row_is_the_header(rows, header):
+    assert header_among(rows) == header
+
+
+def test_a_header_over_several_columns():
+    rows = [["x", "Ada", "Bo", "", "1", "late"], ["y", "Cy", "Dee", "Eve", "2", ""]]
+    assert named_columns(["Team", "Who", "", "", "", ""], rows) == ["Team", "Who", "Who 2", "", " ", "  "]
+    assert named_columns(["", "Who", "", "Who 2"], rows) == ["", "Who", "Who 2", "Who 2 "]
+
+
+# --- A column for each member ---------------------------------------------------------------------------------
+
+
+def wide(rows, *, keep=(0, 1, 2, 3)):
+    """The same with a column for each member."""
+    flat = [[row[0], row[1], *row[2].split("; "), row[3]] for row in rows]
+    places = [place for part in keep for place in {0: [0], 1: [1], 2: [2, 3, 4], 3: [5]}[part]]
+    return [[row[place] for place in places] for row in flat]
+
+
+def test_a_column_for_each_member_is_a_cell_that_lists_them(saved, tmp_path):
+    listed = coterie.start(saved([HEADER, *events()])).write(tmp_path / "listed")
+    names = ("Event", "Team", "Member 1", "Member 2", "Member 3", "Score")
+    guess = coterie.start(saved([names, *wide(events())], "wide.csv"))
+    assert guess.shape == "listed scores"
+    assert part(guess, "members").value == ("Member 1", "Member 2", "Member 3")
+    assert part(guess, "members").why == "each of these columns holds a member"
+    log = guess.write(tmp_path / "wide")
+    assert coterie.Statistics.of(log).sha256 == coterie.Statistics.of(listed).sha256
+    columns = "sample=Event,members=Member 1,members=Member 2,members=Member 3"
+    again = coterie.read_log(
+        tmp_path / "wide.csv", columns=columns, **{k: v for k, v in guess.options.items() if k != "columns"}
+    )
+    assert coterie.Statistics.of(again).sha256 == coterie.Statistics.of(log).sha256
+
+
+def test_members_with_commas_in_their_names_and_gaps(saved, tmp_path):
+    rows = wide(events())
+    for place, row in enumerate(rows):
+        row[2:5] = [f"{name}, X." for name in row[2:5]]
+        row[4] = row[4] if place % 2 else ""
+    guess = coterie.start(saved([("Event", "Team", "Person A", "Person B", "Person C", "Score"), *rows]))
+    assert part(guess, "members").value == ("Person A", "Person B", "Person C")
+    log = guess.write(tmp_path / "log")
+    assert set(log.agents) == {f"{name}, X." for name in PEOPLE}
+
+
+def test_a_header_over_all_members(saved):
+    header = ("Event", "Team", "Members", "", "", "Score")
+    assert part(coterie.start(saved([header, *wide(events())])), "members").value == (
+        "Members",
+        "Members 2",
+        "Members 3",
+    )
+
+
+def test_two_columns_are_a_pair_and_numbers_are_no_members(saved):
+    rows = [[e, "x", *pair, 1 + e % 5] for e in range(10) for pair in (("Ann", "Bo"), ("Bo", "Cy"))]
+    assert coterie.start(saved([("Week", "Team", "Person 1", "Person 2", "Stars"), *rows])).shape == "pairs"
+    judged = [[*row[:3], 5, 6, 7, row[3]] for row in events()]
+    guess = coterie.start(saved([("Event", "Team", "Members", "Judge 1", "Judge 2", "Judge 3", "Score"), *judged]))
+    assert part(guess, "members").value == "Members"
+
+
+@pytest.mark.parametrize(
+    ("header", "keep", "rounds"),
+    [
+        (("Player 1", "Player 2", "Player 3", "Score"), (2, 3), 48),
+        (("Team", "Player 1", "Player 2", "Player 3", "Score"), (1, 2, 3), 48),
+        (("Date", "Player 1", "Player 2", "Player 3", "Score"), (0, 2, 3), 12),
+    ],
+)
+def test_rows_count_where_no_column_says_when_or_where(saved, tmp_path, header, keep, rounds):
+    guess = coterie.start(saved([header, *wide(events(), keep=keep)]))
+    log = guess.write(tmp_path / "log")
+    assert (log.n_samples, log.rows, len(log.coalitions)) == (rounds, 48, 4)
+    assert log.pool_coalitions
+    assert guess.options.get("coalitions") == (4 if rounds == 48 else None)
+    by_hand = [
+        (*(row[0] if rounds == 12 else str(place) for _ in "."), row[2], row[3]) for place, row in enumerate(events())
+    ]
+    frame = {
+        "sample": [row[0] for row in by_hand], "coalition": [str(place) for place in range(48)],
+        "members": [row[1] for row in by_hand], "utility": [float(row[2]) for row in by_hand],
+    }  # fmt: skip
+    options = {name: guess.options[name] for name in ("utility_range", "neutral", "pool_coalitions")}
+    same = coterie.Log.from_frames(totals=frame, totals_are=guess.options["totals"], coalitions=4, **options)
+    np.testing.assert_allclose(
+        coterie.Statistics.of(same).whole.joint.moments, coterie.Statistics.of(log).whole.joint.moments, atol=1e-9
+    )
+
+
+def test_a_column_called_so_is_no_row_number(saved):
+    rows = [[1 + place // 4, *row[1:]] for place, row in enumerate(events())]
+    path = saved([("#", "team", "members", "score"), *rows])
+    log = coterie.read_log(path, columns={"sample": "#"}, utility_range=(0, 10))
+    assert log.n_samples == 12
+
+
+def test_what_is_wrong_about_columns_of_members(saved):
+    path = saved([("Event", "Team", "Member 1", "Member 2", "Member 3", "Score"), *wide(events())])
+    for columns, message in [
+        ("members=Member 1,members=Member 9", "members is said to be 'Member 9', but"),
+        ("members=Member 1,members=Member 1", "'members' is said to be 'Member 1' twice"),
+        ("agent=Member 1,members=Member 1", "agent and members are both said to be 'Member 1'"),
+        ("agent=#,coalition=Team,sample=Event,utility=Score", "agent is said to be '#', but"),
+        ("sample=Event,sample=Team", "'sample' is given twice"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            coterie.read_log(path, columns=columns)
+
+
+def test_a_column_for_each_round_is_refused_with_what_helps(saved):
+    rows = [[name, *("Sea" if (i + w) % 2 else "Law" for w in range(4)), 3] for i, name in enumerate(PEOPLE)]
+    path = saved([("Name", *(f"Team week {w}" for w in range(1, 5)), "Points"), *rows])
+    with pytest.raises(InputError) as refused:
+        coterie.start(path)
+    assert "a column for each round ('Team week 1', 'Team week 2' and 2 more), expected a row for each" in str(
+        refused.value
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "lacks"),
+    [
+        (("From", "About", "Stars"), "nothing here says when (Week, Date, Event, ...) nor in which team (Team"),
+        (("Month", "Team", "From", "About"), "nothing here says how good it was"),
+        (("a", "b", "c"), "nothing here looks like a log"),
+    ],
+)
+def test_what_a_table_does_not_say_is_named(saved, header, lacks):
+    rows = [["Ann", "Bo", "x", "y"][: len(header)], ["Bo", "Ann", "y", "x"][: len(header)]]
+    with pytest.raises(InputError) as refused:
+        coterie.start(saved([header, *rows]))
+    assert lacks in str(refused.value)
+
+
+# --- Spellings ------------------------------------------------------------------------------------------------
+
+
+def test_spellings_differ_in_what_is_said(csv_log):
+    text = "sample,coalition,agent,partner,utility\n1,x,Gro\u00df,Bo,1\n2,x,Gross,Bo,1\n"
+    (note,) = noted(coterie.read_log(csv_log(pairs=text)), "several spellings")
+    assert "differ in case, spaces or how letters are written (as \u00df and ss) only" in note
+    (note,) = noted(coterie.read_log(csv_log(pairs=text.replace("Gro\u00df", "GROSS "))), "several spellings")
+    assert "differ in case or spaces only" in note
+    assert coterie.read_log(csv_log(pairs=text), clean_names=True).agents == ("Bo", "Gross")

@@ -1,0 +1,323 @@
+"""One random log with known truth through the whole pipeline: what was promised, and what is true.
+
+Games, rules and ways to read a log are those of `coterie.reproduce.team_calibration`. Unlike there, logs have any
+length, go through files or data frames and are read again, and commands and learners make all choices themselves.
+"""
+
+import contextlib
+import json
+import re
+import signal
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+import coterie
+from coterie.coverage import coverage
+from coterie.files import to_json, whole_folder
+from coterie.game.rules import as_rules
+from coterie.game.strategy import Strategy
+from coterie.game.truth import truth_of
+from coterie.learn.result import Result
+from coterie.learn.worth import Worth, worth
+from coterie.report import report_html
+from coterie.reproduce.calibration import ROUNDING, Truth, compared, drawn
+from coterie.reproduce.team_calibration import FACTORS, StepTruth, TeamSetting, is_possible, starts
+from coterie.simulate import hostile
+from coterie.simulate.logs import log_of
+from coterie.simulate.writing import table_writer
+from fuzz.readers import run
+
+DELTAS = (0.5, 0.2, 0.1, 0.05, 0.01)
+PEOPLE = {"semi-bandit": (4, 4, 4, 6, 6, 8), "bandit": (4, 4, 6)}
+"""How many there are, small games more often than large ones: totals of eight people by size take a minute."""
+
+SECONDS = 300
+"""How long one log may take, until it counts as a run without an answer."""
+
+MODES = {
+    "pooled coalitions": {"pool_coalitions": True},
+    "sizes aware": {"sizes": "aware"},
+    "shared noise": {"noise": "samples"},
+}
+"""What has to be said about a log for promises to hold."""
+
+OF_LOGS = ("pool_coalitions", "coalitions", "adaptive", "missing", "actions", "may_stay_out")
+
+
+class Defect(Exception):  # noqa: N818  (it reads so)
+    """What should not have happened."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A random game, how its log comes about, and what is asked of it."""
+
+    setting: TeamSetting
+    log: object
+    """A `coterie.reproduce.calibration.Setting`."""
+    seed: int
+    way: str
+    """"frames", "csv" or "parquet"."""
+    options: dict = field(default_factory=dict)
+    """What is said about the log and asked of the learner, by the names of Python."""
+
+    @property
+    def levels(self):
+        """What it is counted by."""
+        said = {name: self.options.get(name, "by default") for name in ("delta", "goal", "strategy", "certificate")}
+        found = {factor: getattr(self.setting, factor) for factor in FACTORS} | said | {"read from": self.way}
+        how = {"adaptive": self.log.adaptive, "some unrecorded": self.log.unrecorded is not None}
+        found["written"] = " and ".join(name for name, is_so in how.items() if is_so) or "in full"
+        return {name: str(level) for name, level in found.items()}
+
+
+def trial(seed, number):
+    """Return trial `number` of a seed."""
+    rng = np.random.default_rng([seed, number])
+
+    def one(*options):
+        return options[int(rng.integers(len(options)))]
+
+    setting = None
+    while setting is None or not _makes_sense(setting):
+        levels = {factor: one(*levels) for factor, levels in FACTORS.items()}
+        setting = TeamSetting(**levels | {"n": one(*PEOPLE[levels["feedback"]])})
+    options = {
+        "delta": one(*DELTAS),
+        "stability": setting.stability,
+        "value": setting.value,
+        "random_state": int(rng.integers(1000)),
+        **_sometimes(rng, "goal", "value", "stability", "fairness"),
+        **_sometimes(rng, "certificate", "holdout", "paired"),
+        **_sometimes(rng, "sizes", "aware", often=0.2),
+        **_sometimes(rng, "noise", "samples", "pairs", often=0.3),
+        **_sometimes(rng, "any_size", True, often=0.3),
+        **MODES.get(setting.mode, {}),
+    }
+    if setting.stability == "nash" and setting.rules == "no rules":
+        options |= _sometimes(rng, "strategy", "mixed", often=0.3)
+    log = replace(setting.log, samples=10 * max(1, round(np.exp(rng.uniform(0, np.log(60))))))
+    if rng.random() < 0.15:
+        log, options = replace(log, adaptive=True), {**options, "adaptive": True}
+    elif setting.feedback == "semi-bandit" and rng.random() < 0.2:
+        lost = one(hostile.absent, hostile.hushed_up)
+        log = replace(log, unrecorded=lost)
+        options |= {"missing": "worst"} if lost is hostile.hushed_up or rng.random() < 0.5 else {}
+    if setting.mode == "pooled coalitions":
+        options |= {"coalitions": setting.k}
+        options |= {"actions": "one"} if setting.actions == "one" else {"actions": "up-to:2", "may_stay_out": True}
+    return Trial(setting, log, int(rng.integers(2**31)), one("frames", "csv", "parquet"), options)
+
+
+def _makes_sense(setting):
+    levels = [(factor, getattr(setting, factor)) for factor in FACTORS]
+    return all(is_possible(one, two) for one in levels for two in levels if one[0] != two[0])
+
+
+def _sometimes(rng, name, *values, often=0.5):
+    return {name: values[int(rng.integers(len(values)))]} if rng.random() < often else {}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Which promises a trial made, and whether they were kept; in what words it was refused."""
+
+    promises: dict = field(default_factory=dict)
+    refused: tuple = ()
+
+
+def carry_out(chosen, folder):
+    """Return what became of a trial; a `Defect` is raised where there was no answer, or one that cannot be."""
+
+    def late(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return _Pipeline(chosen, folder).kept()
+    except (Defect, KeyboardInterrupt):
+        raise
+    except BaseException as problem:
+        raise Defect(f"{type(problem).__name__}: {problem}") from problem
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _Pipeline:
+    """The way of one log."""
+
+    def __init__(self, chosen, folder):
+        self.chosen, self.folder = chosen, folder
+        self.source, self.batch, self.rng = drawn(chosen.log, chosen.seed)
+        self.rules, self.game = chosen.setting.what_rules(), self.source.game
+        self.is_pooled = chosen.setting.mode == "pooled coalitions"
+        self.of_log = {name: chosen.options[name] for name in OF_LOGS if name in chosen.options}
+        self.asked = {name: value for name, value in chosen.options.items() if name not in OF_LOGS}
+        self.against = chosen.setting.against(self.game.actions)
+
+    def kept(self):
+        promises, refused = {}, []
+        steps = self._in_python() if self.chosen.way == "frames" else self._by_commands()
+        while True:
+            try:
+                name, found, strategy = next(steps)
+            except StopIteration:
+                return Kept(promises, tuple(refused))
+            except coterie.InputError as problem:
+                return Kept(promises, (*refused, wording(str(problem))))
+            promises |= {(f"{name}: {what}", delta): is_so for what, delta, is_so in self._compared(found, strategy)}
+
+    def _compared(self, found, strategy):
+        """Yield for every promise what it is, its delta, and whether it was kept."""
+        if isinstance(found, Worth):
+            true = self.game.valued(self.chosen.setting.value).values(strategy)
+            held = _within(true.sum(), found.everybody)
+            held &= all(_within(value, found.people[name]) for name, value in zip(strategy.agents, true, strict=True))
+            yield "all values in their intervals", found.delta, held
+            return
+        truth = StepTruth(self.game, self.against) if strategy.is_pure else Truth(self.game.valued(self.against.value))
+        record = compared("", found.certificate, truth, strategy)
+        if not found.certificate.gap >= 0:  # also what is no number
+            raise Defect(f"a certificate of {found.certificate.gap}")
+        yield "the gap", record.delta, not record.wrong
+        # The agents of a log are not independent: one of them is asked.
+        yield "one agent's own bound", record.delta, not record.agents[int(self.rng.integers(len(record.agents)))]
+        yield "who surely stays", record.delta, not record.staying_wrong
+
+    def _known(self, strategy):
+        """Return a strategy in the names of the truth: interchangeable coalitions are called 1, 2, ..."""
+        names = self.game.agents, self.game.coalitions
+        if strategy.is_pure:
+            return Strategy.pure(strategy.sets, *names)
+        return Strategy.from_json(json.loads(self._in_words(strategy.to_json(), back=True)), *names)
+
+    def _in_words(self, content, *, back=False):
+        """Return JSON in the names that coalitions have in results."""
+        text = json.dumps(json.loads(to_json(content)))
+        if self.is_pooled:
+            text = re.sub(r'"(\d+)"', r'"c\1"', text) if back else re.sub(r'"c(\d+)"', r'"\1"', text)
+        return text
+
+    @property
+    def _ruled(self):
+        return as_rules(json.loads(self._in_words(self.rules.to_json()))) if self.rules else None
+
+    def _described(self):
+        """Return what is declared about the log; of interchangeable coalitions, sets are said by other words."""
+        said = self.source.description(self.chosen.setting.feedback)
+        return {name: value for name, value in said.items() if name != "actions" or not self.is_pooled}
+
+    def _fresh(self):
+        """Return an assignment that keeps the rules, drawn without a look at the log; None where there is none."""
+        known = starts(self.chosen.setting)
+        return None if len(known) == 0 else known[int(self.rng.integers(len(known)))]
+
+    # --- In Python ----------------------------------------------------------------------------------------------------
+
+    def _in_python(self):
+        feedback = self.chosen.setting.feedback
+        log = log_of([self.batch], self._described(), feedback, **self.of_log)
+        fresh = self._fresh()
+        names = log.agents, log.coalitions
+        today = None if fresh is None or self.rng.random() < 0.7 else Strategy.pure(fresh, *names)
+        learner = coterie.StableLearner(rules=self._ruled, today=today, **self.asked).fit(log)
+        yield "learn", learner.result_, self._known(learner.strategy_)
+        judged = {name: value for name, value in self.asked.items() if name in {"delta", "sizes", "noise"}}
+        teams = {"rules": self._ruled, "value": self.chosen.setting.value, "stability": self.chosen.setting.stability}
+        again = coterie.certify(log, learner.strategy_, **judged, **teams)
+        yield "certify", again, self._known(learner.strategy_)
+        if fresh is not None:
+            given = Strategy.pure(fresh, *names)
+            method = "paired" if self.chosen.log.adaptive else "holdout"
+            found = coterie.certify(log, given, certificate=method, fresh=True, **judged, **teams)
+            yield "certify, fresh", found, self._known(given)
+        if learner.strategy_.is_pure:
+            found = worth(log, learner.strategy_, **judged, value=self.chosen.setting.value)
+            yield "worth", found, self._known(learner.strategy_)
+        coverage(log, learner.strategy_, sizes=self.asked.get("sizes", "ignore"))
+        page = report_html(learner.result_, learner.statistics_)
+        if not page.rstrip().endswith("</html>"):
+            raise Defect("a report that does not end")
+
+    # --- By the command line ------------------------------------------------------------------------------------------
+
+    def _by_commands(self):
+        with contextlib.chdir(self.folder):
+            yield from self._commands()
+
+    def _commands(self):
+        feedback = self.chosen.setting.feedback
+        said = self._described()
+        with whole_folder("log") as made:
+            with table_writer(made, self.chosen.way) as write:
+                for name, table in self.source.tables(self.batch, feedback).items():
+                    write(name, table)
+            (made / "log.json").write_text(to_json(said), encoding="utf-8")
+            truth = self._in_words(truth_of(self.game.valued(self.chosen.setting.value)))
+            (made / "truth.json").write_text(truth, encoding="utf-8")
+        asked = dict(self.asked)
+        wide = ["--team-size", "any"] if asked.pop("any_size", False) and not self.rules.team_size else []
+        if self.rules:
+            Path("rules.json").write_text(to_json(self._ruled.to_json()), encoding="utf-8")
+        ruled = ["--rules", "rules.json"] if self.rules else []
+        words = ["learn", "log", *_words(asked | self.of_log), *wide, *ruled]
+        self._run(*words, "--out", "result.json", "--out", "teams.xlsx", "--out", "teams.csv", "--report", "page.html")
+        learnt = Result.load("result.json")
+        strategy = self._known(learnt.strategy)
+        yield "learn", learnt, strategy
+        self._agrees("result.json", learnt, strategy)
+        judged = {name: value for name, value in asked.items() if name in {"delta", "sizes", "noise"}} | self.of_log
+        if strategy.is_pure:
+            words = _words({name: asked[name] for name in ("value", "stability")} | judged)
+            self._run("certify", "log", "teams.csv", *words, *ruled, "--out", "certified.json")
+        else:
+            self._run("certify", "log", "result.json", *_words(judged), "--out", "certified.json")
+        yield "certify", Result.load("certified.json"), strategy
+        sizes = {"sizes": asked["sizes"]} if "sizes" in asked else {}
+        self._run("coverage", "log", "--strategy", "result.json", "--json", *_words(self.of_log | sizes))
+        self._run("report", "result.json", "--out", "again.html", "--out", "again.xlsx")
+
+    def _agrees(self, file, learnt, strategy):
+        """The command `evaluate` comes to the same conclusion as whoever knows the game."""
+        said = json.loads(self._run("evaluate", file, "--truth", "log/truth.json", "--json"))
+        game = self.game.valued(self.chosen.setting.value)
+        gap = game.gap(strategy, self.chosen.setting.stability, self.against.admissible)
+        held = gap <= learnt.certificate.gap + game.rounding
+        if abs(said["gap"] - gap) > ROUNDING * max(1, gap) or said["certificate_held"] != held:
+            raise Defect(f"evaluate says {said}, and the gap is {gap}, certified {learnt.certificate.gap}")
+
+    def _run(self, *words):
+        code, out, err = run([str(word) for word in words], self.folder)
+        if code in {130, 143}:
+            raise KeyboardInterrupt
+        if code == 2:
+            raise coterie.InputError(f"{words[0]}: {err}")
+        if code != 0:
+            raise Defect(f"{' '.join(map(str, words))}: exit code {code}: {err}")
+        return out
+
+
+def _words(options):
+    """Return options as words of the command line."""
+    found = []
+    for name, value in options.items():
+        word = "--seed" if name == "random_state" else f"--{name.replace('_', '-')}"
+        found += [] if value is False else [word] if value is True else [word, str(value)]
+    return found
+
+
+def _within(value, amount):
+    return amount.low - ROUNDING <= value <= amount.high + ROUNDING
+
+
+def wording(message):
+    """Return a refusal without what differs from log to log."""
+    message = re.sub(r"\berror: ", "", re.sub(r"\s+", " ", message)).strip()
+    return re.sub(r"\d+(\.\d+)?", "#", re.sub(r"\b[pc]\d\b", "NAME", message))[:300]
