@@ -62,6 +62,11 @@ class Option:
         }
 
 
+def says_much(gap: float, by_range: float) -> bool:
+    """Return whether a certificate is less than half of what the range of utilities says without any data."""
+    return gap < by_range / 2
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A profile with its certificate, and how it was found."""
@@ -78,8 +83,8 @@ class Candidate:
 
     @property
     def says_much(self) -> bool:
-        """Whether data made the certificate less than half of what it is without any."""
-        return self.certificate.gap < self.by_range / 2
+        """Whether data made the certificate much smaller than it is without any."""
+        return says_much(self.certificate.gap, self.by_range)
 
 
 @dataclass(frozen=True, eq=False)

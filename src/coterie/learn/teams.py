@@ -33,7 +33,7 @@ from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.changes import changes_from
-from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
+from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of, says_much
 from coterie.learn.own import Own, Question, named
 from coterie.learn.result import Today
 from coterie.learn.sensitivity import notes_on_values
@@ -116,7 +116,8 @@ def recommend_teams(
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
     holds_out = holds_out and own.certificate is None
     shared = certificate == "auto" and holds_out
-    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta) if holds_out else []
+    may_skip = shared and target_gap is None and not own
+    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, may_skip=may_skip) if holds_out else []
     on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
     return task.recommendation(held, on_all, target_gap)
 
@@ -220,13 +221,15 @@ class _Teams:
 
     # --- What is tried ------------------------------------------------------------------------------
 
-    def held_out(self, delta: float) -> list[Candidate]:
-        """Learn on the first parts, and certify the most promising candidates on the others.
+    def held_out(self, delta: float, *, may_skip: bool) -> list[Candidate]:
+        """Learn on the first parts, and certify the most promising candidates on the others, unless it is in vain.
 
         Only `sealed` ever holds the certifying utilities.
         """
         learning = evidence_from(self.statistics.learning)
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
+        if may_skip and self._is_hopeless(learning, sealed, delta):
+            return []
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), 0.45)
         strategies = self._named([*found.profiles[:LED], *calm])
@@ -246,6 +249,22 @@ class _Teams:
         self.ended = self.control.ended or self.ended
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
+
+    def _is_hopeless(self, learning: Evidence, sealed: Sealed, delta: float) -> bool:
+        """Return whether the other parts are not expected to say much, judged by the first profile at hand.
+
+        How much that is depends mostly on how often people were seen together, and little on the profile. Where it is
+        too little to count in any choice, the search for candidates would take as long as all the rest for nothing.
+        """
+        quick = self.control.nested(0.1)
+        (quick.rng,) = self.control.rng.spawn(1)  # what follows is the same whether this was asked or not
+        begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
+        task = self._task(Beliefs(learning, learning.values, None))
+        profile = best_teams(task, quick, begin=begin, starts=0, patience=0).profiles[0]
+        self.control.heed(quick)
+        (strategy,) = self._named([profile])
+        (sure,) = sealed.expected([strategy], learning, self.against, delta / HELD_OUT, form=self.form)
+        return not says_much(sure, by_range(learning, strategy, self.against))
 
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
         """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
