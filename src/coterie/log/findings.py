@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.log.inspection import Inspection, is_wide
+from coterie.log.inspection import Inspection
 from coterie.log.log import INFERRED
 from coterie.log.names import are_names_for_once
 from coterie.words import counted, interval, number, said
@@ -126,7 +126,7 @@ def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
             f"every utility is {number(low)}", f"check that the right column was read (see {said('columns')})"
         )
         return
-    if log.feedback != "semi-bandit":
+    if not seen.per_pair:
         return
     if low > log.neutral or high < log.neutral:
         side = "above" if low > log.neutral else "below"
@@ -135,7 +135,8 @@ def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
             f"{'together' if side == 'above' else 'alone'}",
             f"if another utility is worth as much as being alone, say so with {said('neutral')}",
         )
-    if log.utility_range is not None and log.sigma is None and is_wide(log, log.utility_range):
+    if seen.is_wide:
+        assert log.utility_range is not None
         yield Finding(
             f"utilities use {interval(low, high)} of the declared range {interval(*log.utility_range)}",
             f"if no other value can occur, declaring the true range ({said('utility_range')}) narrows every "

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
+from coterie.game.game import Value
 from coterie.game.tables import NEWLINE
 from coterie.log import choices, queries, schema
 from coterie.log.checking import (
@@ -133,6 +134,12 @@ class Log:
     def of_teams(self) -> bool:
         """Whether totals are scores of teams."""
         return self.feedback == "bandit" and self.options["totals"] in TEAM_SCORES
+
+    @property
+    def value(self) -> Value:
+        """What a team is worth to a member where nobody asks for something else."""
+        found: Value = self.options["value"]
+        return found
 
     @property
     def declared_agents(self) -> tuple[str, ...]:

@@ -383,6 +383,11 @@ def mean(view: str) -> str:
     return f"SELECT avg(utility) AS mean FROM {view}"
 
 
+def stated(totals: str) -> str:
+    """Return totals that are averages as they are written."""
+    return f"SELECT stated AS utility FROM {totals}"
+
+
 def meetings_in_pairs(pairs: str) -> str:
     """Return how many rows each ordered pair of agents has."""
     return f"SELECT agent, partner, count(*) AS met FROM {pairs} GROUP BY agent, partner"

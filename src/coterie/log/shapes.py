@@ -39,8 +39,8 @@ AS_WRITTEN = "as_written"
 """The view of outcomes row by row, before any are added up."""
 
 AVERAGES = {
-    "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
-    "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
+    "average": "the number of a person is taken for the average over all pairs that they are in",
+    "team-averages": "the number of a person is taken for the average over teammates",
 }
 
 SCORES = {
