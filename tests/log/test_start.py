@@ -11,6 +11,7 @@ import coterie
 from coterie.errors import InputError
 from coterie.files import header_among, named_columns
 from coterie.log.inspection import inspect_log
+from coterie.log.teams_seen import TeamsSeen
 
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lena")
 HEADER = ("Event", "Team name", "Members", "Jury score")
@@ -410,7 +411,7 @@ def test_rows_count_where_no_column_says_when_or_where(saved, tmp_path, header, 
     log = guess.write(tmp_path / "log")
     assert (log.n_samples, log.rows, len(log.coalitions)) == (rounds, 48, 4)
     assert log.pool_coalitions
-    assert guess.options.get("coalitions") == (4 if rounds == 48 else None)
+    assert guess.options["coalitions"] == 4
     by_hand = [
         (*(row[0] if rounds == 12 else str(place) for _ in "."), row[2], row[3]) for place, row in enumerate(events())
     ]
@@ -480,3 +481,106 @@ def test_spellings_differ_in_what_is_said(csv_log):
     (note,) = noted(coterie.read_log(csv_log(pairs=text.replace("Gro\u00df", "GROSS "))), "several spellings")
     assert "differ in case or spaces only" in note
     assert coterie.read_log(csv_log(pairs=text), clean_names=True).agents == ("Bo", "Gross")
+
+
+# --- What is told of teams, their sizes and their numbers -------------------------------------------------------
+
+
+def weekly(names, weeks=16, size=4, low=0.0, solos=0, sticky=False):
+    """Rows of people with a number each, in groups that are drawn anew each week; `low` is added to the first name."""
+    rng = np.random.default_rng(3)
+    people = [f"P{i}" for i in range(size * len(names))]
+    rows = []
+    for week in range(weeks):
+        order = people if sticky else rng.permutation(people).tolist()
+        for t, name in enumerate(names):
+            inside = order[size * t : size * (t + 1)]
+            rows += [[f"Week {week}", who, name, round(40 + low * (t == 0) + rng.normal(0, 3), 1)] for who in inside]
+        rows += [[f"Week {week}", f"S{i}", f"solo {i}", 30 + week % 3] for i in range(solos)]
+    return rows
+
+
+RECORDS = ("Week", "Name", "Group", "Points")
+
+
+def test_one_size_is_read_on_the_scale_of_the_table(saved, tmp_path):
+    guess = coterie.start(saved([RECORDS, *weekly(("A", "B", "C"))]))
+    assert answer(guess, "totals").value == "team-averages"
+    assert answer(guess, "totals").why.startswith("teams have one size: it is taken for the average over teammates")
+    assert answer(guess, "value").value == "average"
+    assert guess.write(tmp_path / "log").value == "average"
+
+
+def test_reasons_tell_what_is_usual_not_what_is_largest(saved):
+    rows = [[f"{event}", f"T{event}", "; ".join(PEOPLE[: 2 + event % 3]), 5 + event % 2] for event in range(24)]
+    rows[0][3] = 60
+    guess = coterie.start(saved([HEADER, *rows]), utility_range=(0, 60))
+    totals = answer(guess, "totals")
+    assert totals.value == "team-score-averages"
+    assert totals.why == (
+        "it does not grow with the size of teams: 12.4 on average with 1 pair (8 teams), 5.5 with 6 (8 teams)"
+    )
+
+
+def test_those_who_were_alone_say_what_that_is_worth(saved, tmp_path):
+    guess = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    neutral = answer(guess, "neutral")
+    assert (neutral.value, neutral.why) == (30.9, "16 numbers are of people on their own, 30.9 on average")
+    assert answer(guess, "utility_range").value[0] == 30.9
+    assert "it holds what people got on their own" in answer(guess, "utility_range").why
+    assert guess.write(tmp_path / "log").neutral == 30.9
+
+
+def test_without_anybody_alone_the_average_is_neutral(saved):
+    rows = weekly(("A", "B"))
+    neutral = answer(coterie.start(saved([RECORDS, *rows])), "neutral")
+    assert neutral.value == pytest.approx(np.mean([row[3] for row in rows]), abs=0.06)
+    assert neutral.why.endswith("is the average: what is above it is better than usual")
+    rows[0][1:3] = ["Z", "alone"]
+    assert "there are too few" in answer(coterie.start(saved([RECORDS, *rows])), "neutral").why
+    ratings = [[f"{t}", "x", a, b, 1 + (t + i) % 5] for t in range(9) for i, (a, b) in enumerate(("ab", "bc", "ac"))]
+    stars = coterie.start(saved([("Week", "Team", "From", "To", "Stars"), *ratings]))
+    assert (answer(stars, "neutral").value, answer(stars, "neutral").why) == (3.0, "it is the middle of the scale")
+
+
+@pytest.mark.parametrize(
+    ("about", "hint"),
+    [({}, True), ({"sticky": True}, False), ({"low": 9.0}, False), ({"weeks": 5}, False)],
+)
+def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
+    path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about)])
+    guess = coterie.start(path)
+    pooled = answer(guess, "pool_coalitions")
+    assert pooled.value is False
+    assert ("people change between them each time" in pooled.why) is hint
+    log = coterie.read_log(path, **guess.options)
+    told = [one for one in inspect_log(log).findings if "people change between them each time" in one.what]
+    assert bool(told) is hint
+    assert all("pool_coalitions=True" in one.advice for one in told)
+    assert coterie.start(path, pool_coalitions=True).options["coalitions"] == 3
+
+
+def test_how_many_teams_and_of_which_sizes(saved):
+    rng = np.random.default_rng(5)
+    rows, people = [], [f"P{i}" for i in range(20)]
+    for event in range(10):
+        order = rng.permutation(people)[: 12 + 4 * (event % 2)].tolist()
+        rows += [
+            [f"E{event}", f"{event}-{t}", "; ".join(order[4 * t : 4 * t + 4]), 5 + t] for t in range(len(order) // 4)
+        ]
+    guess = coterie.start(saved([HEADER, *rows]))
+    found = answer(guess, "coalitions")
+    assert (found.value, found.why) == (5, "20 people in teams of 4 on average (3 to 4 teams were there at once)")
+    assert TeamsSeen(20, 1.0, {4: 35}, {3: 5, 4: 5}).bounds(5) == "4"
+    assert TeamsSeen(22, 1.0, {4: 35}, {3: 5, 4: 5}).bounds(5) == "4:5"
+    assert TeamsSeen(10, 1.5, {2: 1, 5: 40, 6: 30}, {3: 8}).bounds(3) == "5:6"
+    assert TeamsSeen(10, 1.0, {5: 8}, {2: 8}).bounds(4) == "0,5"
+
+
+def test_ratings_are_all_looked_at(saved):
+    rng = np.random.default_rng(0)
+    fine = [f"{value:.5f}" for value in rng.uniform(0.0, 4.0, 7000)]
+    rows = [[f"{t}", "x", "a", "b", value] for t, value in enumerate([*fine, "9.5", "9.7", "9.8"])]
+    rows += [[f"s{t}", "x", "b", "c", "10"] for t in range(60)]
+    guess = coterie.start(saved([("Week", "Team", "From", "To", "Stars"), *rows]))
+    assert answer(guess, "utility_range").value == [0.0, 10.0]

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from coterie.log import queries
 from coterie.log.inspection import Inspection
-from coterie.log.log import INFERRED
+from coterie.log.log import INFERRED, Log
 from coterie.log.names import are_names_for_once
+from coterie.log.teams_seen import MEAN_NOTHING, names_mean_nothing
 from coterie.words import counted, interval, number, said
 
 NAMED = 5
@@ -109,6 +111,12 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
             f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
             once,
         )
+    elif not seen.log.pool_coalitions and names_mean_nothing(seen.log.engine, *_who_and_what(seen.log)):
+        yield Finding(
+            f"names of teams may mean nothing: {MEAN_NOTHING}",
+            f"if they are drawn anew each time, {said(pool_coalitions=True)} learns about pairs whatever the team is "
+            "called, from several times as many data",
+        )
     fixed = tuple(name for name, sizes in used.items() if len(sizes) == 1 and sum(sizes.values()) > 1)
     if fixed and seen.log.has_memberships:
         yield Finding(
@@ -117,6 +125,14 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
             "whether size matters cannot be seen there",
             fixed,
         )  # fmt: skip
+
+
+def _who_and_what(log: Log) -> tuple[str, str]:
+    """Return the view of who was where, and a query of what a single pair got in each team."""
+    members = log.engine.name("members")
+    if log.feedback == "semi-bandit":
+        return members, queries.columns_of(log.engine.name("ratings"), ("sample", "coalition", "utility"))
+    return members, queries.totals_per_pair(log.engine.name("totals"), members, of_teams=log.of_teams)
 
 
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:

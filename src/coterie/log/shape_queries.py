@@ -334,3 +334,56 @@ def shared_scores(rows: str) -> str:
         f"count(DISTINCT utility) AS values_seen, count(*) AS n FROM {rows} WHERE utility IS NOT NULL "
         "GROUP BY sample, coalition HAVING count(*) > 1) AS teams"
     )
+
+
+_PERSON = "lower(trim(agent))"
+
+
+def places(members: str) -> str:
+    """Return how many rounds and memberships there are, and how often a person was there in a round."""
+    present = f"SELECT count(*) FROM (SELECT DISTINCT sample, {_PERSON} AS who FROM {members}) AS there"
+    return f"SELECT count(*) AS members, count(DISTINCT sample) AS rounds, ({present}) AS present FROM {members}"
+
+
+def how_large(members: str) -> str:
+    """Return how many teams there were of each size."""
+    return f"SELECT size, count(*) AS teams FROM ({queries.sizes(members)}) AS z GROUP BY size"
+
+
+def how_many(members: str) -> str:
+    """Return in how many rounds there were how many teams of several at once."""
+    several = f"SELECT sample, count(*) AS teams FROM ({queries.sizes(members)}) AS z WHERE size > 1 GROUP BY sample"
+    return f"SELECT teams, count(*) AS rounds FROM ({several}) AS counted GROUP BY teams"
+
+
+def who_where(members: str) -> str:
+    """Return in how many rounds each person was in a team of each name."""
+    return f"SELECT {_PERSON} AS agent, coalition, count(*) AS times FROM {members} GROUP BY {_PERSON}, coalition"
+
+
+def got_where(outcomes: str) -> str:
+    """Return of each name how many teams there were, the mean of what these got, and the sum of its squares."""
+    teams = (
+        f"SELECT sample, coalition, avg(utility) AS got FROM ({outcomes}) AS o WHERE utility IS NOT NULL "
+        "GROUP BY sample, coalition"
+    )
+    return (
+        f"SELECT coalition, count(*) AS teams, avg(got) AS mean, sum(got * got) AS squares FROM ({teams}) AS t "
+        "GROUP BY coalition"
+    )
+
+
+def per_pair(rows: str, members: str, terms: str) -> str:
+    """Return what each row says of a single pair; `terms` is how many it is the sum over, 1 where it is an average."""
+    return (
+        f"SELECT sample, coalition, utility / CAST({terms} AS DOUBLE) AS utility FROM ({_sized(rows, members)}) "
+        "AS sized WHERE others > 0"
+    )
+
+
+def solo(rows: str, members: str) -> str:
+    """Return how many numbers are about somebody who was alone in a team, and their mean."""
+    return (
+        f"SELECT count(*) AS n, avg(utility) AS mean FROM ({_sized(rows, members)}) AS sized "
+        f"WHERE others = 0 AND {queries.is_finite()}"
+    )
