@@ -93,3 +93,21 @@ def test_inspect_shows_the_numbers_of_the_table(table, averages):
     assert (sum(seen.counts), seen.edges[0], seen.edges[-1]) == (len(written), 15.0, 55.0)
     part = inspect_log(averages[:6])  # whose tables in memory hold sums
     assert (part.as_averages, part.extent[1] > 60) == (False, True)
+
+
+def test_a_result_says_how_many_teams_there_may_be(table, tmp_path):
+    """A result of fewer teams than the log would take breaks no rule about sizes when it is judged."""
+
+    def log(**more):
+        return coterie.read_log(table, totals="team-averages", value="average", **SCALE, **more)
+
+    result = coterie.StableLearner(rules={"team_size": "7"}, **QUICK).fit(log(coalitions=1)).result_
+    result.save(tmp_path / "one.json")
+    for given in (result, tmp_path / "one.json"):
+        assert coterie.certify(log(), given).violations == ()
+        found = what_if(log(), given, {"Ann": ["1"]})
+        assert found.one.violations == ()
+        assert [text for text in found.warnings if "there may be 1 team, as in the result" in text]
+    assert coterie.certify(log(coalitions=2), tmp_path / "one.json").violations == ("team size of 2: 7",)
+    found = coterie.certify(log(), result.strategy.actions)  # no result, so nothing to take over
+    assert len(found.strategy.coalitions) == 2

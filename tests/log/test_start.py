@@ -584,3 +584,65 @@ def test_ratings_are_all_looked_at(saved):
     rows += [[f"s{t}", "x", "b", "c", "10"] for t in range(60)]
     guess = coterie.start(saved([("Week", "Team", "From", "To", "Stars"), *rows]))
     assert answer(guess, "utility_range").value == [0.0, 10.0]
+
+
+# --- Cells and files that are not what they seem ----------------------------------------------------------------
+
+
+def test_words_for_nobody_name_nobody(saved, tmp_path):
+    rows = wide(events(6))
+    for place, word in ((1, "-"), (2, "None"), (7, "n/a"), (9, "-")):
+        rows[place][4] = word
+    rows[5][2:5] = ["-", "", "nobody"]
+    guess = coterie.start(saved([("Event", "Team", "Member", "Member", "Member", "Score"), *rows]))
+    assert part(guess, "members").value == ("Member", "Member 2", "Member 3")
+    log = guess.write(tmp_path / "log")
+    assert log.agents == tuple(sorted(PEOPLE))
+    (note,) = noted(log, "taken for nobody")
+    assert note.startswith(f"6 places for a member of {tmp_path / 't.csv'} say '-', 'None', 'n/a'")
+    (note,) = noted(log, "no members")
+    assert "1 row of" in note
+    assert "(row 7)" in note
+
+
+def test_names_in_one_cell_may_be_nobody_too(csv_log):
+    table = "sample,team,members,score\n1,x,Ann; -; Bo,3\n1,y,Cy; Dee,4\n2,x,Ann; Dee,3\n2,y,x; Cy,3\n"
+    log = coterie.read_log(csv_log(totals=table), utility_range=(0, 5), totals="team-score-averages")
+    assert log.agents == ("Ann", "Bo", "Cy", "Dee", "x")  # somebody may be called x
+
+
+def test_a_header_that_comes_again_is_no_number():
+    below = [["a", "Ann", "Bo", "3", "4"], ["b", "Cy", "Dee", "5", "6"]]
+    found = named_columns(["team", "Member", "member", "score", "score"], below)
+    assert found == ["team", "Member", "member 2", "score", "score "]
+    assert named_columns(["team", "agent", "agent", "x", "y"], below)[1:3] == ["agent", "agent "]
+
+
+def test_blank_rows_among_numbered_ones_are_called_so(saved, tmp_path):
+    rows = [row[2:] for row in wide(events(3))]
+    rows[2:2] = [["", "", "", ""]]
+    rows.insert(5, ["", "", "", 4])
+    log = coterie.start(saved([("Player 1", "Player 2", "Player 3", "Score"), *rows])).write(tmp_path / "log")
+    assert noted(log, "1 row", "is blank (row 4)")
+    assert noted(log, "1 row", "lists no members (row 7)")
+
+
+def test_a_log_of_a_team_called_total(csv_log):
+    folder = csv_log(totals="sample,agent,coalition,utility\n1,Ann,Total,0.3\n1,Bob,Total,0.3\n")
+    with pytest.raises(InputError, match=r"every row seems to sum others up.*summaries=\"keep\" takes it so"):
+        coterie.read_log(folder)
+    assert coterie.read_log(folder, summaries="keep").coalitions == ("Total",)
+
+
+def test_notes_name_the_file_that_was_given(saved, tmp_path):
+    rows = weekly(("A", "B"))
+    rows[3][3] = "absent"
+    log = coterie.start(saved([RECORDS, *rows])).write(tmp_path / "log")
+    assert noted(log, str(tmp_path / "t.csv"), "no utility")
+
+
+def test_files_that_hold_no_table(tmp_path):
+    for name, what in (("firm.PNG", "a picture"), ("firm.pdf", "a document"), ("firm.zip", "an archive")):
+        (tmp_path / name).write_bytes(b"x")
+        with pytest.raises(InputError, match=f"{name}: is {what}; expected a .csv, .xlsx or .parquet file with a row"):
+            coterie.start(tmp_path / name)

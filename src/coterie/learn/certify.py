@@ -33,7 +33,7 @@ from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said, some
+from coterie.words import counted, said, some
 
 GIVEN = Search("given", "given", 0, 0, 0.0)
 
@@ -85,10 +85,10 @@ def certify(
             "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
             f"{said(fresh=True)}"
         )
-    source = log if isinstance(log, Statistics) else as_log(log)
+    content = Given.read(strategy)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
-    content = Given.read(strategy)
     taken, notes = taken_over(
         [content], replace(as_rules(rules), max_moves=None), value, stability, usual_value(statistics)
     )
@@ -98,7 +98,7 @@ def certify(
     given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
     if not given.is_pure and taken["value"] is None:
         statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"})
-    notes += wishes.notes
+    notes += [*teams, *wishes.notes]
     if fresh:
         refuse_known(content.learnt_from, statistics, "this strategy")
     evidence = evidence_from(statistics.whole)
@@ -143,6 +143,18 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
 def usual_value(source: Log | Statistics) -> Value:
     """Return what a team is worth to a member where nobody says so."""
     return source.setting.value if isinstance(source, Statistics) else source.value
+
+
+def as_many_teams(source: Log | Statistics, given: "Sequence[Given]") -> tuple[Log | Statistics, list[str]]:
+    """Return a log with as many interchangeable coalitions as results were made with, if nobody says how many."""
+    if not isinstance(source, Log) or not source.pool_coalitions or "coalitions" in source.said:
+        return source, []
+    counts = {len(one.came_with["coalitions"]) for one in given if isinstance(one.came_with.get("coalitions"), list)}
+    if len(counts) != 1 or counts == {len(source.coalitions)} or 0 in counts:
+        return source, []
+    (count,) = counts
+    told = f"there may be {counted(count, 'team')}, as in the result; {said('coalitions')} says otherwise"
+    return source.with_coalitions(count), [told]
 
 
 def taken_over(
@@ -193,7 +205,8 @@ class Given:
     def read(cls, given: Any) -> "Given":
         """Return what was given: a strategy in any of its forms, a result, or the path of either."""
         if isinstance(given, Result):
-            about = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
+            about: dict[str, Any] = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
+            about |= {"coalitions": list(given.strategy.coalitions)}
             return cls(given.strategy, None, {**about, "data": given.data.to_json()})
         path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
         content = given if path is None else read_strategy_content(path)

@@ -34,7 +34,7 @@ from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import Given, refuse_known, taken_over, usual_value
+from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
 from coterie.learn.options import DRAWS, RANGE
 from coterie.learn.result import NAMED, Result
@@ -86,9 +86,9 @@ def compare(
         Where the draws come from that tell what is likely.
     """
     labels, both = _labels(labels), (Given.read(one), Given.read(two))
-    source = log if isinstance(log, Statistics) else as_log(log)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), both)
     taken, notes = taken_over(both, as_rules(rules), value, stability, usual_value(source))
-    given = _Given.of(source, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
     return _compared(
         given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, keep_sizes=keep_sizes,
@@ -125,9 +125,9 @@ def what_if(
         As for `compare`.
     """
     content = Given.read(assignment)
-    source = log if isinstance(log, Statistics) else as_log(log)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
     taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
-    given = _Given.of(source, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
     after, remarks = changed(before, changes)
     given.notes.extend(remarks)

@@ -17,6 +17,12 @@ SAY_NOTHING = (
 )  # fmt: skip
 """What people write in a cell for nothing, in lower case."""
 
+NOBODY = (
+    "-", "--", "---", "\u2013", "\u2014", ".", "/", "?", "n/a", "n.a.", "#n/a", "none", "nobody", "no one", "no-one",
+    "vacant", "empty", "tbd", "niemand", "keiner", "keine", "leer", "k.a.", "personne", "nadie", "ninguno", "nessuno",
+)  # fmt: skip
+"""What people write where a member would be named and there is none, in lower case."""
+
 SUMMARIES = (
     "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
     "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme",
@@ -25,6 +31,7 @@ SUMMARIES = (
 """What rows are called that sum others up, in lower case."""
 
 _NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
+_NONE = ", ".join(f"'{text}'" for text in NOBODY)
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
 
 
@@ -106,10 +113,22 @@ def _is_called_so(columns: Sequence[str]) -> str:
     return f"({' OR '.join(f'coalesce(lower(trim({one})) IN ({exact}), false)' for one in columns)})"
 
 
-def without_members(view: str, pattern: str) -> str:
-    """Return the first rows with a cell that lists nobody, and how many there are; `pattern` stands between names."""
-    nobody = f"{is_blank('members')} OR regexp_like(members, '^[ \t]*({pattern}[ \t]*)+$')"
-    return first_rows(view, f"({nobody}) AND NOT {is_empty(('sample', 'coalition', 'members', 'utility'))}")
+def without_members(view: str, listed: str, written: Sequence[str]) -> str:
+    """Return the first rows that list nobody, and how many there are; `listed` has a row for each of their members.
+
+    Rows in which all columns that are `written` are empty are none.
+    """
+    there = f"SELECT 1 FROM {listed} l WHERE l.row_index = v.row_index AND l.file_name = v.file_name"
+    return first_rows(f"{view} v", f"NOT EXISTS ({there}) AND NOT {is_empty(written)}")
+
+
+def names_for_nobody(view: str, cells: str) -> str:
+    """Return the words for nobody among the names that cells list, and how often each is there."""
+    listed = f"SELECT {cells} AS agent FROM {view}"
+    return (
+        f"SELECT trim(agent) AS word, count(*) AS times FROM ({listed}) AS listed "
+        f"WHERE lower(trim(agent)) IN ({_NONE}) GROUP BY trim(agent) ORDER BY times DESC, word"
+    )
 
 
 def as_written(view: str) -> str:
@@ -121,7 +140,10 @@ def with_members(view: str, cells: str) -> str:
     """Return a row for each of the agents that a cell lists; `cells` is an expression with a row for each."""
     named = ("sample", "coalition", "utility", "written", *PLACE)
     listed = f"SELECT {', '.join(named)}, {cells} AS agent FROM {view}"
-    return f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> ''"
+    return (
+        f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> '' "
+        f"AND lower(trim(agent)) NOT IN ({_NONE})"
+    )
 
 
 def some_names(members: str, pattern: str) -> str:

@@ -24,7 +24,7 @@ from coterie.log.options import FORMAT, TABLE, call_options
 from coterie.log.scales import likely_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
-from coterie.log.tables import Source
+from coterie.log.tables import SUFFIXES, Source, not_a_table
 from coterie.log.teams_seen import MEAN_NOTHING, RARE, TeamsSeen, names_mean_nothing
 from coterie.spreadsheets import Workbook
 from coterie.words import counted, number, percent, said, some
@@ -173,6 +173,8 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     path = checks.path(table, "table", "the file that a table is in")
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
+    if path.is_file() and path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{not_a_table(path)} with a row for each rating, person or team")
     said_so = call_options({"sheet": sheet} | known)
     engine = make_engine(said_so)
     sources, _ = engine.find_log(str(path), said_so.get("sheet"), said_so.get("skip_rows"))
