@@ -362,10 +362,27 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     code, out, _ = run("start", messy("class.csv", weeks=6), "--yes", "--out", "my class")
     assert code == 0
     (line,) = [line.strip() for line in out.splitlines() if "coterie learn" in line]
-    assert line == "coterie learn 'my class' --team-size 3:4 --report report.html"
+    assert line == "coterie learn 'my class' --team-size 2:3 --report report.html"
     assert "teams so far had 3 members as a rule" in " ".join(out.split())
     words = shlex.split(line)[1:]
     code, out, err = run(*words, "--time-limit", "0.5")
     assert code == 0, err
     assert Path("report.html").exists()
     assert "the average teammate" in out
+    hint = "Nobody said how large teams may be: --team-size 2:3 asks for sizes as they were seen; --report report.html"
+    assert "Nobody said" not in err
+    err = " ".join(run("learn", "my class", "--time-limit", "0.2")[2].split())
+    assert hint in err
+    assert "--value" not in err.partition("Nobody said")[2]  # the log says average already
+    assert "Nobody said" not in run("learn", "my class", "--team-size", "any", "--time-limit", "0.2")[2]
+
+
+def test_options_that_messages_name_can_be_found(messy, run):
+    Path("t.csv").write_text("sample,agent,coalition,utility\n1,Ann,Total,1\n1,Bob,Total,1\n", encoding="utf-8")
+    code, _, err = run("inspect", "t.csv")
+    assert code == 2
+    assert err.splitlines()[-1] == "--summaries: see coterie inspect --help-all"
+    assert "--summaries" in run("inspect", "--help-all")[1]
+    assert "--coalitions" in run("learn", "--help")[1]
+    Path("pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,7\n", encoding="utf-8")
+    assert "--help-all" not in run("inspect", "pairs.csv")[2]  # --utility-range is in the shorter help

@@ -67,6 +67,8 @@ class TeamsSeen:
     def how_many(self) -> tuple[int, str]:
         """Return how many teams are to be formed, and why: as many as give all a place in teams of usual sizes.
 
+        No team is to be larger than usual, and if there is a choice none smaller, and sizes as they were on average.
+
         >>> TeamsSeen(24, 1.0, {3: 10, 4: 40, 5: 10}, {6: 10}).how_many()
         (6, 'as many as there were at once in 10 of 10 rounds')
         >>> TeamsSeen(24, 1.0, {3: 10, 4: 20, 5: 10}, {5: 4, 7: 3}).how_many()
@@ -76,7 +78,7 @@ class TeamsSeen:
         every = sum(self.sizes.values())
         mean = sum(size * teams for size, teams in self.sizes.items()) / every if every else 1.0
         least, most = math.ceil(round(seats / high, 6)), math.floor(round(seats / low, 6))
-        count = max(1, min(max(round(seats / mean), least), max(most, 1)))
+        count = max(1, least, min(round(seats / mean), most))  # nobody may be left over
         rounds = sum(self.at_once.values())
         if 2 * self.at_once.get(count, 0) > rounds > 1:
             return count, f"as many as there were at once in {self.at_once[count]:,} of {counted(rounds, 'round')}"
