@@ -548,7 +548,7 @@ def test_without_anybody_alone_the_average_is_neutral(saved):
     [({}, True), ({"sticky": True}, False), ({"low": 9.0}, False), ({"weeks": 5}, False)],
 )
 def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
-    path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about)])
+    path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about), ["", "", "", ""]])
     guess = coterie.start(path)
     pooled = answer(guess, "pool_coalitions")
     assert pooled.value is False

@@ -358,6 +358,12 @@ def shared_scores(rows: str) -> str:
     )
 
 
+def named(members: str) -> str:
+    """Return who was where, without rows in which something of that is not written."""
+    blank = " OR ".join(map(is_blank, ("sample", "coalition", "agent")))
+    return f"SELECT sample, coalition, agent FROM {members} WHERE NOT ({blank})"
+
+
 _PERSON = "lower(trim(agent))"
 
 

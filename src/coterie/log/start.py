@@ -362,10 +362,11 @@ class _Answers:
 
     @cached_property
     def _members(self) -> str:
-        """Who was where."""
-        if self.shape != "pairs":
-            return self._view
-        self.engine.view("guessed_places", queries.inferred_members(self._view))
+        """Who was where, as far as all three are written."""
+        everybody = (
+            queries.inferred_members(self._view) if self.shape == "pairs" else queries.columns_of(self._view, ("*",))
+        )
+        self.engine.view("guessed_places", shape_queries.named(f"({everybody}) AS everybody"))
         return self.engine.name("guessed_places")
 
     @cached_property

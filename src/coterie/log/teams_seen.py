@@ -96,8 +96,8 @@ class TeamsSeen:
         '3:5'
         >>> TeamsSeen(30, 1.0, {8: 30}, {3: 10}).bounds(3)
         '8:10'
-        >>> TeamsSeen(11, 1.0, {5: 8}, {2: 8}).bounds(4)  # two of four names are used
-        '0,5:6'
+        >>> TeamsSeen(11, 1.0, {5: 8}, {2: 8}).bounds(4)  # three of four names are used
+        '0,3:5'
         """
         low, high = self.usual
         filled = min(teams, self.how_many()[0]) if low * teams > self.seats else teams
