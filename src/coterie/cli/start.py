@@ -71,9 +71,10 @@ def _next(log: Log, folder: Path) -> Iterator[str]:
     """Yield what to type next, with sizes of teams as they were seen, and what it does."""
     seen, place = teams_seen(log), shlex.quote(str(folder))
     usual = " to ".join(map(str, dict.fromkeys(seen.usual)))
-    teams = counted(len(log.coalitions), "team")
+    sizes = seen.bounds(len(log.coalitions))
+    teams = ("up to " if sizes.startswith("0,") else "") + counted(len(log.coalitions), "team")
     yield f"  coterie inspect {place}"
-    yield f"  coterie learn {place} --team-size {seen.bounds(len(log.coalitions))} --report report.html"
+    yield f"  coterie learn {place} --team-size {sizes} --report report.html"
     text = (
         f"which forms {teams} for {counted(len(log.agents), 'person', 'people')} and writes a page to look at and to "
         f"mail; teams so far had {usual} members as a rule, and {said('team_size')} takes what you want"

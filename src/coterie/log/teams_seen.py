@@ -19,6 +19,9 @@ from coterie.words import counted, number
 RARE = 20
 """Sizes that fewer than one in so many teams had are not called usual."""
 
+SEVERAL = 1.25
+"""Where people were in fewer teams at once than so many on average, they are in one as a rule."""
+
 LEAST_ROUNDS = 8
 """From so many rounds on, names are looked at."""
 
@@ -54,8 +57,8 @@ class TeamsSeen:
 
     @property
     def seats(self) -> float:
-        """How many places there are to fill, if all take part as often as they did."""
-        return self.people * self.places
+        """How many places there are to fill, if all take part as often as they did: as a rule in one team each."""
+        return self.people * (self.places if self.places >= SEVERAL else 1.0)
 
     @property
     def usual(self) -> tuple[int, int]:
