@@ -560,6 +560,26 @@ def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
     assert coterie.start(path, pool_coalitions=True).options["coalitions"] == 3
 
 
+@pytest.mark.parametrize("depends", [False, True])
+def test_names_mean_something_where_pairs_differ_between_them(saved, depends):
+    """The same on average under every name, but not for each pair: such names are areas."""
+    rng = np.random.default_rng(1)
+    worth = rng.normal(0, 1, (2, 8, 8)) * depends
+    rows = []
+    for week in range(30):
+        order = rng.permutation(8)
+        for l, name in enumerate(("Red", "Blue")):
+            inside = sorted(order[4 * l : 4 * l + 4])
+            rows += [
+                [week, name, f"P{i}", f"P{j}", round(float(worth[l, i, j] + rng.normal(0, 0.5)), 2)]
+                for i in inside
+                for j in inside
+                if i < j
+            ]
+    guess = coterie.start(saved([("Week", "Team", "From", "To", "Score"), *rows]))
+    assert ("people change between them" in answer(guess, "pool_coalitions").why) is not depends
+
+
 def test_how_many_teams_and_of_which_sizes(saved):
     rng = np.random.default_rng(5)
     rows, people = [], [f"P{i}" for i in range(20)]

@@ -127,12 +127,13 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _who_and_what(log: Log) -> tuple[str, str]:
-    """Return the view of who was where, and a query of what a single pair got in each team."""
+def _who_and_what(log: Log) -> tuple[str, str, str | None]:
+    """Return the view of who was where, a query of what a single pair got in each team, and the view of pairs."""
     members = log.engine.name("members")
     if log.feedback == "semi-bandit":
-        return members, queries.columns_of(log.engine.name("ratings"), ("sample", "coalition", "utility"))
-    return members, queries.totals_per_pair(log.engine.name("totals"), members, of_teams=log.of_teams)
+        ratings = log.engine.name("ratings")
+        return members, queries.columns_of(ratings, ("sample", "coalition", "utility")), ratings
+    return members, queries.totals_per_pair(log.engine.name("totals"), members, of_teams=log.of_teams), None
 
 
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:

@@ -401,6 +401,25 @@ def got_where(outcomes: str) -> str:
     )
 
 
+def pairs_where(pairs: str) -> str:
+    """Return how much what pairs get differs between names of teams, and how much within them.
+
+    Sums of squares of means of each pair and name around that of the pair, and of utilities around the former.
+    """
+    cells = (
+        "SELECT agent, partner, count(*) AS n, sum(utility) AS s, sum(utility * utility) AS q "
+        f"FROM {pairs} WHERE {queries.is_finite()} GROUP BY agent, partner, coalition"
+    )
+    grouped = (
+        "SELECT sum(n) AS n, count(*) AS cells, sum(q - s * s / n) AS within, "
+        f"sum(s * s / n) - sum(s) * sum(s) / sum(n) AS between_names FROM ({cells}) AS c GROUP BY agent, partner"
+    )
+    return (
+        "SELECT coalesce(sum(n), 0) AS n_rows, coalesce(sum(cells), 0) AS n_cells, count(*) AS n_pairs, "
+        f"coalesce(sum(within), 0) AS within, coalesce(sum(between_names), 0) AS between_names FROM ({grouped}) AS p"
+    )
+
+
 def per_pair(rows: str, members: str, terms: str) -> str:
     """Return what each row says of a single pair; `terms` is how many it is the sum over, 1 where it is an average."""
     return (

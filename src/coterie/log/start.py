@@ -405,7 +405,8 @@ class _Answers:
             else f"{len(back):,} of {labels} {'comes' if len(back) == 1 else 'come'} back"
         )
         told = f"{told}, such as {back[0]!r}"
-        if self.shape != "choices" and names_mean_nothing(self.engine, self._members, self._per_pair):
+        pairs = self._view if self.shape == "pairs" else None
+        if self.shape != "choices" and names_mean_nothing(self.engine, self._members, self._per_pair, pairs):
             told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
         return Answer("pool_coalitions", False, told)
 
@@ -525,10 +526,11 @@ class _Answers:
             mean = round(float(found["mean"]), decimals)
             return mean, f"{count:,} numbers are of people on their own, {number(mean)} on average"
         mean = round(_mean(times), decimals)
-        lack = "too few numbers" if count and not is_sum else "no numbers"
+        lack = f"there are {'too few' if count else 'no'} numbers of people on their own"
+        if count and is_sum:
+            lack = "numbers of people on their own are no sums over pairs"
         per_pair = " per pair" if is_sum else ""
-        told = f"there are {lack} of people on their own, and {number(mean)} is the average{per_pair}"
-        return mean, f"{told}: what is above it is better than usual"
+        return mean, f"{lack}, and {number(mean)} is the average{per_pair}: what is above it is better than usual"
 
 
 def _mean(times: Mapping[float, int]) -> float:
