@@ -11,7 +11,7 @@ import coterie
 from coterie.errors import InputError
 from coterie.files import header_among, named_columns
 from coterie.log.inspection import inspect_log
-from coterie.log.teams_seen import TeamsSeen, teams_seen
+from coterie.log.teams_seen import TeamsSeen
 
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lena")
 HEADER = ("Event", "Team name", "Members", "Jury score")
@@ -545,7 +545,7 @@ def test_without_anybody_alone_the_average_is_neutral(saved):
 
 @pytest.mark.parametrize(
     ("about", "hint"),
-    [({}, True), ({"sticky": True}, False), ({"low": 9.0}, False), ({"weeks": 5}, False)],
+    [({}, True), ({"solos": 1}, True), ({"sticky": True}, False), ({"low": 9.0}, False), ({"weeks": 5}, False)],
 )
 def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
     path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about), ["", "", "", ""]])
@@ -557,7 +557,7 @@ def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
     told = [one for one in inspect_log(log).findings if "people change between them each time" in one.what]
     assert bool(told) is hint
     assert all("pool_coalitions=True" in one.advice for one in told)
-    assert coterie.start(path, pool_coalitions=True).options["coalitions"] == 3
+    assert coterie.start(path, pool_coalitions=True).options["coalitions"] == 3 + about.get("solos", 0)
 
 
 @pytest.mark.parametrize("depends", [False, True])
@@ -666,14 +666,3 @@ def test_files_that_hold_no_table(tmp_path):
         (tmp_path / name).write_bytes(b"x")
         with pytest.raises(InputError, match=f"{name}: is {what}; expected a .csv, .xlsx or .parquet file with a row"):
             coterie.start(tmp_path / name)
-
-
-@pytest.mark.slow
-def test_spark_tells_the_same(csv_log, spark):
-    teams = ("Ann; -; Bo", "Cy; Dee", "Ann; none; Dee", "Bo; Cy", "-; -")
-    lines = [f"{1 + t // 2},{'xy'[t % 2]},{team},{3 + t % 3}\n" for t, team in enumerate(teams)]
-    folder = csv_log(totals="sample,team,members,score\n" + "".join(lines))
-    options = {"totals": "team-score-averages", "utility_range": (0, 5)}
-    ours, theirs = (coterie.read_log(folder, **options, **engine) for engine in ({}, {"spark": spark}))
-    assert (ours.agents, ours.notes) == (theirs.agents, theirs.notes)
-    assert teams_seen(ours) == teams_seen(theirs)

@@ -385,8 +385,11 @@ def how_many(members: str) -> str:
 
 
 def who_where(members: str) -> str:
-    """Return in how many rounds each person was in a team of each name."""
-    return f"SELECT {_PERSON} AS agent, coalition, count(*) AS times FROM {members} GROUP BY {_PERSON}, coalition"
+    """Return in how many rounds each person was in a team of several of each name."""
+    return (
+        f"SELECT {_PERSON} AS agent, coalition, count(*) AS times FROM ({_sized(members, members)}) AS sized "
+        f"WHERE others > 0 GROUP BY {_PERSON}, coalition"
+    )
 
 
 def got_where(outcomes: str) -> str:
