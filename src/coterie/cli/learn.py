@@ -1,24 +1,27 @@
 """`coterie learn`: who should go where, and how far anybody could gain by moving, surely."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli.log_options import reads_log
-from coterie.cli.output import messages
+from coterie.cli.output import messages, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
 from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
+from coterie.log.teams_seen import teams_seen
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.setting import NoiseChoice, Sizes
 
 if TYPE_CHECKING:
+    from coterie.learn.result import Result
     from coterie.solve.control import Progress
 
 
@@ -82,10 +85,30 @@ def command(
             progress=told,
             **wishes,
         ).fit(log)
-    return deliver(
-        replace(learner.result_, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet,
-        explain=explain, statistics=learner.statistics_,
+    result = replace(learner.result_, unit=unit)
+    code = deliver(
+        result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
+        statistics=learner.statistics_,
     )  # fmt: skip
+    if not (quiet or json or explain or wishes.get("any_size")):
+        for line in wrapped(_what_else(log, result, targets), "", ""):
+            messages.print(line)
+    return code
+
+
+def _what_else(log: Log, result: "Result", targets: Sequence[Path]) -> str:
+    """Return which options would make an answer that fits better; "" where they were given."""
+    if result.rules.bounds_sizes or not result.options:
+        return ""
+    seen = teams_seen(log)
+    if result.rules.staff is not None:
+        seen = replace(seen, people=len(result.rules.staff))
+    told = [f"--team-size {seen.bounds(len(log.coalitions))} asks for sizes as they were seen"]
+    if result.value == "total":
+        told.append("--value average compares teams by the average teammate")
+    if not any(one.suffix == ".html" for one in targets):
+        told.append("--report report.html writes a page to mail")
+    return f"Nobody said how large teams may be: {'; '.join(told)}."
 
 
 @contextmanager

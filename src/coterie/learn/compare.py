@@ -34,7 +34,7 @@ from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import Given, refuse_known, taken_over
+from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
 from coterie.learn.options import DRAWS, RANGE
 from coterie.learn.result import NAMED, Result
@@ -86,8 +86,9 @@ def compare(
         Where the draws come from that tell what is likely.
     """
     labels, both = _labels(labels), (Given.read(one), Given.read(two))
-    taken, notes = taken_over(both, as_rules(rules), value, stability)
-    given = _Given.of(log, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), both)
+    taken, notes = taken_over(both, as_rules(rules), value, stability, usual_value(source))
+    given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
     return _compared(
         given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, keep_sizes=keep_sizes,
@@ -124,8 +125,9 @@ def what_if(
         As for `compare`.
     """
     content = Given.read(assignment)
-    taken, notes = taken_over([content], as_rules(rules), value, stability)
-    given = _Given.of(log, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
+    taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
+    given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
     after, remarks = changed(before, changes)
     given.notes.extend(remarks)
@@ -150,8 +152,9 @@ class _Given:
     notes: list[str]
 
     @classmethod
-    def of(cls, log: Any, rules: Rules, notes: list[str], *, sizes: Sizes, noise: NoiseChoice) -> "_Given":
-        source = log if isinstance(log, Statistics) else as_log(log)
+    def of(
+        cls, source: Log | Statistics, rules: Rules, notes: list[str], *, sizes: Sizes, noise: NoiseChoice
+    ) -> "_Given":
         statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, parts=(1.0,))
         rules, renamed = known_people(rules, statistics.agents)
         notes = [*notes, *about_known(renamed)]
@@ -184,7 +187,7 @@ def _compared(
     fresh: bool,
     delta: float,
     min_samples: int,
-    value: Value,
+    value: Value | None,
     stability: Stability | None,
     keep_sizes: bool,
     random_state: checks.Seed,
