@@ -13,7 +13,7 @@ from coterie.arrays import FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.estimate.posterior import means_left_possible, never
+from coterie.estimate.posterior import LEAST_SPREAD, means_left_possible, never
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
@@ -57,7 +57,10 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
             return Beliefs(evidence, evidence.values, None)
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
-        return Beliefs(evidence, within(possible.middle), lambda rng: within(possible.draw(rng)))
+        several = possible.others(LEAST_SPREAD * bounds.half_range**2)
+        return Beliefs(
+            evidence, within(possible.middle), lambda rng: within(several[rng.integers(len(several))].draw(rng))
+        )
     assert isinstance(evidence, TotalEvidence)
     source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
     if n_unknowns(source, symmetric=symmetric) > MOST_UNKNOWNS:

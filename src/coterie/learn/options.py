@@ -47,9 +47,12 @@ class Option:
     """How many people are elsewhere than today; None where today is not known."""
     expected_least: float = 0.0
     """What whoever is worst off is expected to have."""
+    expected_range: tuple[float, float] | None = None
+    """Where the value per person lies with probability 80 %, as far as the log tells; only of the recommendation."""
 
     def to_json(self) -> dict[str, object]:
         """Return an entry of `options` in a result file."""
+        ends = {} if self.expected_range is None else {"expected_range": list(self.expected_range)}
         return {
             "label": self.label,
             "strategy": self.strategy.to_json(),
@@ -59,6 +62,7 @@ class Option:
             "expected_gap": self.expected_gap,
             "moves": self.moves,
             "expected_least": self.expected_least,
+            **ends,
         }
 
 
@@ -110,23 +114,30 @@ def expected_of(
     return Expected(own.mean(axis=1), own.min(axis=1), gaps / len(drawn))
 
 
-def improvement(
-    strategy: Strategy, today: Strategy, beliefs: Beliefs, wishes: Wishes, rng: np.random.Generator
-) -> tuple[float, tuple[float, float]]:
-    """Return by how much the mean utility of those who are assigned is expected to rise, and its range."""
+Terms = list[tuple[float, BoolArray]]
+"""Profiles, and how often each counts: what differs between two is one of the first and minus one of the second."""
+
+
+def likely_values(
+    sums: Sequence[Terms], beliefs: Beliefs, wishes: Wishes, rng: np.random.Generator
+) -> list[tuple[float, tuple[float, float]]]:
+    """Return what the mean utility of those who are assigned is expected to be in sums of profiles, and its ranges.
+
+    Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
+    not be corrected for.
+    """
     staff = wishes.admissible.staff
-    terms = [(1.0, strategy.sets), (-1.0, today.sets)]
-    design = value_design(beliefs.evidence.unknowns, terms, wishes.value)
+    designs = [value_design(beliefs.evidence.unknowns, terms, wishes.value) for terms in sums]
 
-    def change(values: FloatArray) -> float:
-        rooms = design.linear(values)[staff]
-        return float((rooms[:, GAINED] - rooms[:, LOST]).sum()) / max(1, int(staff.sum()))
+    def told(values: FloatArray) -> list[float]:
+        rooms = [design.linear(values)[staff] for design in designs]
+        return [float((one[:, GAINED] - one[:, LOST]).sum()) / max(1, int(staff.sum())) for one in rooms]
 
-    middle = change(beliefs.middle)
-    drawn = np.array([change(values) for values in beliefs.draws(rng, DRAWS)])
+    middle = told(beliefs.middle)
+    drawn = np.array([told(values) for values in beliefs.draws(rng, DRAWS)])
     tail = (1 - RANGE) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) > 1 else (middle, middle)
-    return middle, (float(low), float(high))
+    ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
+    return [(one, (min(low, one), max(high, one))) for one, low, high in zip(middle, *ends.tolist(), strict=True)]
 
 
 # --- The choice ---------------------------------------------------------------------------------------

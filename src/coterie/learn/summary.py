@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie.game.strategy import Strategy
-from coterie.learn.options import Option
+from coterie.learn.options import RANGE, Option
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.words import UNKNOWN, counted, number, percent, signed, some
@@ -122,18 +122,27 @@ def told_warnings(result: Result) -> list[str]:
 
 
 def expected_worth(result: Result) -> str:
-    """Return what the recommendation is expected to be worth, to a person and with a teammate."""
-    each = result.options[0].expected_value
+    """Return what the recommendation is expected to be worth, to a person and with a teammate, and its range."""
+    first = result.options[0]
+    each = first.expected_value
     level = per_teammate(result, result.strategy, each)
-    alone = f" ({number(result.data.neutral)} is as good as being alone)" if result.data.neutral else ""
     if level is None:
-        return f"{_with_unit(signed(each), result)} per person"
-    if result.value == "average":
-        return f"{_with_unit(shown_level(result, level), result)} per teammate{alone}"
-    return (
-        f"{_with_unit(shown_level(result, level), result)} per teammate{alone}, which makes {signed(each)} per person "
-        "in all"
-    )
+        between = "" if first.expected_range is None else f" ({likely_range(*map(signed, first.expected_range))})"
+        return f"{_with_unit(signed(each), result)} per person{between}"
+    notes = []
+    if first.expected_range is not None:
+        ends = [per_teammate(result, result.strategy, end) or 0.0 for end in first.expected_range]
+        notes.append(likely_range(*(shown_level(result, end) for end in ends)))
+    if result.data.neutral:
+        notes.append(f"{number(result.data.neutral)} is as good as being alone")
+    aside = f" ({'; '.join(notes)})" if notes else ""
+    told = f"{_with_unit(shown_level(result, level), result)} per teammate{aside}"
+    return told if result.value == "average" else f"{told}, which makes {signed(each)} per person in all"
+
+
+def likely_range(low: str, high: str) -> str:
+    """Word where something lies by what a log makes likely."""
+    return f"with {percent(RANGE)} probability {low} to {high}"
 
 
 def per_teammate(result: Result, strategy: Strategy, each: float) -> float | None:
@@ -165,7 +174,7 @@ def against_today(result: Result) -> str:
     low, high = result.today.range
     return (
         f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} expected, "
-        f"with 80 % probability {signed(low)} to {signed(high)}; "
+        f"{likely_range(signed(low), signed(high))}; "
         f"{counted(result.today.moves, 'person changes', 'people change')} something."
     )
 

@@ -33,7 +33,7 @@ from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.changes import changes_from
-from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
+from coterie.learn.options import Candidate, Option, chosen, expected_of, likely_values, options_of
 from coterie.learn.own import Own, Question, named
 from coterie.learn.result import Today
 from coterie.learn.sensitivity import notes_on_values
@@ -290,9 +290,14 @@ class _Teams:
         pick, now = candidates[index], self.wishes.today
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
         options = options_of(candidates, expected, index, self.wishes, at)
+        picked = (1.0, pick.strategy.sets)
+        asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
+        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng)
+        if self.beliefs.draw is not None:
+            options = (replace(options[0], expected_range=worth[1]), *options[1:])
         today = None
         if now is not None:
-            gain, limits = improvement(pick.strategy, now, self.beliefs, self.wishes, rng)
+            gain, limits = better[0]
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
             today = Today(now, options[0].moves or 0, gain, limits, changes)
