@@ -11,7 +11,7 @@ from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
+from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
@@ -53,6 +53,8 @@ def command(
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     unit: Unit = "",
+    title: Title = "",
+    date: Date = "",
     explain: Explain = None,
     out: Out = None,
     report: Report = None,
@@ -66,7 +68,7 @@ def command(
     from coterie.learn.learner import StableLearner
 
     targets = targets_of(out, report)
-    refuse_unknown(explain, log.agents, wishes)
+    explain = whom(explain, log.agents, wishes)
     with search_progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
@@ -83,8 +85,8 @@ def command(
             **wishes,
         ).fit(log)
     return deliver(
-        replace(learner.result_, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet,
-        explain=explain, statistics=learner.statistics_,
+        replace(learner.result_, unit=unit, title=title, date=date), target_gap=target_gap, out=targets,
+        as_json=json, quiet=quiet, explain=explain, statistics=learner.statistics_,
     )  # fmt: skip
 
 
@@ -111,6 +113,7 @@ STAGES = {
     "beliefs": "Working out what people are worth to each other",
     "search": "Looking for teams",
     "second pass": "Reading the samples that certify again",
+    "more samples": "Working out how many more samples would help",
     "checks": "Testing what the promise takes for granted",
 }
 """Stages that no number tells anything about, in words."""

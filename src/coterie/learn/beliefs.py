@@ -4,7 +4,7 @@ Pairs: the posterior of `coterie.estimate.posterior`. Totals: that of `coterie.e
 regression alone where there are too many unknowns for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +40,15 @@ class Beliefs:
 
     def draws(self, rng: np.random.Generator, count: int) -> list[FloatArray]:
         """Return several draws; the expected values alone where there are none."""
-        return [self.middle] if self.draw is None else [self.draw(rng) for _ in range(count)]
+        return list(self.drawing(rng, count))
+
+    def drawing(self, rng: np.random.Generator, count: int) -> Iterator[FloatArray]:
+        """Yield the same, one after the other."""
+        if self.draw is None:
+            yield self.middle
+            return
+        for _ in range(count):
+            yield self.draw(rng)
 
 
 def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never) -> Beliefs:

@@ -1,6 +1,6 @@
 """What could be recommended: candidates with what is sure and what is expected of each, and the choice among them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.against import Against
 from coterie.certificates.certificate import Certificate
+from coterie.estimate.posterior import never
 from coterie.estimate.step_design import GAINED, LOST
 from coterie.estimate.value_design import value_design
 from coterie.game.strategy import Strategy
@@ -16,6 +17,9 @@ from coterie.learn.wishes import Goal, Wishes
 
 GAMES, DRAWS = 24, 400
 """Gaps are expected over so many games that the data leave possible, ranges of values over so many."""
+
+FEWEST, FEWEST_VALUES = 6, 80
+"""Where time is short, so many at least."""
 
 MOST = 7
 """So many options are told at most."""
@@ -98,20 +102,31 @@ class Expected:
 
 
 def expected_of(
-    strategies: Sequence[Strategy], beliefs: Beliefs, against: Against, staff: BoolArray, rng: np.random.Generator
+    strategies: Sequence[Strategy],
+    beliefs: Beliefs,
+    against: Against,
+    staff: BoolArray,
+    rng: np.random.Generator,
+    is_late: Callable[[], bool] = never,
 ) -> Expected:
-    """Return what is expected of profiles: values are linear, so those of the expected game; gaps over drawn games."""
+    """Return what is expected of profiles: values are linear, so those of the expected game; gaps over drawn games.
+
+    Where it `is_late`, over few of them.
+    """
     spaces = against.own_spaces
     middle = beliefs.game(spaces).valued(against.value)
     own = np.stack([middle.values(strategy)[staff] for strategy in strategies])
     gaps = np.zeros(len(strategies))
-    drawn = beliefs.draws(rng, GAMES)
+    drawn = 0
     steps = None if against.is_plain else [against.steps(strategy.sets) for strategy in strategies]
-    for values in drawn:
+    for values in beliefs.drawing(rng, GAMES):
+        if drawn >= FEWEST and is_late():
+            break
+        drawn += 1
         game = beliefs.game(spaces, values)
         for t, strategy in enumerate(strategies):
             gaps[t] += against.gap(game, strategy, None if steps is None else steps[t])
-    return Expected(own.mean(axis=1), own.min(axis=1), gaps / len(drawn))
+    return Expected(own.mean(axis=1), own.min(axis=1), gaps / drawn)
 
 
 Terms = list[tuple[float, BoolArray]]
@@ -119,12 +134,16 @@ Terms = list[tuple[float, BoolArray]]
 
 
 def likely_values(
-    sums: Sequence[Terms], beliefs: Beliefs, wishes: Wishes, rng: np.random.Generator
+    sums: Sequence[Terms],
+    beliefs: Beliefs,
+    wishes: Wishes,
+    rng: np.random.Generator,
+    is_late: Callable[[], bool] = never,
 ) -> list[tuple[float, tuple[float, float]]]:
     """Return what the mean utility of those who are assigned is expected to be in sums of profiles, and its ranges.
 
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
-    not be corrected for.
+    not be corrected for. Where it `is_late`, few are.
     """
     staff = wishes.admissible.staff
     designs = [value_design(beliefs.evidence.unknowns, terms, wishes.value) for terms in sums]
@@ -134,7 +153,12 @@ def likely_values(
         return [float((one[:, GAINED] - one[:, LOST]).sum()) / max(1, int(staff.sum())) for one in rooms]
 
     middle = told(beliefs.middle)
-    drawn = np.array([told(values) for values in beliefs.draws(rng, DRAWS)])
+    several: list[list[float]] = []
+    for values in beliefs.drawing(rng, DRAWS):
+        if len(several) >= FEWEST_VALUES and is_late():
+            break
+        several.append(told(values))
+    drawn = np.array(several)
     tail = (1 - RANGE) / 2
     ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
     return [(one, (min(low, one), max(high, one))) for one, low, high in zip(middle, *ends.tolist(), strict=True)]
