@@ -216,7 +216,8 @@ class PossibleMeans:
         if OTHERS * self._cost > WORK:
             return (self,)
         information = self._slopes[2]
-        scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
+        # Of what the log tells nothing, a variance may be as large as all of them together.
+        scale = np.sqrt(np.maximum(np.diag(information), 1 / self._now.sum() ** 2))
         values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
         root = vectors / np.sqrt(np.maximum(values, LEAST_SHARPNESS)) / scale[:, None]
         rng, centre = np.random.default_rng(0), self._now + root @ (root.T @ np.array(self._prices))
