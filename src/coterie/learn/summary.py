@@ -182,13 +182,16 @@ def expected_worth(result: Result) -> str:
     first = result.options[0]
     each = first.expected_value
     level = per_teammate(result, result.strategy, each)
-    if level is None:
-        between = "" if first.expected_range is None else f" ({likely_range(*map(signed, first.expected_range))})"
-        return f"{_with_unit(signed(each), result)} per person{between}"
     notes = []
-    if first.expected_range is not None:
-        ends = [per_teammate(result, result.strategy, end) or 0.0 for end in first.expected_range]
-        notes.append(likely_range(*(shown_level(result, end) for end in ends)))
+    # A range of what the log contradicts is none, and one that rounding hides says nothing.
+    if first.expected_range is not None and not result.contradicted:
+        ends = [
+            signed(end) if level is None else shown_level(result, per_teammate(result, result.strategy, end) or 0.0)
+            for end in first.expected_range
+        ]
+        notes += [likely_range(*ends)] if ends[0] != ends[1] else []
+    if level is None:
+        return f"{_with_unit(signed(each), result)} per person{f' ({notes[0]})' if notes else ''}"
     if result.data.neutral:
         notes.append(f"{number(result.data.neutral)} is as good as being alone")
     aside = f" ({'; '.join(notes)})" if notes else ""
