@@ -229,7 +229,7 @@ def _people(result: "Result") -> Iterator[str]:
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
             last = [
-                result.step(other, short),
+                result.step(other, short, ", "),
                 signed(other.estimated_gain),
                 *([least, signed(other.bound)] if ends else []),
             ]

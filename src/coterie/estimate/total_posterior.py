@@ -351,9 +351,9 @@ class MeansFromTotals:
         """What every agent's unknowns are expected to be, over all variances that are possible."""
         return self._of_agents(np.mean([one.middle for one in self.others or (self.possible,)], axis=0))
 
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw every agent's unknowns, all together."""
-        one = self.others[rng.integers(len(self.others))] if self.others else self.possible
+    def draw(self, rng: np.random.Generator, number: int = 0) -> list[FloatArray]:
+        """Draw every agent's unknowns, all together; variances take their turns by the number of the draw."""
+        one = self.others[number % len(self.others)] if self.others else self.possible
         return self._of_agents(one.draw(rng))
 
     def _of_agents(self, values: FloatArray) -> list[FloatArray]:

@@ -29,8 +29,9 @@ class Beliefs:
     evidence: Evidence
     middle: FloatArray
     """What each unknown is expected to be."""
-    draw: Callable[[np.random.Generator], FloatArray] | None
-    """Draws all unknowns together; None where that would take too long."""
+    draw: Callable[[np.random.Generator, int], FloatArray] | None
+    """Draws all unknowns together, of several possible posteriors that of the draw's number; None where that would take
+    too long."""
 
     def game(self, spaces: ActionSpaces, values: FloatArray | None = None) -> Game:
         """Return the game in which unknowns are what is expected, or have other values."""
@@ -47,8 +48,8 @@ class Beliefs:
         if self.draw is None:
             yield self.middle
             return
-        for _ in range(count):
-            yield self.draw(rng)
+        for number in range(count):
+            yield self.draw(rng, number)
 
 
 def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never) -> Beliefs:
@@ -67,7 +68,7 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
         several = possible.others(LEAST_SPREAD * bounds.half_range**2)
         return Beliefs(
-            evidence, within(possible.middle), lambda rng: within(several[rng.integers(len(several))].draw(rng))
+            evidence, within(possible.middle), lambda rng, number: within(several[number % len(several)].draw(rng))
         )
     assert isinstance(evidence, TotalEvidence)
     source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
@@ -77,5 +78,5 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
     return Beliefs(
         evidence,
         within(unknowns.values_of_totals(found.middle)),
-        lambda rng: within(unknowns.values_of_totals(found.draw(rng))),
+        lambda rng, number: within(unknowns.values_of_totals(found.draw(rng, number))),
     )

@@ -304,11 +304,11 @@ class Result:
         parts = [f"not counted{few}: {some(rare, NAMED)}"] if rare else []
         return "; " + "; ".join([*parts, *([f"not on the staff: {some(gone, NAMED)}"] if gone else [])])
 
-    def step(self, witness: Witness, shown: Callable[[str], str] = str) -> str:
+    def step(self, witness: Witness, shown: Callable[[str], str] = str, between: str = " + ") -> str:
         """Name a step in a cell of a table: where it leads, or with whom it is taken."""
         if len(witness.movers) > 1:
             return with_others(witness, self.strategy.actions, shown=shown)
-        return " + ".join(map(shown, witness.deviation)) or "nothing"
+        return between.join(map(shown, witness.deviation)) or "nothing"
 
     def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""

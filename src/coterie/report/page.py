@@ -369,7 +369,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
 def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
     what = label(result.moving(one.alternative))
-    brief = result.step(one.alternative, label)
+    brief = result.step(one.alternative, label, ", ")
     low, high = None if result.says_nothing else one.least, one.alternative.bound
     return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
 
