@@ -74,7 +74,7 @@ def test_what_would_help_names_one_person_once():
     result = SimpleNamespace(
         certificate=SimpleNamespace(gap=1.0, worst=worst), data=SimpleNamespace(pool_coalitions=True)
     )
-    assert what_would_help(result) == ["more outcomes of Ada with Bo, Cy, Di (uncertain by about 0.5 each)"]
+    assert what_would_help(result) == ["more outcomes of Ada with Bo, Cy, Di (uncertain by up to 0.5)"]
 
 
 @pytest.mark.parametrize(

@@ -371,7 +371,7 @@ def what_would_help(result: Result) -> list[str]:
         by_team.setdefault("" if result.data.pool_coalitions else f" in {doubt.coalition}", []).append(doubt)
     return [
         f"more outcomes of {worst.agent}{where} with {some([one.partner for one in doubts], HELPFUL)} (uncertain by "
-        f"about {max(one.error for one in doubts):.2g}{' each' if len(doubts) > 1 else ''})"
+        f"{'up to' if len(doubts) > 1 else 'about'} {max(one.error for one in doubts):.2g})"
         for where, doubts in by_team.items()
     ]
 
