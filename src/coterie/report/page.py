@@ -177,7 +177,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
     learnt = bool(result.options)
     lead = " ".join(filter(None, [recommendation(result).removeprefix("Recommended: "), so_far(result)]))
     promises = _promises(result)
-    text = " ".join([lead, *promises])
+    text = " ".join([lead, *_cautions(result), *promises])
     title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
     title = visible(result.title) or title
     return {
@@ -266,13 +266,10 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     if stay and (result.certificate.gap > 0 or stay == len(everybody)):
         yield {"amount": f"{stay} of {len(everybody)}", "about": f"surely have nothing to gain by moving ({sure} sure)"}
     gap = result.certificate.gap
-    if gap == 0 and stay == len(everybody):
+    if result.says_nothing or (gap == 0 and stay == len(everybody)):
         return
     most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
-    if result.says_nothing:
-        yield {"amount": "too few data", "about": "to promise anything"}
-    else:
-        yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
+    yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
 
 
 def _promises(result: Result) -> list[str]:
