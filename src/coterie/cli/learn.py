@@ -12,7 +12,7 @@ from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
+from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
@@ -56,6 +56,8 @@ def command(
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     unit: Unit = "",
+    title: Title = "",
+    date: Date = "",
     explain: Explain = None,
     out: Out = None,
     report: Report = None,
@@ -69,7 +71,7 @@ def command(
     from coterie.learn.learner import StableLearner
 
     targets = targets_of(out, report)
-    refuse_unknown(explain, log.agents, wishes)
+    explain = whom(explain, log.agents, wishes)
     with search_progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
@@ -85,7 +87,7 @@ def command(
             progress=told,
             **wishes,
         ).fit(log)
-    result = replace(learner.result_, unit=unit)
+    result = replace(learner.result_, unit=unit, title=title, date=date)
     code = deliver(
         result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
         statistics=learner.statistics_,
@@ -134,6 +136,7 @@ STAGES = {
     "beliefs": "Working out what people are worth to each other",
     "search": "Looking for teams",
     "second pass": "Reading the samples that certify again",
+    "more samples": "Working out how many more samples would help",
     "checks": "Testing what the promise takes for granted",
 }
 """Stages that no number tells anything about, in words."""

@@ -33,6 +33,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
+from coterie.learn.assemble import by_range
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
@@ -221,9 +222,9 @@ def _compared(
     notes = [*given.notes, *_newcomers(given.newcomers, min_samples)]
     sides = []
     for strategy, label, (total, _) in zip(both, labels, values, strict=True):
-        found, remarks = _certificate(evidence, strategy, spaces, wishes, delta, given.newcomers)
+        found, without, remarks = _certificate(evidence, strategy, spaces, wishes, delta, given.newcomers)
         notes += [f"{label}: {remark}" for remark in remarks]
-        sides.append(Side(label, strategy, total, found, tuple(wishes.admissible.violations(strategy.sets))))
+        sides.append(Side(label, strategy, total, found, tuple(wishes.admissible.violations(strategy.sets)), without))
     tested = checks_of(statistics)
     covered = {"independence"} if setting.noise == "samples" else set()
     actions = [one.actions for one in both]
@@ -281,8 +282,8 @@ def _certificate(
     wishes: Wishes,
     delta: float,
     newcomers: Sequence[str],
-) -> tuple[Certificate | None, list[str]]:
-    """Return the `paired` certificate of one assignment, and remarks on what it had to take for granted."""
+) -> tuple[Certificate | None, float | None, list[str]]:
+    """Return the `paired` certificate of one assignment, what it is without data, and what it takes for granted."""
     spaces, added = widened(declared, strategy)
     own = [
         strategy.agents[i]
@@ -294,12 +295,13 @@ def _certificate(
         notes.append(f"sets that are not among what people may do were added for {some(own, NAMED)}")
     against: Against = wishes.against(spaces)
     try:
+        without = by_range(evidence, strategy, against)
         if against.is_plain:
             alone = paired(evidence, strategy, against.own_spaces, delta, declared=declared)
-            return among_known(alone, against.newcomers), notes
-        return paired_against(evidence, strategy, against, delta, declared=declared), notes
+            return among_known(alone, against.newcomers), without, notes
+        return paired_against(evidence, strategy, against, delta, declared=declared), without, notes
     except TooLargeError as problem:
-        return None, [*notes, f"no certificate: {problem}"]
+        return None, None, [*notes, f"no certificate: {problem}"]
 
 
 class _Asked:

@@ -484,6 +484,7 @@ class StableLearner:
             rules=wishes.rules,
             options=() if teams is None else teams.options,
             today=None if teams is None else teams.today,
+            more_samples=None if teams is None else teams.more_samples,
         )
 
 
