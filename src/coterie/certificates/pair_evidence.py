@@ -15,6 +15,7 @@ from coterie.estimate.design import Design, MovedDesign, StrategyDesign, own_unk
 from coterie.estimate.intervals import Bounds, Method, Moments, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import variance_of_values
+from coterie.estimate.seen_pairs import SeenPairs, listed_as
 from coterie.estimate.unknowns import PairBatch, Unknowns
 
 MOST_CELLS = 20_000_000
@@ -111,7 +112,15 @@ class PairEvidence(Evidence):
             return self.direction_bound(design, log_term)
         if not self.unknowns.averages_meetings:
             return self.direction_bound(design, log_term)
-        return Tilted(self, learning, design, self.parts(design), log_term)
+        return Tilted(self, self._as_here(learning), design, self.parts(design), log_term)
+
+    def _as_here(self, other: "PairEvidence") -> "PairEvidence":
+        """Return other evidence with its unknowns as they are listed here."""
+        ours, theirs = self.unknowns, other.unknowns
+        if not isinstance(ours, SeenPairs) or not isinstance(theirs, SeenPairs) or ours.keys is theirs.keys:
+            return other
+        moments = listed_as(other.estimate.moments, theirs, ours)
+        return replace(other, estimate=replace(other.estimate, unknowns=ours, moments=moments))
 
     def likely_bound(self, design: Design, delta: float) -> RootBound | None:
         moments = self.estimate.moments
@@ -155,7 +164,7 @@ class PairEvidence(Evidence):
         return (square, filled) if filled > 1 else None
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
-        own, other = self.estimate.moments, learning.estimate.moments
+        own, other = self.estimate.moments, self._as_here(learning).estimate.moments
         variance = None
         if own.variance is not None and other.variance is not None:
             variance = np.where(other.count >= 2, other.variance, self.bounds.half_range**2)
@@ -165,7 +174,9 @@ class PairEvidence(Evidence):
         return replace(self, estimate=replace(self.estimate, moments=moments, noise=noise))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
-        return np.abs(change)[:, None] * self.unknowns.by_partner(self.errors, design, agent)
+        listed = self.unknowns.by_partner(self.errors, design, agent)
+        others = self.bounds.half_range * self.unknowns.never_listed(design, agent)
+        return np.asarray(np.abs(change)[:, None] * (listed + others))
 
     @property
     def errors(self) -> FloatArray:
