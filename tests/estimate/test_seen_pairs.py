@@ -75,9 +75,8 @@ def test_certificates_are_those_of_arrays(tables, kind, most, monkeypatch):
             else:
                 assert two.per_agent == pytest.approx(one.per_agent, abs=1e-12)
                 assert two.gap == pytest.approx(one.gap, abs=1e-12)
-        # No promise, and not quite equal: a pair counts once there, twice in arrays, beside a first idea of the noise.
         likely = [likely_gap(evidence, strategy, spaces, 0.1) for evidence in (dense, listed)]
-        assert likely[1] == (None if likely[0] is None else pytest.approx(likely[0], rel=0.05, abs=0.05))
+        assert likely[1] == (None if likely[0] is None else pytest.approx(likely[0], abs=1e-9))
         games = [evidence.game(spaces) for evidence in (dense, listed)]
         assert games[0].gap(strategy) == pytest.approx(games[1].gap(strategy), abs=1e-12)
         assert (
@@ -106,6 +105,12 @@ def test_parts_that_saw_other_pairs_expect_the_same(tables, kind, monkeypatch):
         one = fixed(dense.preview(dense_learning), strategy, spaces, 0.1, form="hoeffding")
         two = fixed(listed.preview(listed_learning), strategy, spaces, 0.1, form="hoeffding")
         assert two.per_agent == pytest.approx(one.per_agent, abs=1e-12)
+        one = fixed(dense, strategy, spaces, 0.1, learning=dense_learning)
+        two = fixed(listed, strategy, spaces, 0.1, learning=listed_learning)
+        assert two.per_agent == pytest.approx(one.per_agent, abs=1e-9)
+        without = fixed(dense, strategy, spaces, 0.1)
+        assert all(one.per_agent[agent] <= bound + 1e-12 for agent, bound in without.per_agent.items())
+        assert one.per_agent != without.per_agent  # so the width that knows variances was in use
 
 
 def test_what_is_for_fewer_agents_says_so(tables, monkeypatch):

@@ -12,10 +12,10 @@ from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBoun
 from coterie.certificates.tilted import Tilted
 from coterie.estimate import confidence
 from coterie.estimate.design import Design, MovedDesign, StrategyDesign, own_unknowns
-from coterie.estimate.intervals import Bounds, Method, Moments, intervals
+from coterie.estimate.intervals import Bounds, Method, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import variance_of_values
-from coterie.estimate.seen_pairs import SeenPairs, listed_as
+from coterie.estimate.seen_pairs import listed_as
 from coterie.estimate.unknowns import PairBatch, Unknowns
 
 MOST_CELLS = 20_000_000
@@ -110,17 +110,9 @@ class PairEvidence(Evidence):
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
         if self.allows_dependence or self.covers_missing or not self.knows_variance or not learning.knows_variance:
             return self.direction_bound(design, log_term)
-        if not self.unknowns.averages_meetings:
+        if not self.unknowns.averages_meetings or (self.unknowns.is_listed and design.shares_unknowns):
             return self.direction_bound(design, log_term)
-        return Tilted(self, self._as_here(learning), design, self.parts(design), log_term)
-
-    def _as_here(self, other: "PairEvidence") -> "PairEvidence":
-        """Return other evidence with its unknowns as they are listed here."""
-        ours, theirs = self.unknowns, other.unknowns
-        if not isinstance(ours, SeenPairs) or not isinstance(theirs, SeenPairs) or ours.keys is theirs.keys:
-            return other
-        moments = listed_as(other.estimate.moments, theirs, ours)
-        return replace(other, estimate=replace(other.estimate, unknowns=ours, moments=moments))
+        return Tilted(self, learning, design, self.parts(design), log_term)
 
     def likely_bound(self, design: Design, delta: float) -> RootBound | None:
         moments = self.estimate.moments
@@ -164,12 +156,17 @@ class PairEvidence(Evidence):
         return (square, filled) if filled > 1 else None
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
-        own, other = self.estimate.moments, self._as_here(learning).estimate.moments
+        own, other = self.estimate.moments, learning.estimate.moments
+
+        def here(values: FloatArray) -> FloatArray:
+            return listed_as(values, learning.unknowns, self.unknowns)
+
         variance = None
         if own.variance is not None and other.variance is not None:
-            variance = np.where(other.count >= 2, other.variance, self.bounds.half_range**2)
+            variance = np.where(here(other.count) >= 2, here(other.variance), self.bounds.half_range**2)
         # Of the certifying part only who met whom may be seen; what was recorded there may depend on utilities.
-        moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats, other.unrecorded)
+        unrecorded = None if other.unrecorded is None else here(other.unrecorded)
+        moments = replace(own, mean=here(other.mean) * own.seen, variance=variance, unrecorded=unrecorded)
         noise = None if self.estimate.noise is None else replace(self.estimate.noise, by_cluster=None)
         return replace(self, estimate=replace(self.estimate, moments=moments, noise=noise))
 

@@ -1,7 +1,7 @@
 """Estimates from semi-bandit logs: the moments of all unknowns, whichever way the log is read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -129,7 +129,8 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
     # Which unknowns are observed may depend on utilities: then all that could be are paid for.
     events = setting.n_pairs if setting.adaptive else len(part.count)
-    moments = Moments(count, table(part.mean), table(variance), events, repeats)
+    stands = 2 if listed is not None and setting.symmetric else 1
+    moments = Moments(count, table(part.mean), table(variance), events, repeats, stands=stands)
     if part.met is not None:
         moments = _with_unrecorded(moments, setting, part.met, listed)
     read = listed or unknowns_of(by_size=aware, pooled=pooled)
@@ -160,7 +161,7 @@ def _with_unrecorded(moments: Moments, setting: Setting, met: Sums, listed: Seen
     repeats = None if moments.repeats is None else others[0]
     events = setting.n_pairs if setting.adaptive else len(met.keys)
     share = np.divide(count - moments.count, count, out=np.zeros_like(count), where=count > 0)
-    return Moments(count, moments.mean, moments.variance, events, repeats, share)
+    return replace(moments, count=count, events=events, repeats=repeats, unrecorded=share)
 
 
 def _spread(setting: Setting, keys: IntArray, values: FloatArray, listed: SeenPairs | None) -> FloatArray:

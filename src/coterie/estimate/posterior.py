@@ -84,9 +84,10 @@ def variance_of_values(moments: Moments, half_range: float) -> FloatArray:
     seen, within = moments.count > 0, moments.variance
     if within is None:
         within = np.zeros_like(moments.count)
-    spare = np.maximum(moments.count - 1, 0.0) * (moments.variance is not None)
-    first = min(float(moments.mean[seen].var()) / 2, half_range**2) if np.count_nonzero(seen) >= FEW else half_range**2
-    usual = (float((spare * within).sum()) + DOUBT * first) / (float(spare.sum()) + DOUBT)
+    spare, doubt = np.maximum(moments.count - 1, 0.0) * (moments.variance is not None), DOUBT / moments.stands
+    many = moments.stands * np.count_nonzero(seen) >= FEW
+    first = min(float(moments.mean[seen].var()) / 2, half_range**2) if many else half_range**2
+    usual = (float((spare * within).sum()) + doubt * first) / (float(spare.sum()) + doubt)
     if usual == 0 or not spare.any():
         return np.full_like(spare, usual)
     by_chance = 2 * np.count_nonzero(spare) / float(spare.sum())

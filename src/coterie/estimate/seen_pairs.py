@@ -11,6 +11,7 @@ everything is equal to what `coterie.estimate.unknowns.SizeFree` and `Pooled` gi
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.design import Design, StrategyDesign
 from coterie.estimate.intervals import Moments
+from coterie.estimate.posterior import variance_of_values
 from coterie.estimate.unknowns import Pooled, SizeFree, Unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.means import SparseMeans
@@ -56,7 +58,7 @@ class SeenPairs(Unknowns):
         from scipy.sparse import coo_array
 
         matrices, ends = [], np.searchsorted(self.keys[:, 0], np.arange(self.n_tables + 1)).tolist()
-        for first, end in zip(ends, ends[1:], strict=False):
+        for first, end in pairwise(ends):
             i, j = self.keys[first:end, 1:].T
             number = np.arange(first, end)
             if self.symmetric:
@@ -182,6 +184,26 @@ class SeenDesign(StrategyDesign):
                 np.maximum.at(found, (agent, room), matrix.data * self.marginals[matrix.indices, room])
         return found
 
+    @cached_property
+    def rooms(self) -> tuple[IntArray, IntArray]:
+        """The unknowns of each agent's rooms in a pure profile, where no two rooms share any.
+
+        Those of agent i in room l are the entries from starts[i k + l] up to starts[i k + l + 1] of the list.
+        """
+        assert not self.shares_unknowns
+        n, k = self.marginals.shape
+        where, unknown = [], []
+        for table, place in enumerate(self.unknowns.places):
+            agent = np.repeat(np.arange(n), np.diff(place.indptr))
+            room = self.marginals.argmax(axis=1)[place.indices] if self.unknowns.is_pooled else table
+            there = self.marginals[place.indices, room] > 0
+            where.append((agent * k + room)[there])
+            unknown.append(place.data[there])
+        every = np.concatenate(where)
+        order = np.argsort(every, kind="stable")
+        starts = np.searchsorted(every[order], np.arange(n * k + 1))
+        return starts, np.concatenate(unknown)[order].astype(np.int64)
+
     def coefficients(self, agent: int) -> FloatArray:
         own = [slice(*place.indptr[agent : agent + 2]) for place in self.unknowns.places]
         parts = [place.indices[one] for place, one in zip(self.unknowns.places, own, strict=True)]
@@ -197,18 +219,31 @@ class SeenDesign(StrategyDesign):
         return self.coefficients(row)
 
 
-def listed_as(moments: Moments, theirs: SeenPairs, ours: SeenPairs) -> Moments:
-    """Return the moments of one list of unknowns in the order of another; what it does not have was never observed."""
+def listed_as(values: FloatArray, theirs: Unknowns, ours: Unknowns) -> FloatArray:
+    """Return values of one list of unknowns in the order of another, 0 for what it does not have.
+
+    Arrays over all pairs are in the same order anyway.
+    """
+    if not isinstance(ours, SeenPairs) or not isinstance(theirs, SeenPairs) or ours.keys is theirs.keys:
+        return values
     place, known = places_in(theirs.keys, ours.keys)
+    return np.where(known, values[place], 0.0) if len(values) else np.zeros(len(place))
 
-    def moved(values: FloatArray | None) -> FloatArray | None:
-        return None if values is None else np.where(known, values[place], 0.0)
 
-    return Moments(
-        np.where(known, moments.count[place], 0.0),
-        np.where(known, moments.mean[place], 0.0),
-        moved(moments.variance),
-        moments.events,
-        moved(moments.repeats),
-        moved(moments.unrecorded),
-    )
+def drawn_together(moments: Moments, half_range: float) -> FloatArray:
+    """Return what each listed mean is expected to be: drawn to the average of all, by as much as it may be chance.
+
+    m + t (mean - m) with t = T / (T + v / N): v / N the variance of a mean, T that of means among each other, which is
+    what observed means vary by less what chance makes them vary by.
+    """
+    seen = moments.count > 0
+    if not seen.any():
+        return np.zeros_like(moments.mean)
+    noise = variance_of_values(moments, half_range)[seen] / moments.count[seen]
+    mean = moments.mean[seen]
+    weight = 1 / (noise + max(float(mean.var()), 1e-300))
+    middle = float(np.average(mean, weights=weight))
+    spread = max(float(np.average((mean - middle) ** 2 - noise, weights=weight)), 0.0)
+    found = np.zeros_like(moments.mean)
+    found[seen] = middle + np.divide(spread, spread + noise, out=np.ones_like(noise), where=noise > 0) * (mean - middle)
+    return found

@@ -521,6 +521,19 @@ class ActionSpaces:
         return all(_is_single(space) for space, _ in self.groups)
 
     @cached_property
+    def limits(self) -> tuple[IntArray, BoolArray] | None:
+        """At most how many coalitions each may join, whichever they are, and who may stay out; None for other sets."""
+        most, may_stay_out = np.empty(self.n_agents, dtype=np.int64), np.empty(self.n_agents, dtype=bool)
+        for space, agents in self.groups:
+            if isinstance(space, UpTo):
+                most[agents], may_stay_out[agents] = space.most, space.may_stay_out
+            elif _is_single(space):
+                most[agents], may_stay_out[agents] = 1, space.size > self.n_coalitions
+            else:
+                return None
+        return most, may_stay_out
+
+    @cached_property
     def n_partitions(self) -> int:
         """The number of joint actions up to the names of coalitions, where all `are_single`."""
         k = self.n_coalitions

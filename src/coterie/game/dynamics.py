@@ -18,7 +18,7 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
-from coterie.game.actions import UpTo, names_in
+from coterie.game.actions import names_in
 from coterie.game.game import Deviation, Game
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
@@ -131,12 +131,10 @@ class _CompiledTurns(_Turns):
 
 def _turns(game: Game, rooms: ProfileRooms) -> _Turns:
     """Return the turns of the agents, compiled where pairs are listed and agents are many."""
-    listed = isinstance(rooms, ListedRooms) and isinstance(game.utilities, SizeFree)
-    if listed and all(isinstance(space, UpTo) for space, _ in game.actions.groups):
-        assert isinstance(rooms, ListedRooms)
-        if len(rooms.means.listed.value) + rooms.profile.size >= MANY:
-            return _CompiledTurns(game, rooms)
-    return _Turns(game, rooms)
+    if not isinstance(rooms, ListedRooms) or len(rooms.means.listed.value) + rooms.profile.size < MANY:
+        return _Turns(game, rooms)
+    fits = isinstance(game.utilities, SizeFree) and game.actions.limits is not None
+    return _CompiledTurns(game, rooms) if fits else _Turns(game, rooms)
 
 
 def _key(profile: BoolArray) -> bytes:

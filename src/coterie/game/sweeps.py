@@ -11,22 +11,31 @@ from typing import Any
 import numba
 import numpy as np
 
-from coterie.arrays import BoolArray, IntArray
-from coterie.game.actions import ActionSpaces, UpTo
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.game.actions import ActionSpaces
 from coterie.game.means import SparseMeans
 
 _compiled: Any = numba.njit(cache=True, nogil=True)
 
 
 class Sweeps:
-    """One pure profile, in which agents whose spaces are `UpTo` move; the profile that is given follows."""
+    """One pure profile, in which agents move who may join so many coalitions; the profile that is given follows.
 
-    def __init__(self, means: SparseMeans, spaces: ActionSpaces, profile: BoolArray, rounding: float) -> None:
+    Nobody joins a coalition that has as many members as `largest` says, one number for each.
+    """
+
+    def __init__(
+        self,
+        means: SparseMeans,
+        spaces: ActionSpaces,
+        profile: BoolArray,
+        rounding: float,
+        largest: IntArray | None = None,
+    ) -> None:
         self.means, self.profile, self.rounding = means, profile, rounding
-        own = [space for space in spaces.spaces if isinstance(space, UpTo)]
-        assert len(own) == spaces.n_agents
-        self.most = np.array([space.most for space in own], dtype=np.int64)
-        self.may_stay_out = np.array([space.may_stay_out for space in own])
+        assert spaces.limits is not None
+        self.most, self.may_stay_out = spaces.limits
+        self.free = np.full(spaces.n_coalitions, len(profile)) if largest is None else largest - profile.sum(axis=0)
         self.places = np.full((spaces.n_agents, int(self.most.max())), -1, dtype=np.int32)
         agents, rooms = np.nonzero(profile)
         turn = np.arange(len(agents)) - np.searchsorted(agents, agents)
@@ -34,10 +43,14 @@ class Sweeps:
 
     def run(self, order: IntArray) -> Iterator[tuple[int, list[int], float]]:
         """Let agents move in this order; yield who moved, to which coalitions, and what was gained."""
-        moved, gained = np.empty(len(order), dtype=np.int64), np.empty(len(order))
-        moves, _ = _sweep(order, *self._given, self.rounding, moved, gained)
-        for agent, gain in zip(moved[:moves].tolist(), gained[:moves].tolist(), strict=True):
+        for agent, gain in zip(*(found.tolist() for found in self.moves(order)), strict=True):
             yield agent, [l for l in self.places[agent].tolist() if l >= 0], gain
+
+    def moves(self, order: IntArray) -> tuple[IntArray, FloatArray]:
+        """Let agents move in this order; return who moved and what was gained."""
+        moved, gained = np.empty(len(order), dtype=np.int64), np.empty(len(order))
+        count, _ = _sweep(order, *self._given, self.rounding, moved, gained)
+        return moved[:count], gained[:count]
 
     def largest_gain(self) -> float:
         """Return the most that anybody gains by a best response; nobody moves."""
@@ -47,12 +60,12 @@ class Sweeps:
     @property
     def _given(self) -> tuple[Any, ...]:
         means = self.means
-        return *means.listed, means.is_shared, self.profile, self.places, self.most, self.may_stay_out
+        return *means.listed, means.is_shared, self.profile, self.places, self.free, self.most, self.may_stay_out
 
 
 @_compiled
 def _sweep(
-    order, starts, table, partner, value, is_shared, profile, places, most, may_stay_out, rounding, moved, gained
+    order, starts, table, partner, value, is_shared, profile, places, free, most, may_stay_out, rounding, moved, gained
 ):
     """Return how many moved, for more than `rounding`, and the largest gain that anybody was offered in her turn."""
     k = profile.shape[1]
@@ -69,6 +82,9 @@ def _sweep(
                     rooms[l] += value[entry]
             elif profile[other, table[entry]]:
                 rooms[table[entry]] += value[entry]
+        for l in range(k):
+            if free[l] <= 0 and not profile[agent, l]:
+                rooms[l] = -np.inf
         gain = _best_response(rooms, most[agent], may_stay_out[agent], chosen)
         for l in range(k):
             if profile[agent, l]:
@@ -80,6 +96,7 @@ def _sweep(
             places[agent] = -1
             turn = 0
             for l in range(k):
+                free[l] += np.int64(profile[agent, l]) - np.int64(chosen[l])
                 profile[agent, l] = chosen[l]
                 if chosen[l]:
                     places[agent, turn] = l

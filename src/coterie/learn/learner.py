@@ -15,6 +15,7 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
 from coterie.estimate.intervals import Moments
+from coterie.estimate.pair_means import is_listed
 from coterie.game.game import STABLE_WITHIN, Game, Value
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
@@ -430,7 +431,8 @@ class StableLearner:
             "again": again if wider is statistics else None,
         }
         found: Recommendation | TeamsRecommendation
-        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size and not own):
+        plain = wishes.is_plain and wishes.goal == "stability" and self.any_size and not own
+        if self._classic or (plain and not is_listed(wider.setting)):
             found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)
         else:
             found = recommend_teams(wider, self.delta, wishes, control, **asked, own=own)

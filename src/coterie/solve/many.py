@@ -1,0 +1,124 @@
+"""Profiles of many agents, whose pairs are listed: large potential, and nobody gains by moving.
+
+Where everybody is in one coalition, groups move first (`coterie.solve.groups`). If coalitions are not interchangeable,
+they do so by what pairs are worth on average over them, and each group has the coalition that suits it. Then, and from
+several random profiles, single agents go to their best responses. What is returned is at rest: nobody gains by moving,
+except into a coalition that is full, where there are limits.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import TooLargeError
+from coterie.game.game import Game
+from coterie.game.means import SparseMeans
+from coterie.game.utilities import SizeFree
+from coterie.solve.control import Control
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+STARTS, SWEEPS = 6, 100
+"""From so many random profiles best responses begin, and they end after so many turns of everybody."""
+
+
+def fits(game: Game) -> bool:
+    """Return whether this search is for such a game: symmetric, without sizes, pairs listed, any coalitions to join."""
+    listed = isinstance(game.utilities, SizeFree) and isinstance(game.utilities.means, SparseMeans)
+    return listed and game.is_symmetric and game.actions.limits is not None
+
+
+def many_profiles(game: Game, control: Control, largest: IntArray | None = None) -> list[BoolArray]:
+    """Return profiles of large potential, the best first.
+
+    Parameters
+    ----------
+    game
+        One that `fits`.
+    control
+        Seed, time limit, interruption; there is one profile at least.
+    largest
+        The most members that each coalition may have.
+    """
+    n, k = game.n_agents, game.n_coalitions
+    caps = np.full(k, n) if largest is None else np.minimum(largest, n)
+    if caps.sum() < n and not _may_stay_out(game).all():
+        raise TooLargeError(f"{n} agents do not fit into {k} coalitions of at most {caps.max()}")
+    means = _means(game)
+    inner, found = control.nested(speaks=True), list[BoolArray]()
+    grouped = game.actions.are_single and k * caps.min() >= n
+    with inner.running():
+        if grouped:
+            found.append(_rested(game, _grouped(game, int(caps.min()), inner), caps, inner.rng))
+        for start in range(0 if grouped and means.is_shared else STARTS):
+            found.append(_rested(game, _random(game, caps, inner.rng), caps, inner.rng))
+            inner.report("best responses", start + 1, STARTS, 0.0)
+    control.heed(inner)
+    control.ended = inner.ended or control.ended
+    found = found or [_rested(game, _random(game, caps, control.rng), caps, control.rng)]
+    heights = [game.potential(game.strategy(profile)) for profile in found]
+    return [found[t] for t in np.argsort(-np.array(heights), kind="stable")]
+
+
+def _grouped(game: Game, cap: int, control: Control) -> BoolArray:
+    """Return the profile that groups come to."""
+    from coterie.solve.groups import best_groups  # here, since numba is slow to load
+
+    means, k = _means(game), game.n_coalitions
+    weights: Any = means.matrices[0]
+    for matrix in means.matrices[1:]:
+        weights = weights + matrix
+    weights = weights / len(means.matrices)
+    labels, _ = best_groups(weights, k, control.rng, largest=cap, rounding=game.rounding, check=control.check)
+    if not means.is_shared:
+        from scipy.optimize import linear_sum_assignment
+
+        worth = np.stack([_worth(matrix, labels, k) for matrix in means.matrices], axis=1)
+        labels = linear_sum_assignment(worth, maximize=True)[1][labels]
+    return np.asarray(labels[:, None] == np.arange(k))
+
+
+def _worth(matrix: "csr_array", labels: IntArray, groups: int) -> FloatArray:
+    """Return what each group is worth in one coalition, shape (groups,)."""
+    row = np.repeat(np.arange(len(labels)), np.diff(matrix.indptr))
+    inside = labels[row] == labels[matrix.indices]
+    return np.bincount(labels[row[inside]], matrix.data[inside], minlength=groups).astype(np.float64)
+
+
+def _means(game: Game) -> SparseMeans:
+    assert isinstance(game.utilities, SizeFree)
+    assert isinstance(game.utilities.means, SparseMeans)
+    return game.utilities.means
+
+
+def _may_stay_out(game: Game) -> BoolArray:
+    limits = game.actions.limits
+    assert limits is not None
+    return np.asarray(limits[1])
+
+
+def _random(game: Game, caps: IntArray, rng: np.random.Generator) -> BoolArray:
+    """Return a profile in which everybody is in one coalition, at random, or nowhere where there is no more room."""
+    few = np.minimum(caps, 4 * game.n_agents // game.n_coalitions + 1)  # one of many places for each
+    free = few if few.sum() >= game.n_agents else caps
+    places = rng.permutation(np.repeat(np.arange(len(caps)), free))[: game.n_agents]
+    profile = np.zeros((game.n_agents, game.n_coalitions), dtype=bool)
+    order = rng.permutation(game.n_agents)
+    first = np.argsort(_may_stay_out(game)[order], kind="stable")  # those who need a place
+    agents = order[first][: len(places)]
+    profile[agents, places] = True
+    return profile
+
+
+def _rested(game: Game, profile: BoolArray, caps: IntArray, rng: np.random.Generator) -> BoolArray:
+    """Return the profile after best responses within the limits."""
+    from coterie.game.sweeps import Sweeps  # here, since numba is slow to load
+
+    profile = profile.copy()
+    sweeps = Sweeps(_means(game), game.actions, profile, game.rounding, caps)
+    for _ in range(SWEEPS):
+        if not len(sweeps.moves(rng.permutation(game.n_agents))[0]):
+            break
+    return profile
