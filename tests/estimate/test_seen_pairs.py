@@ -109,8 +109,35 @@ def test_parts_that_saw_other_pairs_expect_the_same(tables, kind, monkeypatch):
         two = fixed(listed, strategy, spaces, 0.1, learning=listed_learning)
         assert two.per_agent == pytest.approx(one.per_agent, abs=1e-9)
         without = fixed(dense, strategy, spaces, 0.1)
-        assert all(one.per_agent[agent] <= bound + 1e-12 for agent, bound in without.per_agent.items())
         assert one.per_agent != without.per_agent  # so the width that knows variances was in use
+
+
+@pytest.mark.parametrize("noise", ["pairs", "samples"])
+@pytest.mark.parametrize("kind", ["plain", "pooled", "missing", "sigma"])
+def test_moves_from_room_to_room_are_looked_at_as_such(tables, kind, noise, monkeypatch):
+    statistics = statistics_of(tables, kind, noise)
+    _, certifying = both(statistics.certifying, monkeypatch)
+    _, learning = both(statistics.learning, monkeypatch)
+
+    def certified(strategy, spaces):
+        return [
+            paired(certifying, strategy, spaces, 0.1, form="box"),
+            *(fixed(certifying, strategy, spaces, 0.1, form=form) for form in ("hoeffding", "bernstein", "both")),
+            fixed(certifying, strategy, spaces, 0.1, learning=learning),
+        ]
+
+    for stays_out in (True, False):
+        spaces = ActionSpaces.shared(UpTo(len(statistics.coalitions), 1, stays_out), len(statistics.agents))
+        for sets in spaces.sample(2, 4):
+            strategy = Strategy.pure(sets, statistics.agents, statistics.coalitions)
+            one_by_one = certified(strategy, spaces)
+            with monkeypatch.context() as patch:
+                patch.setattr("coterie.certificates.gains.MANY", 0)
+                as_singles = certified(strategy, spaces)
+            for one, two in zip(one_by_one, as_singles, strict=True):
+                assert two.per_agent == pytest.approx(one.per_agent, abs=1e-12)
+                bounds = [{name: witness.bound for name, witness in found.alternatives.items()} for found in (one, two)]
+                assert bounds[1] == pytest.approx(bounds[0], abs=1e-12)
 
 
 def test_what_is_for_fewer_agents_says_so(tables, monkeypatch):

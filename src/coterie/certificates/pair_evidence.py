@@ -238,7 +238,7 @@ class PairEvidence(Evidence):
         upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
         return LinearBound(design.marginals, upper + rounding, lower - rounding)
 
-    def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+    def _dependent_bound(self, design: Design, log_term: LogTerm) -> GainBound:
         assert self.estimate.noise is not None
         if self.estimate.noise.together is None:
             return widths.dependent_without_counts(self, design, log_term)

@@ -15,7 +15,7 @@ With many values this is sqrt(2 L sum c_e^2 s_e^2 / N_e), the width of a normal 
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,11 +85,7 @@ class Tilted(GainBound):
         if isinstance(self.design, SeenDesign):
             from coterie.certificates.tilts import widths_of_moves  # here, since numba is slow to load
 
-            length = 2 * self.certifying.bounds.half_range
-            return widths_of_moves(
-                x, self.design.rooms, agents, self._tables, tried=TRIED, steepest=STEEPEST, length=length,
-                log_term=self.log_term,
-            )  # fmt: skip
+            return widths_of_moves(x, self.design.rooms, agents, self._tables, **self._fixed)
         found = np.empty(x.shape[:2])
         step = max(1, CELLS // (len(TRIED) * directions(self.design, 0).shape[1]))
         some = max(1, step // max(x.shape[1:]))
@@ -104,6 +100,23 @@ class Tilted(GainBound):
                 part = slice(start, start + step)
                 found[rows, part] = self._width(np.abs(x[rows, part] @ rooms), *tables)
         return found
+
+    def to_singles(self, rows: IntArray) -> FloatArray:
+        if not isinstance(self.design, SeenDesign):
+            return super().to_singles(rows)
+        from coterie.certificates.tilts import widths_of_single_moves  # here, since numba is slow to load
+
+        inside = self.marginals[rows] > 0
+        own = np.where(inside.any(axis=1), inside.argmax(axis=1), -1)
+        return self.linear.to_singles(rows) + widths_of_single_moves(
+            own, inside.shape[1], self.design.rooms, rows, self._tables, **self._fixed
+        )
+
+    @property
+    def _fixed(self) -> dict[str, Any]:
+        """What compiled widths are told beside the tables."""
+        length = 2 * self.certifying.bounds.half_range
+        return {"tried": TRIED, "steepest": STEEPEST, "length": length, "log_term": self.log_term}
 
     def _width(
         self, coefficients: FloatArray, count: FloatArray, squares: FloatArray, expected: FloatArray

@@ -47,6 +47,56 @@ def widths_of_moves(
     return found
 
 
+def widths_of_single_moves(
+    own: IntArray,
+    n_coalitions: int,
+    rooms: tuple[IntArray, IntArray],
+    agents: IntArray,
+    tables: tuple[FloatArray, FloatArray, FloatArray],
+    *,
+    tried: FloatArray,
+    steepest: float,
+    length: float,
+    log_term: float,
+) -> FloatArray:
+    """Return the width of moving from the own room (-1 for none) to none, then to each other one, shape (g, 1 + k)."""
+    found = np.empty((len(agents), n_coalitions + 1))
+    most = int(np.diff(rooms[0][::n_coalitions]).max(initial=0))
+    _single_widths(own, *rooms, agents, *tables, tried, steepest, length, log_term, np.empty((4, most)), found)
+    return found
+
+
+@_compiled
+def _single_widths(
+    own, starts, unknown, agents, count, squares, expected, tried, steepest, length, log_term, room, found
+):
+    k = found.shape[1] - 1
+    for row in range(len(agents)):
+        left = 0
+        if own[row] >= 0:
+            left = _enter(agents[row] * k + own[row], 1.0, starts, unknown, count, squares, expected, room, 0)
+        found[row, 0] = _width(room[:, :left], tried, steepest, length, log_term)
+        for l in range(k):
+            place = agents[row] * k + l
+            if l == own[row] or starts[place] == starts[place + 1]:
+                found[row, l + 1] = found[row, 0]
+                continue
+            used = _enter(place, 1.0, starts, unknown, count, squares, expected, room, left)
+            found[row, l + 1] = _width(room[:, :used], tried, steepest, length, log_term)
+
+
+@_compiled
+def _enter(place, size, starts, unknown, count, squares, expected, room, used):
+    """Add the unknowns of a room that were seen behind those that are there, and return how many there are."""
+    for t in range(starts[place], starts[place + 1]):
+        e = unknown[t]
+        if count[e] > 0:
+            room[0, used], room[1, used] = size / count[e], count[e]
+            room[2, used], room[3, used] = squares[e], expected[e]
+            used += 1
+    return used
+
+
 @_compiled
 def _widths(x, starts, unknown, agents, count, squares, expected, tried, steepest, length, log_term, room, found):
     k = x.shape[2]
@@ -55,15 +105,8 @@ def _widths(x, starts, unknown, agents, count, squares, expected, tried, steepes
             used = 0
             for l in range(k):
                 size = abs(x[row, action, l])
-                if size == 0:
-                    continue
-                place = agents[row] * k + l
-                for t in range(starts[place], starts[place + 1]):
-                    e = unknown[t]
-                    if count[e] > 0:
-                        room[0, used], room[1, used] = size / count[e], count[e]
-                        room[2, used], room[3, used] = squares[e], expected[e]
-                        used += 1
+                if size > 0:
+                    used = _enter(agents[row] * k + l, size, starts, unknown, count, squares, expected, room, used)
             found[row, action] = _width(room[:, :used], tried, steepest, length, log_term)
 
 

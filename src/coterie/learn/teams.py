@@ -229,7 +229,8 @@ class _Teams:
             profiles = many_profiles(task.game, self.control, task.largest)
             self.ended = self.control.ended or self.ended
             self.starts += len(profiles)
-            return Found(profiles, [task.score(profile) for profile in profiles], len(profiles), 0), []
+            scores = [float(task.game.values(profile).mean()) for profile in profiles]
+            return Found(profiles, scores, len(profiles), 0), []
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
         found = best_teams(task, control, begin=begin) if self.own.solver is None else self.own.found(task, control)
