@@ -27,8 +27,8 @@ An array has a row per agent, filled up on the right where agents have fewer act
 ENUMERATED = 4096
 """Action spaces up to this size are enumerated: the maximum over deviations is then exact."""
 
-MANY, CELLS = 20_000_000, 2_000_000
-"""From so many agents x deviations x coalitions on, moves from one room to another are looked at as such; so many
+MANY, CELLS = 5_000_000, 2_000_000
+"""From so many agents x coalitions x coalitions on, moves from one room to another are looked at as such; so many
 numbers are handled at once."""
 
 RELAXATION_STEPS = 25
@@ -320,10 +320,11 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
     value = np.empty(spaces.n_agents)
     action = np.empty((spaces.n_agents, spaces.n_coalitions), dtype=bool)
     is_exact = True
-    for space, agents in spaces.groups:
-        if is_enumerated(space) and len(agents) * space.size * space.n_coalitions > MANY and _are_single(bound, space):
-            value[agents], action[agents] = _worst_singles(bound, space, agents)
-        elif is_enumerated(space):
+    many = spaces.n_agents * spaces.n_coalitions**2 > MANY and _are_single(bound, spaces)
+    if many:
+        value, action = _worst_singles(bound, spaces)
+    for space, agents in () if many else spaces.groups:
+        if is_enumerated(space):
             sets = space.enumerate()
             step = max(1, 2_000_000 // sets.size)
             for start in range(0, len(agents), step):
@@ -345,26 +346,28 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
     return Worst(np.where(np.isnan(value), np.inf, value), action, is_exact, spaces.counted)
 
 
-def _are_single(bound: GainBound, space: ActionSpace) -> bool:
+def _are_single(bound: GainBound, spaces: ActionSpaces) -> bool:
     """Return whether everybody is in one room for sure, or in none, and may go to single rooms alone."""
-    pure = ((bound.marginals == 0) | (bound.marginals == 1)).all() and (bound.marginals.sum(axis=1) <= 1).all()
-    return bool(pure) and not bound.own_counts and bool((space.enumerate().sum(axis=1) <= 1).all())
+    if bound.own_counts or spaces.limits is None or (spaces.limits[0] > 1).any():
+        return False
+    return bool(np.isin(bound.marginals, (0, 1)).all() and (bound.marginals.sum(axis=1) <= 1).all())
 
 
-def _worst_singles(bound: GainBound, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
+def _worst_singles(bound: GainBound, spaces: ActionSpaces) -> tuple[FloatArray, BoolArray]:
     """Return the largest bounds and where they are attained, of agents who move from one room to another."""
-    sets = space.enumerate()
-    column = np.where(sets.any(axis=1), 1 + sets.argmax(axis=1), 0)
-    value, action = np.empty(len(agents)), np.empty((len(agents), space.n_coalitions), dtype=bool)
-    step = max(1, CELLS // space.n_coalitions)
-    for first in range(0, len(agents), step):
-        some, rows = slice(first, first + step), agents[first : first + step]
-        own = bound.marginals[rows]
-        found = bound.to_singles(rows)
-        found[np.arange(len(rows)), np.where(own.any(axis=1), 1 + own.argmax(axis=1), 0)] = -np.inf
-        found = found[:, column]
+    assert spaces.limits is not None
+    n, k = bound.marginals.shape
+    value, action = np.empty(n), np.zeros((n, k), dtype=bool)
+    step = max(1, CELLS // k)
+    for first in range(0, n, step):
+        rows = np.arange(first, min(first + step, n))
+        found, own = bound.to_singles(rows), bound.marginals[rows] > 0
+        found[:, 1:][own | ~spaces.can_join[rows]] = -np.inf
+        found[~spaces.limits[1][rows] | ~own.any(axis=1), 0] = -np.inf
         best = found.argmax(axis=1)
-        value[some], action[some] = found[np.arange(len(rows)), best], sets[best]
+        value[rows] = found[np.arange(len(rows)), best]
+        joins = best > 0
+        action[rows[joins], best[joins] - 1] = True
     return value, action
 
 

@@ -522,13 +522,16 @@ class ActionSpaces:
 
     @cached_property
     def limits(self) -> tuple[IntArray, BoolArray] | None:
-        """At most how many coalitions each may join, whichever they are, and who may stay out; None for other sets."""
+        """At most how many coalitions each may join, of those that she `can_join`, and who may stay out.
+
+        None where there are other spaces than these.
+        """
         most, may_stay_out = np.empty(self.n_agents, dtype=np.int64), np.empty(self.n_agents, dtype=bool)
         for space, agents in self.groups:
             if isinstance(space, UpTo):
                 most[agents], may_stay_out[agents] = space.most, space.may_stay_out
-            elif _is_single(space):
-                most[agents], may_stay_out[agents] = 1, space.size > self.n_coalitions
+            elif isinstance(space, ExplicitSets) and (space.sets.sum(axis=1) <= 1).all():
+                most[agents], may_stay_out[agents] = 1, not space.sets.any(axis=1).all()
             else:
                 return None
         return most, may_stay_out

@@ -35,6 +35,7 @@ class Sweeps:
         self.means, self.profile, self.rounding = means, profile, rounding
         assert spaces.limits is not None
         self.most, self.may_stay_out = spaces.limits
+        self.allowed = spaces.can_join
         self.free = np.full(spaces.n_coalitions, len(profile)) if largest is None else largest - profile.sum(axis=0)
         self.places = np.full((spaces.n_agents, int(self.most.max())), -1, dtype=np.int32)
         agents, rooms = np.nonzero(profile)
@@ -60,12 +61,27 @@ class Sweeps:
     @property
     def _given(self) -> tuple[Any, ...]:
         means = self.means
-        return *means.listed, means.is_shared, self.profile, self.places, self.free, self.most, self.may_stay_out
+        where = self.profile, self.places, self.free, self.allowed
+        return *means.listed, means.is_shared, *where, self.most, self.may_stay_out
 
 
 @_compiled
 def _sweep(
-    order, starts, table, partner, value, is_shared, profile, places, free, most, may_stay_out, rounding, moved, gained
+    order,
+    starts,
+    table,
+    partner,
+    value,
+    is_shared,
+    profile,
+    places,
+    free,
+    allowed,
+    most,
+    may_stay_out,
+    rounding,
+    moved,
+    gained,
 ):
     """Return how many moved, for more than `rounding`, and the largest gain that anybody was offered in her turn."""
     k = profile.shape[1]
@@ -83,7 +99,7 @@ def _sweep(
             elif profile[other, table[entry]]:
                 rooms[table[entry]] += value[entry]
         for l in range(k):
-            if free[l] <= 0 and not profile[agent, l]:
+            if (free[l] <= 0 and not profile[agent, l]) or not allowed[agent, l]:
                 rooms[l] = -np.inf
         gain = _best_response(rooms, most[agent], may_stay_out[agent], chosen)
         for l in range(k):

@@ -26,7 +26,7 @@ from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.own import Own, Problem, Question, named
 from coterie.learn.result import Result, Search
-from coterie.learn.teams import TeamsRecommendation, recommend_teams
+from coterie.learn.teams import TeamsRecommendation, recommend_teams, refuse_for_many
 from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.learn.wishes import Goal, Wishes, wishes_about
 from coterie.learn.worth import Worth, worth
@@ -431,6 +431,9 @@ class StableLearner:
             "again": again if wider is statistics else None,
         }
         found: Recommendation | TeamsRecommendation
+        if self._classic and is_listed(wider.setting):
+            what = said(strategy="mixed") if self.strategy == "mixed" else "the paper's game"
+            refuse_for_many(wider.setting, [what])
         plain = wishes.is_plain and wishes.goal == "stability" and self.any_size and not own
         if self._classic or (plain and not is_listed(wider.setting)):
             found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)

@@ -115,7 +115,7 @@ def recommend_teams(
         raise InputError(NOT_ADAPTIVE)
     setting = statistics.setting
     if is_listed(setting):
-        _refuse_for_many(setting, wishes, solver, own)
+        refuse_for_many(setting, _only_for_fewer(setting, wishes, solver, own))
     if setting.noise == "samples" and setting.feedback == "semi-bandit" and form == "both":
         form = "hoeffding"
     task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples, again, own)
@@ -127,8 +127,8 @@ def recommend_teams(
     return task.recommendation(held, on_all, target_gap)
 
 
-def _refuse_for_many(setting: Setting, wishes: Wishes, solver: SolverName, own: Own) -> None:
-    """Refuse what cannot be done for so many agents, and say what can."""
+def _only_for_fewer(setting: Setting, wishes: Wishes, solver: SolverName, own: Own) -> list[str]:
+    """Return what is asked that cannot be done for so many agents that pairs are listed."""
     asked = {
         "rules": bool(wishes.rules),
         said(value=wishes.value): wishes.value != "total",
@@ -139,12 +139,18 @@ def _refuse_for_many(setting: Setting, wishes: Wishes, solver: SolverName, own: 
         "pairs whose two agents get different values": not setting.symmetric,
         f"{said('actions')} that are lists of sets": setting.actions.limits is None,
     }
-    if refused := [what for what, is_asked in asked.items() if is_asked]:
+    return [what for what, is_asked in asked.items() if is_asked]
+
+
+def refuse_for_many(setting: Setting, asked: Sequence[str]) -> None:
+    """Refuse what cannot be done for so many agents, if it is asked, and say what can."""
+    if asked:
         raise TooLargeError(
-            f"{refused[0]}: not for {setting.n_agents} agents and {setting.n_coalitions} coalitions. Of more than "
-            f"{DENSE_AGENTS} agents, or {CELLS} pairs x coalitions, teams are recommended by their totals, without "
-            f"rules, for symmetric pairs, where everybody may join any coalition: {said(actions='one')}. A part of the "
-            "log, such as a department, may be small enough"
+            f"{asked[0]}: not for {setting.n_agents} agents and {setting.n_coalitions} coalitions. Of more than "
+            f"{DENSE_AGENTS} agents, or {CELLS} pairs x coalitions, pure strategies are recommended by their "
+            f"totals, without rules, for symmetric pairs, where everybody may join one coalition of some: "
+            f"{said(actions='one')}, or {said(actions='observed-own')}. A part of the log, such as a department, may "
+            "be small enough"
         )
 
 

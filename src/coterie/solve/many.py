@@ -16,6 +16,7 @@ from coterie.game.game import Game
 from coterie.game.means import SparseMeans
 from coterie.game.utilities import SizeFree
 from coterie.solve.control import Control
+from coterie.words import said
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,7 +26,7 @@ STARTS, SWEEPS = 6, 100
 
 
 def fits(game: Game) -> bool:
-    """Return whether this search is for such a game: symmetric, without sizes, pairs listed, any coalitions to join."""
+    """Return whether this search is for such a game: symmetric, without sizes, pairs listed, no odd action spaces."""
     listed = isinstance(game.utilities, SizeFree) and isinstance(game.utilities.means, SparseMeans)
     return listed and game.is_symmetric and game.actions.limits is not None
 
@@ -44,8 +45,6 @@ def many_profiles(game: Game, control: Control, largest: IntArray | None = None)
     """
     n, k = game.n_agents, game.n_coalitions
     caps = np.full(k, n) if largest is None else np.minimum(largest, n)
-    if caps.sum() < n and not _may_stay_out(game).all():
-        raise TooLargeError(f"{n} agents do not fit into {k} coalitions of at most {caps.max()}")
     means = _means(game)
     inner, found = control.nested(speaks=True), list[BoolArray]()
     grouped = game.actions.are_single and k * caps.min() >= n
@@ -101,14 +100,22 @@ def _may_stay_out(game: Game) -> BoolArray:
 
 def _random(game: Game, caps: IntArray, rng: np.random.Generator) -> BoolArray:
     """Return a profile in which everybody is in one coalition, at random, or nowhere where there is no more room."""
-    few = np.minimum(caps, 4 * game.n_agents // game.n_coalitions + 1)  # one of many places for each
-    free = few if few.sum() >= game.n_agents else caps
-    places = rng.permutation(np.repeat(np.arange(len(caps)), free))[: game.n_agents]
     profile = np.zeros((game.n_agents, game.n_coalitions), dtype=bool)
+    allowed, may_stay_out, free = game.actions.can_join, _may_stay_out(game), caps.copy()
     order = rng.permutation(game.n_agents)
-    first = np.argsort(_may_stay_out(game)[order], kind="stable")  # those who need a place
-    agents = order[first][: len(places)]
-    profile[agents, places] = True
+    # Those who have least to choose from come first, and those who need no place last.
+    order = order[np.lexsort([allowed[order].sum(axis=1), may_stay_out[order]])]
+    for agent, draw in zip(order.tolist(), rng.random(game.n_agents).tolist(), strict=True):
+        rooms = np.flatnonzero(allowed[agent] & (free > 0))
+        if len(rooms):
+            room = rooms[int(draw * len(rooms))]
+            profile[agent, room] = True
+            free[room] -= 1
+        elif not may_stay_out[agent]:
+            raise TooLargeError(
+                f"{game.agents[agent]} and others do not fit where they may go, in coalitions of at most {caps.max()}; "
+                f"{said(any_size=True)} allows for larger ones than were ever seen"
+            )
     return profile
 
 
