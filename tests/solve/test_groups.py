@@ -84,6 +84,9 @@ def test_many_profiles_go_where_they_may():
     for profile in many_profiles(game, Control(0), np.full(4, 9)):
         assert own.contains(profile).all()
         assert profile.sum(axis=0).max() <= 9
+    for profile in many_profiles(game, Control(0), np.array([8, 7, 8, 7])):  # nothing is to spare
+        assert own.contains(profile).all()
+        assert profile.sum(axis=0).tolist() == [8, 7, 8, 7]
     with pytest.raises(TooLargeError, match="at most 5"):
         many_profiles(game, Control(0), np.full(4, 5))
     assert not fits(Game(weights_of(0, 5).toarray(), "one", coalitions=2))

@@ -107,6 +107,8 @@ def _random(game: Game, caps: IntArray, rng: np.random.Generator) -> BoolArray:
     order = order[np.lexsort([allowed[order].sum(axis=1), may_stay_out[order]])]
     for agent, draw in zip(order.tolist(), rng.random(game.n_agents).tolist(), strict=True):
         rooms = np.flatnonzero(allowed[agent] & (free > 0))
+        if not len(rooms) and not may_stay_out[agent]:
+            rooms = _room_made(profile, agent, allowed, free)
         if len(rooms):
             room = rooms[int(draw * len(rooms))]
             profile[agent, room] = True
@@ -117,6 +119,29 @@ def _random(game: Game, caps: IntArray, rng: np.random.Generator) -> BoolArray:
                 f"{said(any_size=True)} allows for larger ones than were ever seen"
             )
     return profile
+
+
+def _room_made(profile: BoolArray, agent: int, allowed: BoolArray, free: IntArray) -> IntArray:
+    """Return a room of an agent's in which there is place after others have moved on, along a shortest path, if any."""
+    rooms: list[int] = np.flatnonzero(allowed[agent]).tolist()
+    came: dict[int, tuple[int, int] | None] = dict.fromkeys(rooms)
+    for room in rooms:  # grows on the way
+        for member in np.flatnonzero(profile[:, room]).tolist():
+            for other in np.flatnonzero(allowed[member]).tolist():
+                if other in came:
+                    continue
+                came[other] = (member, room)
+                rooms.append(other)
+                if free[other] > 0:
+                    end = other
+                    while (step := came[end]) is not None:
+                        mover, left = step
+                        profile[mover, left], profile[mover, end] = False, True
+                        end = left
+                    free[other] -= 1
+                    free[end] += 1
+                    return np.array([end])
+    return np.zeros(0, dtype=np.int64)
 
 
 def _rested(game: Game, profile: BoolArray, caps: IntArray, rng: np.random.Generator) -> BoolArray:
