@@ -101,9 +101,43 @@ def test_what_is_for_fewer_agents_is_refused(log, asked, named, monkeypatch):
         StableLearner(noise="pairs", **asked).fit(log)
 
 
+def test_beside_today(log, monkeypatch):
+    monkeypatch.setattr(LIMIT, 3)
+    today = {f"a{i:02}": [str(1 + i % 4)] for i in range(24)}
+    result = StableLearner(noise="pairs", any_size=True, today=today).fit(log).result_
+    assert result.today.moves > 0
+    assert result.today.expected_improvement > 0
+
+
 def test_mixed_strategies_are_refused(log, monkeypatch):
     monkeypatch.setattr(LIMIT, 3)
     with pytest.raises(TooLargeError, match="24 agents"):
         StableLearner(noise="pairs", strategy="mixed").fit(log)
     with pytest.raises(TooLargeError, match="24 agents"):
         StableLearner(noise="pairs", solver="paper").fit(log)
+
+
+def test_commands_for_fewer_agents_say_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(LIMIT, 3)
+    (tmp_path / "log").mkdir()
+    for name, frame in tables(samples=20).items():
+        frame.to_csv(tmp_path / "log" / f"{name}.csv", index=False)
+    teams = tmp_path / "teams.csv"
+    teams.write_text("agent,coalition\n" + "".join(f"a{i:02},c{i % 4}\n" for i in range(24)))
+    others = tmp_path / "others.csv"
+    others.write_text("agent,coalition\n" + "".join(f"a{i:02},c{i % 3}\n" for i in range(24)))
+    folder = tmp_path / "log"
+    for words, code in {
+        ("certify", folder, teams): 0,
+        ("inspect", folder): 0,
+        ("certify", folder, teams, "--stability", "swap"): 2,
+        ("compare", folder, teams, others): 2,
+        ("coverage", folder, "--strategy", teams, "--collect", "5"): 2,
+    }.items():
+        monkeypatch.setattr("sys.argv", ["coterie", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert (ended.value.code or 0) == code, (words, said)
+        if code:
+            assert "department" in said.err, (words, said)

@@ -17,8 +17,10 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import TooLargeError
 from coterie.estimate.effects import Cells, Conditioned, Variances
 from coterie.estimate.intervals import Moments
+from coterie.statistics.pair_statistics import DENSE_AGENTS
 
 ROUNDS = 30
 """Steps to the best variances at most; the last is where the next is not expected to pay."""
@@ -55,8 +57,13 @@ def means_left_possible(
 ) -> "PossibleMeans":
     """Return the posterior of all means, given what was observed; variances settle until `enough` says so.
 
-    Half the range is the declared scale of utilities where they have one.
+    Half the range is the declared scale of utilities where they have one. Arrays over all pairs are needed.
     """
+    if moments.mean.ndim < 3:
+        raise TooLargeError(
+            f"what a log leaves possible is worked out for up to {DENSE_AGENTS} agents; a part of it, such as a "
+            "department, may be small enough"
+        )
     variance, worth = variance_of_values(moments, half_range), moments.effective
     error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
     noise = noise_by_size(moments.count, variance) if worth.ndim == 4 else None

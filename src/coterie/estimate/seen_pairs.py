@@ -25,6 +25,7 @@ from coterie.estimate.unknowns import Pooled, SizeFree, Unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.means import SparseMeans
 from coterie.game.strategy import Strategy
+from coterie.statistics.pair_statistics import DENSE_AGENTS
 from coterie.sums import places_in
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ class SeenPairs(Unknowns):
     def design(self, strategy: Strategy) -> StrategyDesign:
         if not strategy.is_pure:
             raise TooLargeError(
-                f"of {self.n_agents} agents pure strategies can be judged, this one is mixed; mixed ones of up to 2000"
+                f"of {self.n_agents} agents pure strategies can be judged, and this one is mixed; mixed ones of up to "
+                f"{DENSE_AGENTS}"
             )
         return self.at(strategy.marginals)
 
@@ -138,7 +140,10 @@ class SeenPairs(Unknowns):
 
 
 def _only_for_fewer(what: str, n_agents: int) -> InputError:
-    return TooLargeError(f"{what} for up to 2000 agents, this log has {n_agents}; a department of it may fit")
+    return TooLargeError(
+        f"{what} for up to {DENSE_AGENTS} agents, this log has {n_agents}; a part of it, such as a department, may be "
+        "small enough"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,8 +115,15 @@ def improvement(
 ) -> tuple[float, tuple[float, float]]:
     """Return by how much the mean utility of those who are assigned is expected to rise, and its range."""
     staff = wishes.admissible.staff
+    unknowns = beliefs.evidence.unknowns
+    if unknowns.is_listed:  # nothing is drawn of these
+        after, before = (
+            float((p * unknowns.at(p).linear(beliefs.middle))[staff].sum()) / max(1, int(staff.sum()))
+            for p in (strategy.marginals, today.marginals)
+        )
+        return after - before, (after - before, after - before)
     terms = [(1.0, strategy.sets), (-1.0, today.sets)]
-    design = value_design(beliefs.evidence.unknowns, terms, wishes.value)
+    design = value_design(unknowns, terms, wishes.value)
 
     def change(values: FloatArray) -> float:
         rooms = design.linear(values)[staff]
