@@ -152,7 +152,7 @@ class ExplicitSets(ActionSpace):
             raise InputError(f"{said('actions')}: expected a list of sets of coalitions")
         if not len(self.sets):
             raise InputError(f"{said('actions')}: the action space is empty")
-        if len(np.unique(self.sets, axis=0)) != len(self.sets):
+        if len(np.unique(_packed(self.sets))) != len(self.sets):
             raise InputError(f"{said('actions')}: the same set is listed twice")
 
     @property
