@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from coterie.arrays import IntArray
+from coterie.arrays import BoolArray, IntArray
 from coterie.errors import InputError
 
 ROOM = 8
@@ -83,6 +83,22 @@ def _single_key(keys: IntArray, extents: Sequence[int]) -> IntArray:
     for column, extent in zip(keys.T, extents, strict=True):
         result = result * extent + column
     return result
+
+
+def places_in(keys: IntArray, wanted: IntArray) -> tuple[IntArray, BoolArray]:
+    """Return where each of some keys is among others that are sorted and distinct, and whether it is there at all.
+
+    The place of one that is not there is some place, if there is any.
+    """
+    both = np.concatenate([keys, wanted])
+    extents = [int(column.max(initial=0)) + 1 for column in both.T]
+    if math.prod(extents) >= 2**63:
+        raise InputError("there are too many names to look up")
+    known, sought = _single_key(keys, extents), _single_key(wanted, extents)
+    if not len(known):
+        return np.zeros(len(sought), dtype=np.int64), np.zeros(len(sought), dtype=bool)
+    place = np.minimum(np.searchsorted(known, sought), len(known) - 1)
+    return place, np.asarray(known[place] == sought)
 
 
 def _counted(single: IntArray, extents: Sequence[int], values: IntArray) -> tuple[IntArray, IntArray]:

@@ -153,9 +153,9 @@ def test_shared_noise_brings_its_counts(tmp_path):
 
 def test_too_large_estimates_are_refused(tmp_path, monkeypatch):
     _, _, path = written(tmp_path)
-    part = Statistics.of(coterie.read_log(path)).whole
+    part = Statistics.of(coterie.read_log(path), sizes="aware").whole
     monkeypatch.setattr(pair_means, "CELLS", 10)
-    with pytest.raises(TooLargeError, match="more than 10 cells"):
+    with pytest.raises(TooLargeError, match="more than 10 cells; sizes='ignore' needs"):
         pair_estimate(part)
 
 

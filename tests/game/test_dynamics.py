@@ -1,12 +1,17 @@
 """Best-response dynamics against enumeration."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
-from coterie import Game, InputError, Rules
+from coterie import ActionSpaces, Game, InputError, Rules, UpTo
+from coterie.game import dynamics
 from coterie.game.dynamics import FIRST_SWEEPS, best_pure_profile, best_response_dynamics, settle
+from random_games import drawn_games
 
 
 def random_game(seed, kind):
@@ -22,8 +27,6 @@ def random_game(seed, kind):
     if kind == "asymmetric":
         return Game(means * rng.random((k, n, n)), actions, symmetric=False)
     if kind == "sparse":
-        from scipy.sparse import csr_array
-
         return Game([csr_array(matrix) for matrix in means], actions)
     table = np.triu(rng.normal(size=(k, n + 1, n, n)), 1)
     return Game(size_table=np.moveaxis(table + np.swapaxes(table, 2, 3), 1, -1), actions=actions)
@@ -215,3 +218,45 @@ def test_without_a_start_one_is_drawn():
     game = random_game(1, "size-free")
     assert game.dynamics().start == game.dynamics().start
     assert {game.dynamics(seed=seed).start for seed in range(20)} != {game.dynamics().start}
+
+
+@given(
+    drawn=drawn_games(stores=("sparse", "shared-sparse"), sizes=("free",), symmetric=(True,), max_agents=6),
+    seed=st.integers(0, 100),
+)
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_compiled_turns_are_those_of_python_and_of_dense_games(drawn, seed):
+    # In sixty-fourths, so that sums are exact in whatever order.
+    means = np.round(drawn.table[..., 0] * 64) / 64
+    spaces = ActionSpaces(
+        tuple(UpTo(means.shape[0], 1 + (seed + i) % means.shape[0], i % 2 == 1) for i in range(means.shape[1]))
+    )
+    shared = drawn.store == "shared-sparse"
+    listed = csr_array(means[0]) if shared else [csr_array(matrix) for matrix in means]
+    games = [Game(stored, spaces, coalitions=len(means)) for stored in (means[0] if shared else means, listed)]
+    start = games[0].actions.sample(seed, 1)[0]
+    by_python = [game.dynamics(start, seed) for game in games]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dynamics, "MANY", 0)
+        compiled = games[1].dynamics(start, seed)
+    for found in by_python:
+        assert found.trajectory == compiled.trajectory
+        assert (found.gap, found.sweeps, found.strategy) == (compiled.gap, compiled.sweeps, compiled.strategy)
+    end = compiled.strategy
+    assert games[0].potential(end) == games[1].potential(end)
+    assert games[0].potential(games[0].uniform()) == pytest.approx(games[1].potential(games[1].uniform()))
+    assert games[0].gap(start) == games[1].gap(start)
+
+
+def test_many_agents_take_no_square_of_their_number():
+    # 20,000 agents in pairs who like each other: dense means would take 3 GB.
+    n = 20_000
+    i = np.arange(n)
+    game = Game(csr_array((np.ones(n), (i, i ^ 1)), shape=(n, n)), "one", coalitions=3)
+    tracemalloc.start()
+    end = game.dynamics(seed=0)
+    assert (end.status, end.gap) == ("converged", 0.0)
+    assert game.potential(end.strategy) == n / 2
+    assert game.gap(end.strategy) == 0
+    assert tracemalloc.get_traced_memory()[1] < 1e8
+    tracemalloc.stop()

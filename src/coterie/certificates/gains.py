@@ -27,6 +27,10 @@ An array has a row per agent, filled up on the right where agents have fewer act
 ENUMERATED = 4096
 """Action spaces up to this size are enumerated: the maximum over deviations is then exact."""
 
+MANY, CELLS = 5_000_000, 2_000_000
+"""From so many agents x coalitions x coalitions on, moves from one room to another are looked at as such; so many
+numbers are handled at once."""
+
 RELAXATION_STEPS = 25
 """Any scale gives a valid bound; these many steps of golden section find the best to a millionth."""
 
@@ -62,6 +66,19 @@ class GainBound(ABC):
         agents = np.arange(len(self.marginals))[rows]
         return self.at(sets[None] - self.marginals[rows][:, None], agents)
 
+    def to_singles(self, rows: IntArray) -> FloatArray:
+        """Return the bound of moving to no room, then to each alone, of agents who are in one at most: (rows, 1 + k).
+
+        The same as `at`, and what own rooms say does not count; quicker, as two rooms matter at a time.
+        """
+        k = self.marginals.shape[1]
+        found, sets = np.empty((len(rows), k + 1)), np.eye(k + 1, k, -1)
+        step = max(1, CELLS // sets.size)
+        for first in range(0, len(rows), step):
+            some = rows[first : first + step]
+            found[first : first + step] = self.at(sets[None] - self.marginals[some][:, None], some)
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class LinearBound(GainBound):
@@ -91,6 +108,10 @@ class LinearBound(GainBound):
             return super().to_sets(sets, rows)
         joined, left = (1 - own) * upper, -own * lower
         return np.asarray((joined - left) @ sets.T + left.sum(axis=1)[:, None])
+
+    def to_singles(self, rows: IntArray) -> FloatArray:
+        left = np.where(self.marginals[rows] > 0, self.if_left[rows], 0.0).sum(axis=1, keepdims=True)
+        return np.hstack([-left, self.if_joined[rows] - left])
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +163,18 @@ class RootBound(GainBound):
                 changed = sets[:, l] != own[:, l, None]
                 np.maximum(largest, changed * steps[:, l, None], out=largest)
         return self.linear.to_sets(sets, rows) + self.shape.of(rows, len(sets)).width(form, largest)
+
+    def to_singles(self, rows: IntArray) -> FloatArray:
+        if self.square.ndim != 2 or self.bias is not None or isinstance(self.shape.times_sqrt, np.ndarray):
+            return super().to_singles(rows)
+        inside, square = self.marginals[rows] > 0, self.square[rows]
+        own = np.where(inside, square, 0.0).sum(axis=1, keepdims=True)
+        largest: FloatArray | float = 0.0
+        if self.largest is not None:
+            steps = self.largest[rows]
+            left = np.where(inside, steps, 0.0).max(axis=1, keepdims=True)
+            largest = np.hstack([left, np.maximum(steps, left)])
+        return self.linear.to_singles(rows) + self.shape.width(np.hstack([own, square + own]), largest)
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         assert not isinstance(self.shape.times_sqrt, np.ndarray), "unequal shares of delta need enumerated actions"
@@ -252,6 +285,9 @@ class SmallerOf(GainBound):
             np.minimum(found, bound.to_sets(sets, rows), out=found)
         return found
 
+    def to_singles(self, rows: IntArray) -> FloatArray:
+        return np.asarray(np.minimum.reduce([bound.to_singles(rows) for bound in self.bounds]))
+
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         found = [bound.relaxed(space, agents) for bound in self.bounds]
         values = np.stack([value for value, _ in found])
@@ -284,7 +320,10 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
     value = np.empty(spaces.n_agents)
     action = np.empty((spaces.n_agents, spaces.n_coalitions), dtype=bool)
     is_exact = True
-    for space, agents in spaces.groups:
+    many = spaces.n_agents * spaces.n_coalitions**2 > MANY and _are_single(bound, spaces)
+    if many:
+        value, action = _worst_singles(bound, spaces)
+    for space, agents in () if many else spaces.groups:
         if is_enumerated(space):
             sets = space.enumerate()
             step = max(1, 2_000_000 // sets.size)
@@ -305,6 +344,31 @@ def worst_deviations(bound: GainBound, spaces: ActionSpaces) -> Worst:
                     value[i], action[i] = _closest_move(bound, space, i, action[i], float(value[i]))
     # Not a number must never read as "nobody gains".
     return Worst(np.where(np.isnan(value), np.inf, value), action, is_exact, spaces.counted)
+
+
+def _are_single(bound: GainBound, spaces: ActionSpaces) -> bool:
+    """Return whether everybody is in one room for sure, or in none, and may go to single rooms alone."""
+    if bound.own_counts or spaces.limits is None or (spaces.limits[0] > 1).any():
+        return False
+    return bool(np.isin(bound.marginals, (0, 1)).all() and (bound.marginals.sum(axis=1) <= 1).all())
+
+
+def _worst_singles(bound: GainBound, spaces: ActionSpaces) -> tuple[FloatArray, BoolArray]:
+    """Return the largest bounds and where they are attained, of agents who move from one room to another."""
+    assert spaces.limits is not None
+    n, k = bound.marginals.shape
+    value, action = np.empty(n), np.zeros((n, k), dtype=bool)
+    step = max(1, CELLS // k)
+    for first in range(0, n, step):
+        rows = np.arange(first, min(first + step, n))
+        found, own = bound.to_singles(rows), bound.marginals[rows] > 0
+        found[:, 1:][own | ~spaces.can_join[rows]] = -np.inf
+        found[~spaces.limits[1][rows] | ~own.any(axis=1), 0] = -np.inf
+        best = found.argmax(axis=1)
+        value[rows] = found[np.arange(len(rows)), best]
+        joins = best > 0
+        action[rows[joins], best[joins] - 1] = True
+    return value, action
 
 
 def _closest_move(

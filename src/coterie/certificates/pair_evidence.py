@@ -12,9 +12,10 @@ from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBoun
 from coterie.certificates.tilted import Tilted
 from coterie.estimate import confidence
 from coterie.estimate.design import Design, MovedDesign, StrategyDesign, own_unknowns
-from coterie.estimate.intervals import Bounds, Method, Moments, intervals
+from coterie.estimate.intervals import Bounds, Method, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import variance_of_values
+from coterie.estimate.seen_pairs import listed_as
 from coterie.estimate.unknowns import PairBatch, Unknowns
 
 MOST_CELLS = 20_000_000
@@ -109,7 +110,7 @@ class PairEvidence(Evidence):
         """Use what another part of the log says about variances: one event, see `coterie.certificates.tilted`."""
         if self.allows_dependence or self.covers_missing or not self.knows_variance or not learning.knows_variance:
             return self.direction_bound(design, log_term)
-        if not self.unknowns.averages_meetings:
+        if not self.unknowns.averages_meetings or (self.unknowns.is_listed and design.shares_unknowns):
             return self.direction_bound(design, log_term)
         return Tilted(self, learning, design, self.parts(design), log_term)
 
@@ -156,16 +157,23 @@ class PairEvidence(Evidence):
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
         own, other = self.estimate.moments, learning.estimate.moments
+
+        def here(values: FloatArray) -> FloatArray:
+            return listed_as(values, learning.unknowns, self.unknowns)
+
         variance = None
         if own.variance is not None and other.variance is not None:
-            variance = np.where(other.count >= 2, other.variance, self.bounds.half_range**2)
+            variance = np.where(here(other.count) >= 2, here(other.variance), self.bounds.half_range**2)
         # Of the certifying part only who met whom may be seen; what was recorded there may depend on utilities.
-        moments = Moments(own.count, other.mean * own.seen, variance, own.events, own.repeats, other.unrecorded)
+        unrecorded = None if other.unrecorded is None else here(other.unrecorded)
+        moments = replace(own, mean=here(other.mean) * own.seen, variance=variance, unrecorded=unrecorded)
         noise = None if self.estimate.noise is None else replace(self.estimate.noise, by_cluster=None)
         return replace(self, estimate=replace(self.estimate, moments=moments, noise=noise))
 
     def doubts(self, design: StrategyDesign, agent: int, change: FloatArray) -> FloatArray:
-        return np.abs(change)[:, None] * self.unknowns.by_partner(self.errors, design, agent)
+        listed = self.unknowns.by_partner(self.errors, design, agent)
+        others = self.bounds.half_range * self.unknowns.never_listed(design, agent)
+        return np.asarray(np.abs(change)[:, None] * (listed + others))
 
     @property
     def errors(self) -> FloatArray:
@@ -230,7 +238,7 @@ class PairEvidence(Evidence):
         upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
         return LinearBound(design.marginals, upper + rounding, lower - rounding)
 
-    def _dependent_bound(self, design: Design, log_term: LogTerm) -> RootBound:
+    def _dependent_bound(self, design: Design, log_term: LogTerm) -> GainBound:
         assert self.estimate.noise is not None
         if self.estimate.noise.together is None:
             return widths.dependent_without_counts(self, design, log_term)

@@ -65,6 +65,8 @@ def paired(
     checks.probability(delta, said("delta"), checks.LEAST_PART)
     strategy = evidence.strategy(strategy)
     design = evidence.design(strategy)
+    if form == "best" and evidence.unknowns.is_listed:
+        form = "box"  # of many agents there are so many profiles that the union says less; known from their number
     union = union_terms(strategy, declared or spaces, delta, form)
     found = worst_deviations(paired_bound(evidence, design, delta, union, form), spaces)
     # The box holds for everybody at once; of the union form, one event is paid for each profile, not for each agent.

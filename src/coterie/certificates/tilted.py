@@ -15,7 +15,7 @@ With many values this is sqrt(2 L sum c_e^2 s_e^2 / N_e), the width of a normal 
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.gains import GainBound, LinearBound
 from coterie.estimate.design import Design, directions, own_unknowns
 from coterie.estimate.posterior import variance_of_values
+from coterie.estimate.seen_pairs import SeenDesign, listed_as
 from coterie.game.actions import ActionSpace
 
 if TYPE_CHECKING:
@@ -81,6 +82,10 @@ class Tilted(GainBound):
 
     def width(self, x: FloatArray, agents: IntArray) -> FloatArray:
         """Return the uncertainty of each deviation, shape (g, A)."""
+        if isinstance(self.design, SeenDesign):
+            from coterie.certificates.tilts import widths_of_moves  # here, since numba is slow to load
+
+            return widths_of_moves(x, self.design.rooms, agents, self._tables, **self._fixed)
         found = np.empty(x.shape[:2])
         step = max(1, CELLS // (len(TRIED) * directions(self.design, 0).shape[1]))
         some = max(1, step // max(x.shape[1:]))
@@ -95,6 +100,23 @@ class Tilted(GainBound):
                 part = slice(start, start + step)
                 found[rows, part] = self._width(np.abs(x[rows, part] @ rooms), *tables)
         return found
+
+    def to_singles(self, rows: IntArray) -> FloatArray:
+        if not isinstance(self.design, SeenDesign):
+            return super().to_singles(rows)
+        from coterie.certificates.tilts import widths_of_single_moves  # here, since numba is slow to load
+
+        inside = self.marginals[rows] > 0
+        own = np.where(inside.any(axis=1), inside.argmax(axis=1), -1)
+        return self.linear.to_singles(rows) + widths_of_single_moves(
+            own, inside.shape[1], self.design.rooms, rows, self._tables, **self._fixed
+        )
+
+    @property
+    def _fixed(self) -> dict[str, Any]:
+        """What compiled widths are told beside the tables."""
+        length = 2 * self.certifying.bounds.half_range
+        return {"tried": TRIED, "steepest": STEEPEST, "length": length, "log_term": self.log_term}
 
     def _width(
         self, coefficients: FloatArray, count: FloatArray, squares: FloatArray, expected: FloatArray
@@ -137,12 +159,16 @@ class Tilted(GainBound):
         ours, theirs, bounds = self.certifying.estimate.moments, self.learning.estimate.moments, self.certifying.bounds
         assert ours.variance is not None
         assert theirs.variance is not None
-        centre = np.clip(theirs.mean, bounds.low, bounds.high)
-        distance = np.abs(ours.mean - centre) + bounds.rounding
-        squares = np.maximum(ours.count - 1, 0.0) * ours.variance + ours.count * distance**2
         # The learning part's mean is off by about its own error, which the certifying values then see.
         expected = variance_of_values(theirs, bounds.half_range) * (1 + 1 / np.maximum(theirs.count, 1.0))
-        return ours.count, squares, np.where(theirs.count > 0, expected, np.inf)
+        count, mean, expected = (
+            listed_as(values, self.learning.unknowns, self.certifying.unknowns)
+            for values in (theirs.count, theirs.mean, expected)
+        )
+        centre = np.clip(mean, bounds.low, bounds.high)
+        distance = np.abs(ours.mean - centre) + bounds.rounding
+        squares = np.maximum(ours.count - 1, 0.0) * ours.variance + ours.count * distance**2
+        return ours.count, squares, np.where(count > 0, expected, np.inf)
 
     def relaxed(self, space: ActionSpace, agents: IntArray) -> tuple[FloatArray, BoolArray]:
         del space, agents

@@ -211,7 +211,8 @@ def _met_in_pairs(part: PairStatistics, table: int) -> IntArray:
     n, aware = setting.n_agents, setting.sizes == "aware"
     shape = (n, n, n + 1) if aware else (n, n)
     if np.prod(shape, dtype=np.float64) > CELLS:
-        raise TooLargeError(f"coverage is worked out for up to {CELLS} cells, {n} agents need more")
+        most = int(CELLS ** (1 / len(shape)))
+        raise TooLargeError(f"coverage is worked out for up to {most} agents, this log has {n}")
     here = part.coalition == table
     i, j, count = part.agent[here], part.partner[here], part.count[here]
     found = np.zeros(shape, dtype=np.int64)

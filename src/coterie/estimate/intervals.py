@@ -72,6 +72,9 @@ class Moments:
     """The share of the `count` values that the log does not hold and that count at their worst; mean and variance
     are of the others. None where every value was recorded, or is taken to be like those that were."""
 
+    stands: int = 1
+    """How often each unknown would stand in arrays over all pairs: twice where symmetric pairs are listed once."""
+
     @classmethod
     def from_sums(
         cls,

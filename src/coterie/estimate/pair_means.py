@@ -1,7 +1,7 @@
 """Estimates from semi-bandit logs: the moments of all unknowns, whichever way the log is read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -10,10 +10,12 @@ import numpy as np
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.intervals import Bounds, Moments
+from coterie.estimate.seen_pairs import SeenPairs
 from coterie.estimate.unknowns import Unknowns, unknowns_of
+from coterie.statistics import pair_statistics
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
-from coterie.sums import Sums
+from coterie.sums import Sums, places_in
 from coterie.words import said
 
 CELLS = 50_000_000
@@ -102,8 +104,13 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     if unknowns is not None and not aware:
         raise InputError(f"this estimate needs statistics by size: {said(sizes='aware')}")
     n, k = setting.n_agents, setting.n_coalitions
-    count = _table(part, part.count.astype(np.float64))
+    listed = _listed(part) if is_listed(setting) else None
     noise = _noise(part)
+
+    def table(values: FloatArray) -> FloatArray:
+        return _spread(setting, part.entries.keys, values, listed)
+
+    count = table(part.count.astype(np.float64))
     if unknowns is not None:
         if setting.adaptive:
             raise InputError(f"{said(adaptive=True)} is not available for anonymous sizes or a known factor")
@@ -111,10 +118,10 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
             raise InputError(f"{said(noise='samples')} is not available for anonymous sizes or a known factor")
         if part.met is not None:
             raise InputError(f"{said(missing='worst')} is not available for anonymous sizes or a known factor")
-        total = _table(part, part.mean * part.count)
-        squares = _table(part, part.variance * (part.count - 1) + part.count * part.mean**2)
+        total = table(part.mean * part.count)
+        squares = table(part.variance * (part.count - 1) + part.count * part.mean**2)
         return PairEstimate.from_sums(unknowns, count, total, squares, bounds, symmetric=setting.symmetric)
-    repeats = _table(part, part.repeats.astype(np.float64)) if pooled and noise is not None else None
+    repeats = table(part.repeats.astype(np.float64)) if pooled and noise is not None else None
     if pooled and setting.adaptive and repeats is None:
         # Independent values; the same width as for dependent ones, so that one is never below the other.
         repeats = count
@@ -122,32 +129,47 @@ def pair_estimate(part: PairStatistics, unknowns: Unknowns | None = None) -> Pai
     variance = (np.sqrt(part.variance) + 2 * bounds.rounding) ** 2
     # Which unknowns are observed may depend on utilities: then all that could be are paid for.
     events = setting.n_pairs if setting.adaptive else len(part.count)
-    moments = Moments(count, _table(part, part.mean), _table(part, variance), events, repeats)
+    stands = 2 if listed is not None and setting.symmetric else 1
+    moments = Moments(count, table(part.mean), table(variance), events, repeats, stands=stands)
     if part.met is not None:
-        moments = _with_unrecorded(moments, setting, part.met)
-    return PairEstimate(unknowns_of(by_size=aware, pooled=pooled), moments, bounds, n, k, noise, setting.symmetric)
+        moments = _with_unrecorded(moments, setting, part.met, listed)
+    read = listed or unknowns_of(by_size=aware, pooled=pooled)
+    return PairEstimate(read, moments, bounds, n, k, noise, setting.symmetric)
 
 
-def _with_unrecorded(moments: Moments, setting: Setting, met: Sums) -> Moments:
+def is_listed(setting: Setting) -> bool:
+    """Return whether there are too many pairs for arrays over all of them: then those that were seen are listed."""
+    cells = float(setting.n_tables) * setting.n_agents**2
+    many = setting.n_agents > pair_statistics.DENSE_AGENTS or cells > CELLS
+    return many and setting.sizes == "ignore" and setting.feedback == "semi-bandit"
+
+
+def _listed(part: PairStatistics) -> SeenPairs:
+    """Return the pairs that were seen, or that met where outcomes may be missing."""
+    setting, keys = part.setting, part.entries.keys if part.met is None else part.met.keys
+    return SeenPairs(keys, setting.n_agents, setting.n_coalitions, setting.symmetric, setting.pool_coalitions)
+
+
+def _with_unrecorded(moments: Moments, setting: Setting, met: Sums, listed: SeenPairs | None) -> Moments:
     """Return moments of all meetings, of which those without a row count at their worst.
 
     With N recorded and U unrecorded values, a mean is off by no more than the width at N + U from that of all, which
     is N / (N + U) of the recorded mean plus U / (N + U) of something in the range. All that met count, rated or not:
     which of them were rated may depend on their utilities, which of them met does not.
     """
-    count = _spread(setting, met.keys, met.values[:, 0].astype(np.float64))
-    repeats = None if moments.repeats is None else _spread(setting, met.keys, met.values[:, 1].astype(np.float64))
+    count, *others = (_spread(setting, met.keys, column, listed) for column in met.values.T.astype(np.float64))
+    repeats = None if moments.repeats is None else others[0]
     events = setting.n_pairs if setting.adaptive else len(met.keys)
     share = np.divide(count - moments.count, count, out=np.zeros_like(count), where=count > 0)
-    return Moments(count, moments.mean, moments.variance, events, repeats, share)
+    return replace(moments, count=count, events=events, repeats=repeats, unrecorded=share)
 
 
-def _table(part: PairStatistics, values: FloatArray) -> FloatArray:
-    """Spread one value per observed unknown over (tables, n, n) or (tables, n, n, n + 1)."""
-    return _spread(part.setting, part.entries.keys, values)
-
-
-def _spread(setting: Setting, keys: IntArray, values: FloatArray) -> FloatArray:
+def _spread(setting: Setting, keys: IntArray, values: FloatArray, listed: SeenPairs | None) -> FloatArray:
+    """Spread one value per observed unknown over (tables, n, n), (tables, n, n, n + 1), or those that are listed."""
+    if listed is not None:
+        found = np.zeros(len(listed.keys))
+        found[places_in(listed.keys, keys)[0]] = values
+        return found
     n, tables = setting.n_agents, setting.n_tables
     shape: tuple[int, ...] = (tables, n, n, n + 1)[: keys.shape[1]]
     key: tuple[Any, ...] = tuple(keys.T)
@@ -156,7 +178,7 @@ def _spread(setting: Setting, keys: IntArray, values: FloatArray) -> FloatArray:
         raise TooLargeError(
             f"estimates for {n} agents and {tables} coalitions"
             + (" by size" if setting.sizes == "aware" else "")
-            + f" need more than {CELLS} cells"
+            + f" need more than {CELLS} cells; {said(sizes='ignore')} needs the pairs that were seen alone"
         )
     table = np.zeros(shape)
     table[key] = values
@@ -168,8 +190,8 @@ def _spread(setting: Setting, keys: IntArray, values: FloatArray) -> FloatArray:
 def _noise(part: PairStatistics) -> SampleNoise | None:
     if part.setting.noise != "samples":
         return None
-    by_cluster = None if part.clusters is None else part.by_cluster
-    if part.together is None:
+    by_cluster = None if part.clusters is None or is_listed(part.setting) else part.by_cluster
+    if part.together is None or is_listed(part.setting):
         return SampleNoise(None, by_cluster)
 
     def together(agent: int) -> FloatArray:

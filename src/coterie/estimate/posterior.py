@@ -17,8 +17,10 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.errors import TooLargeError
 from coterie.estimate.effects import Cells, Conditioned, Variances
 from coterie.estimate.intervals import Moments
+from coterie.statistics.pair_statistics import DENSE_AGENTS
 
 ROUNDS = 30
 """Steps to the best variances at most; the last is where the next is not expected to pay."""
@@ -61,8 +63,13 @@ def means_left_possible(
 ) -> "PossibleMeans":
     """Return the posterior of all means, given what was observed; variances settle until `enough` says so.
 
-    Half the range is the declared scale of utilities where they have one.
+    Half the range is the declared scale of utilities where they have one. Arrays over all pairs are needed.
     """
+    if moments.mean.ndim < 3:
+        raise TooLargeError(
+            f"what a log leaves possible is worked out for up to {DENSE_AGENTS} agents; a part of it, such as a "
+            "department, may be small enough"
+        )
     variance, worth = variance_of_values(moments, half_range), moments.effective
     error = np.divide(variance, worth, out=np.full_like(worth, np.inf), where=worth > 0)
     noise = noise_by_size(moments.count, variance) if worth.ndim == 4 else None
@@ -90,9 +97,10 @@ def variance_of_values(moments: Moments, half_range: float) -> FloatArray:
     seen, within = moments.count > 0, moments.variance
     if within is None:
         within = np.zeros_like(moments.count)
-    spare = np.maximum(moments.count - 1, 0.0) * (moments.variance is not None)
-    first = min(float(moments.mean[seen].var()) / 2, half_range**2) if np.count_nonzero(seen) >= FEW else half_range**2
-    usual = (float((spare * within).sum()) + DOUBT * first) / (float(spare.sum()) + DOUBT)
+    spare, doubt = np.maximum(moments.count - 1, 0.0) * (moments.variance is not None), DOUBT / moments.stands
+    many = moments.stands * np.count_nonzero(seen) >= FEW
+    first = min(float(moments.mean[seen].var()) / 2, half_range**2) if many else half_range**2
+    usual = (float((spare * within).sum()) + doubt * first) / (float(spare.sum()) + doubt)
     if usual == 0 or not spare.any():
         return np.full_like(spare, usual)
     by_chance = 2 * np.count_nonzero(spare) / float(spare.sum())

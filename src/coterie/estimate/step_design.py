@@ -16,11 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.errors import InputError
+from coterie.errors import InputError, TooLargeError
 from coterie.estimate.design import Design
 from coterie.estimate.unknowns import Unknowns
 from coterie.game.game import Value
 from coterie.game.steps import Steps
+from coterie.statistics.pair_statistics import DENSE_AGENTS
 
 GAINED, LOST = 0, 1
 """The two rooms of a row."""
@@ -200,6 +201,11 @@ def netted(
     shape
         The numbers of agents and of coalitions.
     """
+    if unknowns.is_listed:
+        raise TooLargeError(
+            f"averages, other notions of stability than nash, and differences between profiles are judged for up to "
+            f"{DENSE_AGENTS} agents, this log has {shape[0]}; a part of it, such as a department, may be small enough"
+        )
     (n, k), (row, coalition, partner, size) = shape, entries
     tables = 1 if unknowns.is_pooled else k
     table = coalition if tables == k else np.zeros_like(coalition)

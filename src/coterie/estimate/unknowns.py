@@ -10,10 +10,12 @@ unknowns there are depends on what the log is taken to show:
     PooledAware    d_ij(s)      the same, for each l the same unknown           (1, n, n, n + 1)
     KnownFactor    d_ij^l       p_j(l) E[g_l(|C_l|) given i and j in C_l]       (k, n, n)
     Anonymous      d^l(s)       (s - 1) Pr[|C_l with i| = s]                    (k, n + 1)
+    SeenPairs      d_ij^l, d_ij of pairs that were seen, of many agents         (pairs,)
 
 Each class owns everything that depends on this choice: what it takes for granted in words, the coefficients of a
 strategy (`design`, `at`), those of many pure profiles (`batch`), the game that estimates describe (`game`), and how
-meetings become observations. Nobody else asks which class it is: a seventh way is a seventh class here.
+meetings become observations. Nobody else asks which class it is: another way is another class. (`SeenPairs` is in
+`coterie.estimate.seen_pairs`.)
 """
 
 from abc import ABC, abstractmethod
@@ -47,6 +49,8 @@ class Unknowns(ABC):
     """Whether each size of a coalition has unknowns of its own."""
     is_linear: ClassVar[bool] = False
     """Whether room values are linear in all marginals together (else in each agent's alone)."""
+    is_listed: ClassVar[bool] = False
+    """Whether values are a list of those unknowns that were seen, of many agents."""
     averages_meetings: ClassVar[bool] = True
     """Whether each unknown is estimated by the average of one pair's values (at one size)."""
 
@@ -98,6 +102,11 @@ class Unknowns(ABC):
         """Return how often each pair was observed in each coalition, (n, n) each; None where counts do not tell."""
         by_table = count.sum(axis=3) if self.by_size else count
         return [by_table[0 if self.is_pooled else l] for l in range(n_coalitions)]
+
+    def never_listed(self, design: StrategyDesign, agent: int) -> FloatArray | float:
+        """Return how probable partners are in an agent's rooms of whom there is no unknown, shape (k, n)."""
+        del design, agent
+        return 0.0
 
     def exposure(self, design: Design, unseen: FloatArray) -> FloatArray:
         """Return how many partners' worth of never observed utility each room holds, shape (rows, k)."""

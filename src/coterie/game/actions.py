@@ -26,6 +26,9 @@ from coterie.words import said
 MAX_ENUMERATED = 2**20
 """Action spaces and joint action spaces above this size are not enumerated."""
 
+DRAWN_CELLS = 1 << 24
+"""So many random numbers are drawn at once."""
+
 OR_NONE = "-or-none"
 """Ends the description of a space whose agents may also stay out, as in "any-or-none"."""
 
@@ -149,7 +152,7 @@ class ExplicitSets(ActionSpace):
             raise InputError(f"{said('actions')}: expected a list of sets of coalitions")
         if not len(self.sets):
             raise InputError(f"{said('actions')}: the action space is empty")
-        if len(np.unique(self.sets, axis=0)) != len(self.sets):
+        if len(np.unique(_packed(self.sets))) != len(self.sets):
             raise InputError(f"{said('actions')}: the same set is listed twice")
 
     @property
@@ -241,6 +244,10 @@ class UpTo(ActionSpace):
         # The `most` largest positive weights; where none is positive, nothing or the best single one.
         if self.most == self.n_coalitions:
             chosen = weights > 0
+        elif self.most == 1:
+            chosen = np.zeros(weights.shape, dtype=bool)
+            rows, leading = np.arange(len(weights)), weights.argmax(axis=1)
+            chosen[rows, leading] = weights[rows, leading] > 0
         else:
             leading = np.argsort(-weights, axis=1, kind="stable")[:, : self.most]
             chosen = np.zeros(weights.shape, dtype=bool)
@@ -260,8 +267,16 @@ class UpTo(ActionSpace):
         # First the number of coalitions, by how many sets have it; then a uniform set of that size.
         shares = np.array([number / self.size for number in self._counts])
         joined = rng.choice(self.most + 1, size=count, p=shares / shares.sum())
-        ranks = rng.random((count, self.n_coalitions)).argsort(axis=1)
-        result: BoolArray = ranks < joined[:, None]
+        result = np.empty((count, self.n_coalitions), dtype=bool)
+        step = max(1, DRAWN_CELLS // self.n_coalitions)
+        for first in range(0, count, step):
+            some = slice(first, first + step)
+            drawn = rng.random(result[some].shape)
+            if self.most == 1:  # where the first would be if they were sorted
+                place = (drawn < drawn[:, :1]).sum(axis=1, keepdims=True)
+                result[some] = (np.arange(self.n_coalitions) == place) & (joined[some, None] == 1)
+            else:
+                result[some] = drawn.argsort(axis=1) < joined[some, None]
         return result
 
     def uniform_marginals(self) -> FloatArray:
@@ -452,12 +467,16 @@ class ActionSpaces:
         """Which agents (rows) may leave out which coalitions (columns)."""
         return np.array([space.can_avoid for space in self.spaces])
 
-    def best_responses(self, weights: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return every agent's largest sum of `weights` (n, k) over her space, and the action."""
-        values = np.empty(self.n_agents)
-        actions = np.empty((self.n_agents, self.n_coalitions), dtype=bool)
+    def best_responses(self, weights: FloatArray, first: int = 0) -> tuple[FloatArray, BoolArray]:
+        """Return every agent's largest sum of `weights` (n, k) over her space, and the action.
+
+        Or those of some agents, from number `first` on, by weights with a row for each.
+        """
+        values = np.empty(len(weights))
+        actions = np.empty((len(weights), self.n_coalitions), dtype=bool)
         for space, agents in self.groups:
-            values[agents], actions[agents] = space.best_responses(weights[agents])
+            own = agents if len(weights) == self.n_agents else _between(agents, first, first + len(weights))
+            values[own], actions[own] = space.best_responses(weights[own])
         return values, actions
 
     def contains(self, actions: BoolArray) -> BoolArray:
@@ -502,6 +521,22 @@ class ActionSpaces:
         return all(_is_single(space) for space, _ in self.groups)
 
     @cached_property
+    def limits(self) -> tuple[IntArray, BoolArray] | None:
+        """At most how many coalitions each may join, of those that she `can_join`, and who may stay out.
+
+        None where there are other spaces than these.
+        """
+        most, may_stay_out = np.empty(self.n_agents, dtype=np.int64), np.empty(self.n_agents, dtype=bool)
+        for space, agents in self.groups:
+            if isinstance(space, UpTo):
+                most[agents], may_stay_out[agents] = space.most, space.may_stay_out
+            elif isinstance(space, ExplicitSets) and (space.sets.sum(axis=1) <= 1).all():
+                most[agents], may_stay_out[agents] = 1, not space.sets.any(axis=1).all()
+            else:
+                return None
+        return most, may_stay_out
+
+    @cached_property
     def n_partitions(self) -> int:
         """The number of joint actions up to the names of coalitions, where all `are_single`."""
         k = self.n_coalitions
@@ -534,6 +569,12 @@ class ActionSpaces:
         if self.is_shared:
             return self.spaces[0].to_json(coalitions)
         return {agent: space.to_json(coalitions) for agent, space in zip(agents, self.spaces, strict=True)}
+
+
+def _between(agents: npt.NDArray[np.intp], first: int, end: int) -> npt.NDArray[np.intp]:
+    """Return those of some sorted numbers that are in an interval, counted from its first."""
+    begin, last = np.searchsorted(agents, (first, end))
+    return agents[begin:last] - first
 
 
 def _is_single(space: ActionSpace) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.sizes import leave_one_out
-from coterie.game.utilities import ProfileRooms, Utilities
+from coterie.game.utilities import Form, ProfileRooms, Utilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class WithAlone(Utilities):
         different = (self.alone != self.alone[0]).any(axis=1)
         return int(different.argmax()) if different.any() else self.pairs.first_difference()
 
-    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+    def _pair_and_size_parts(self, coalition: int) -> tuple[Form, FloatArray] | None:
         return self.pairs._pair_and_size_parts(coalition)  # noqa: SLF001  (of the base class)
 
     def potential_in(self, coalition: int, marginals: FloatArray) -> float | None:
@@ -88,9 +88,9 @@ class _AloneRooms(ProfileRooms):
     def _row(self, agent: int, sizes: IntArray) -> FloatArray:
         return np.asarray(self.pairs.of(agent)[0] + np.where(sizes == 1, self.utilities.alone[:, agent], 0.0))
 
-    def all(self) -> FloatArray:
-        nobody_else = self.sizes == self.profile
-        return np.asarray(self.pairs.all() + np.where(nobody_else, self.utilities.alone.T, 0.0))
+    def rows(self, agents: slice) -> FloatArray:
+        nobody_else = self.sizes == self.profile[agents]
+        return np.asarray(self.pairs.rows(agents) + np.where(nobody_else, self.utilities.alone.T[agents], 0.0))
 
     def move(self, agent: int, moving: BoolArray, actions: BoolArray) -> None:
         self.pairs.move(agent, moving, actions)

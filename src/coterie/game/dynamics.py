@@ -22,12 +22,15 @@ from coterie.game.actions import names_in
 from coterie.game.game import Deviation, Game
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
-from coterie.game.utilities import ProfileRooms, Rooms
+from coterie.game.utilities import ListedRooms, ProfileRooms, Rooms, SizeFree
 
 Status = Literal["converged", "cycled", "limit"]
 
 FIRST_SWEEPS = 30
 """Where runs may circle and none has come to rest after so many sweeps, hardly any ever does."""
+
+MANY = 50_000
+"""From so many listed pairs and places for agents on, loops are compiled, which takes a second or more."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,47 @@ def _sweep(game: Game, rooms: Rooms, order: IntArray, trajectory: list[Deviation
     return moves
 
 
+class _Turns:
+    """The turns of the agents of one profile."""
+
+    def __init__(self, game: Game, rooms: ProfileRooms) -> None:
+        self.game, self.rooms = game, rooms
+
+    def gap(self) -> float:
+        """Return the most that anybody gains by moving."""
+        return max(float(self.game.responses(self.rooms)[0].max()), 0.0)
+
+    def sweep(self, order: IntArray, trajectory: list[Deviation]) -> None:
+        """Let every agent in turn move to a best response, and add the moves to the trajectory."""
+        _sweep(self.game, self.rooms, order, trajectory)
+
+
+class _CompiledTurns(_Turns):
+    """The same turns, compiled."""
+
+    def __init__(self, game: Game, rooms: ListedRooms) -> None:
+        from coterie.game.sweeps import Sweeps  # here, since numba is slow to load
+
+        super().__init__(game, rooms)
+        self._sweeps = Sweeps(rooms.means, game.actions, rooms.profile, game.rounding)
+
+    def gap(self) -> float:
+        return max(self._sweeps.largest_gain(), 0.0)
+
+    def sweep(self, order: IntArray, trajectory: list[Deviation]) -> None:
+        agents, coalitions = self.game.agents, self.game.coalitions
+        for agent, action, gain in self._sweeps.run(order):
+            trajectory.append(Deviation(agents[agent], tuple(coalitions[l] for l in action), gain))
+
+
+def _turns(game: Game, rooms: ProfileRooms) -> _Turns:
+    """Return the turns of the agents, compiled where pairs are listed and agents are many."""
+    if not isinstance(rooms, ListedRooms) or len(rooms.means.listed.value) + rooms.profile.size < MANY:
+        return _Turns(game, rooms)
+    fits = isinstance(game.utilities, SizeFree) and game.actions.limits is not None
+    return _CompiledTurns(game, rooms) if fits else _Turns(game, rooms)
+
+
 def _key(profile: BoolArray) -> bytes:
     """Return what tells a profile from others."""
     return np.packbits(profile).tobytes()
@@ -121,14 +165,15 @@ def best_response_dynamics(
     start = _checked_start(game, start)
     order = np.arange(game.n_agents) if seed is None else checks.generator(seed, "seed").permutation(game.n_agents)
     rooms, trajectory, course = game.utilities.rooms(start.sets), list[Deviation](), _Course(start.sets, game.rounding)
+    turns = _turns(game, rooms)
     for sweep in range(checks.whole(max_sweeps, "max_sweeps", 0) + 1):
-        gap = _gap(game, rooms)
+        gap = turns.gap()
         if trajectory and gap <= 1000 * game.rounding:  # close enough for rounding to matter
             rooms.refresh()
-            gap = _gap(game, rooms)
+            gap = turns.gap()
         if course.ends(rooms.profile, gap) or sweep == max_sweeps:
             break
-        _sweep(game, rooms, order, trajectory)
+        turns.sweep(order, trajectory)
     return course.result(start, sweep, trajectory)
 
 
@@ -196,13 +241,6 @@ def step_dynamics(
         for agent, action in (worst.movers or {worst.agent: worst.action}).items():
             current = current.replace(agent, action)
     return course.result(start, step, trajectory)
-
-
-def _gap(game: Game, rooms: ProfileRooms) -> float:
-    """Return the most that anybody gains by moving."""
-    values = rooms.all()
-    gains = game.actions.best_responses(values)[0] - np.where(rooms.profile, values, 0.0).sum(axis=1)
-    return max(float(gains.max()), 0.0)
 
 
 def settle(

@@ -41,7 +41,7 @@ from coterie.game.means import pair_means
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability, Steps, consent_needed, needs_consent
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
-from coterie.game.utilities import ScaledBySize, SizeFree, TableBySize, Utilities
+from coterie.game.utilities import BLOCK_CELLS, ProfileRooms, ScaledBySize, SizeFree, TableBySize, Utilities
 from coterie.game.welfare import Outcome, Prices
 
 if TYPE_CHECKING:
@@ -240,10 +240,24 @@ class Game:
     def _best_responses(self, strategy: StrategyLike) -> tuple[FloatArray, BoolArray]:
         """Return what each agent gains by her best response, and that, shapes (n,) and (n, k)."""
         strategy = self.strategy(strategy)
-        rooms = self.room_values(strategy)
-        values, actions = self.actions.best_responses(rooms)
-        gains = values - (strategy.marginals * rooms).sum(axis=1)
+        if strategy.is_pure:
+            gains, actions = self.responses(self.utilities.rooms(strategy.sets))
+        else:
+            rooms = self.room_values(strategy)
+            values, actions = self.actions.best_responses(rooms)
+            gains = values - (strategy.marginals * rooms).sum(axis=1)
         gains[(gains < 0) & (gains >= -self.rounding)] = 0.0  # rounding
+        return gains, actions
+
+    def responses(self, rooms: ProfileRooms) -> tuple[FloatArray, BoolArray]:
+        """Return what each agent gains by her best response in a pure profile, and that, shapes (n,) and (n, k)."""
+        gains, actions = np.empty(self.n_agents), np.empty(rooms.profile.shape, dtype=bool)
+        step = max(1, BLOCK_CELLS // self.n_coalitions)
+        for first in range(0, self.n_agents, step):
+            some = slice(first, min(first + step, self.n_agents))
+            values = rooms.rows(some)
+            best, actions[some] = self.actions.best_responses(values, first)
+            gains[some] = best - np.where(rooms.profile[some], values, 0.0).sum(axis=1)
         return gains, actions
 
     def _response(self, gains: FloatArray, actions: BoolArray, i: int) -> Deviation:
@@ -377,8 +391,9 @@ class Game:
         if not self.is_symmetric:
             raise NoPotentialError("no potential: agents value each other differently (the game is not symmetric)")
         total = 0.0
-        for l, name in enumerate(self.coalitions):
-            part = self.utilities.potential_in(l, strategy.marginals[:, l])
+        by_coalition = np.ascontiguousarray(strategy.sets.T if strategy.is_pure else strategy.marginals.T)
+        for l, (name, inside) in enumerate(zip(self.coalitions, by_coalition, strict=True)):
+            part = self.utilities.potential_in(l, inside.astype(np.float64))
             if part is None:
                 raise NoPotentialError(
                     f"no potential: in coalition {name} utilities depend on both the pair and the coalition's size; "

@@ -6,7 +6,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from coterie.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+FEW = 0.2
+"""Below this share of weights that are not 0, only these are multiplied with."""
 
 
 class PairMeans(ABC):
@@ -38,8 +42,8 @@ class PairMeans(ABC):
         """
 
     @abstractmethod
-    def follow(self, sums: FloatArray, profile: BoolArray, agent: int, coalition: int) -> None:
-        """Bring the room sums of a pure profile up to date after one agent has joined or left one coalition."""
+    def form(self, coalition: int, weights: FloatArray) -> float:
+        """Return sum over i and j of weights[i] d[l, i, j] weights[j] for one coalition."""
 
     @abstractmethod
     def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
@@ -74,6 +78,16 @@ class PairMeans(ABC):
         """Return the mean that all pairs of the coalition share, if they do."""
 
 
+class Listed(NamedTuple):
+    """The pairs of all agents: those of agent i are the entries from `starts[i]` up to `starts[i + 1]`."""
+
+    starts: IntArray
+    table: "np.ndarray[Any, np.dtype[np.int32]]"
+    """The coalition of each entry; 0 where one matrix is for all."""
+    partner: "np.ndarray[Any, np.dtype[np.int32]]"
+    value: FloatArray
+
+
 def _off_diagonal(n: int) -> Any:
     return ~np.eye(n, dtype=bool)
 
@@ -104,7 +118,11 @@ class DenseMeans(PairMeans):
     def stacked_room_sums(self, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:
         return pair_sums(self.values, weights, agents)
 
+    def form(self, coalition: int, weights: FloatArray) -> float:
+        return float(weights @ self.matrix(coalition) @ weights)
+
     def follow(self, sums: FloatArray, profile: BoolArray, agent: int, coalition: int) -> None:
+        """Bring the room sums of a pure profile up to date after one agent has joined or left one coalition."""
         sums[:, coalition] += (1 if profile[agent, coalition] else -1) * self.matrix(coalition)[:, agent]
 
     def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
@@ -177,17 +195,54 @@ class SparseMeans(PairMeans):
         return self.matrices[0 if self.is_shared else coalition]
 
     def room_sums(self, weights: FloatArray) -> FloatArray:
-        return np.stack([self._of(l) @ weights[:, l] for l in range(self.n_coalitions)], axis=-1)
+        return self.some_room_sums(weights, slice(None))
+
+    def some_room_sums(self, weights: FloatArray | BoolArray, agents: slice) -> FloatArray:
+        """Return the room sums of some agents i, shape (g, k), of which few need be made at a time."""
+        if self.is_shared:
+            from scipy.sparse import csr_array
+
+            here = self.matrices[0][agents]
+            few = np.count_nonzero(weights) < FEW * weights.size
+            return np.asarray((here @ csr_array(weights, dtype=np.float64)).toarray() if few else here @ weights)
+        return np.stack([self._of(l)[agents] @ weights[:, l] for l in range(self.n_coalitions)], axis=-1)
+
+    def row_sums(self, profile: BoolArray, agent: int) -> FloatArray:
+        """Return one agent's row of the room sums of a pure profile, shape (k,)."""
+        own = slice(*self.listed.starts[agent : agent + 2])
+        partners, values = self.listed.partner[own], self.listed.value[own]
+        if self.is_shared:
+            there, rooms = np.nonzero(profile[partners])
+            return np.bincount(rooms, values[there], minlength=self.n_coalitions).astype(np.float64)
+        tables = self.listed.table[own]
+        return np.bincount(tables, values * profile[partners, tables], minlength=self.n_coalitions).astype(np.float64)
+
+    @cached_property
+    def listed(self) -> "Listed":
+        """Every agent's pairs in a row."""
+        if self.is_shared:
+            (one,) = self.matrices
+            table = np.zeros(one.nnz, dtype=np.int32)
+            return Listed(one.indptr.astype(np.int64), table, one.indices.astype(np.int32), one.data)
+        by_table = [matrix.tocoo() for matrix in self.matrices]
+        agent = np.concatenate([matrix.row for matrix in by_table])
+        order = np.argsort(agent, kind="stable")
+        table = np.repeat(np.arange(len(by_table), dtype=np.int32), [matrix.nnz for matrix in by_table])
+        return Listed(
+            np.searchsorted(agent[order], np.arange(self.n_agents + 1)),
+            table[order],
+            np.concatenate([matrix.col for matrix in by_table])[order].astype(np.int32),
+            np.concatenate([matrix.data for matrix in by_table])[order],
+        )
+
+    def form(self, coalition: int, weights: FloatArray) -> float:
+        inside = np.flatnonzero(weights)  # few of many agents, as a rule
+        return float(weights[inside] @ (self._of(coalition)[inside] @ weights)) if len(inside) else 0.0
 
     def stacked_room_sums(self, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:
         chosen = [matrix if agents is None else matrix[agents] for matrix in self.matrices]
         table = [0 if self.is_shared else l for l in range(self.n_coalitions)]
         return np.stack([(chosen[t] @ weights[:, :, l].T).T for l, t in enumerate(table)], axis=-1)
-
-    def follow(self, sums: FloatArray, profile: BoolArray, agent: int, coalition: int) -> None:
-        # Anew: differences would leave a little of what is exactly 0, and somebody would move for it.
-        del agent
-        sums[:, coalition] = self._of(coalition) @ profile[:, coalition].astype(np.float64)
 
     def weighted_room_sums(self, coalition: int, weights: FloatArray, factors: FloatArray) -> FloatArray:
         pairs = self._of(coalition).tocoo()

@@ -12,7 +12,9 @@ one pure profile in which one agent after the other moves.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -20,11 +22,15 @@ import numpy as np
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
-from coterie.game.means import PairMeans
+from coterie.game.means import DenseMeans, PairMeans, SparseMeans
 from coterie.game.sizes import leave_one_out, leave_two_out, leave_two_out_means, size_distribution
 
 BLOCK_CELLS = 2_000_000
 """Tables by size are looked up for so many profiles x coalitions x agents x partners at once."""
+
+
+Form = Callable[[FloatArray], float]
+"""A quadratic form of the marginals in one coalition."""
 
 
 class Utilities(ABC):
@@ -78,8 +84,8 @@ class Utilities(ABC):
         """Return a coalition in which some pair is worth something else than in the first one, if there is one."""
 
     @abstractmethod
-    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return m (n, n) and h (n + 1) with d_ij(s) = m_ij + h(s) for all pairs and s >= 2, if they exist."""
+    def _pair_and_size_parts(self, coalition: int) -> "tuple[Form, FloatArray] | None":
+        """Return the form p' m p and h (n + 1) with d_ij(s) = m_ij + h(s) for all pairs and s >= 2, if they exist."""
 
     def potential_in(self, coalition: int, marginals: FloatArray) -> float | None:
         """Return what one coalition adds to the potential of a symmetric game; None where none is known.
@@ -94,10 +100,13 @@ class Utilities(ABC):
         parts = self._pair_and_size_parts(coalition)
         if parts is None:
             return None
-        pairs, by_size = parts
+        form, by_size = parts
+        pairs = 0.5 * form(marginals)
+        if not by_size[2:].any():  # sizes of many agents take their time
+            return pairs
         steps = np.arange(-1.0, self.n_agents) * by_size
         steps[:2] = 0.0
-        return 0.5 * float(marginals @ pairs @ marginals) + float(size_distribution(marginals) @ np.cumsum(steps))
+        return pairs + float(size_distribution(marginals) @ np.cumsum(steps))
 
 
 class Rooms:
@@ -132,7 +141,11 @@ class ProfileRooms(Rooms, ABC):
 
     def all(self) -> FloatArray:
         """Return W, shape (n, k)."""
-        return np.concatenate([self.of(agent) for agent in range(len(self.profile))])
+        return self.rows(slice(0, len(self.profile)))
+
+    def rows(self, agents: slice) -> FloatArray:
+        """Return the rows of W of some agents, shape (g, k): of many agents not all need be there at a time."""
+        return np.concatenate([self.of(agent) for agent in range(agents.start, agents.stop)])
 
     def move(self, agent: int, moving: BoolArray, actions: BoolArray) -> None:
         if moving[0]:
@@ -148,24 +161,45 @@ class _SummedRooms(ProfileRooms):
 
     utilities: "FromMeans"
 
-    def __init__(self, utilities: "FromMeans", profile: BoolArray) -> None:
+    def __init__(self, utilities: "FromMeans", means: DenseMeans, profile: BoolArray) -> None:
         super().__init__(utilities, profile)
+        self.means = means
         self.refresh()
 
     def refresh(self) -> None:
-        self.sums = self.utilities.means.room_sums(self.profile.astype(np.float64))
+        self.sums = self.means.room_sums(self.profile.astype(np.float64))
 
     def _row(self, agent: int, sizes: IntArray) -> FloatArray:
         return self.utilities.from_sums(self.sums[agent], sizes)
 
-    def all(self) -> FloatArray:
-        return self.utilities.from_sums(self.sums, self.sizes - self.profile + 1)
+    def rows(self, agents: slice) -> FloatArray:
+        return self.utilities.from_sums(self.sums[agents], self.sizes - self.profile[agents] + 1)
 
     def move(self, agent: int, moving: BoolArray, actions: BoolArray) -> None:
         changed = np.flatnonzero(moving[0] & (actions[0] != self.profile[agent]))
         super().move(agent, moving, actions)
         for l in changed.tolist():
-            self.utilities.means.follow(self.sums, self.profile, agent, l)
+            self.means.follow(self.sums, self.profile, agent, l)
+
+
+class ListedRooms(ProfileRooms):
+    """Summed over the pairs that are listed, when a row is asked for.
+
+    Anew each time: differences would leave a little of what is exactly 0, and somebody would move for it.
+    """
+
+    utilities: "FromMeans"
+
+    def __init__(self, utilities: "FromMeans", means: SparseMeans, profile: BoolArray) -> None:
+        super().__init__(utilities, profile)
+        self.means = means
+
+    def _row(self, agent: int, sizes: IntArray) -> FloatArray:
+        return self.utilities.from_sums(self.means.row_sums(self.profile, agent), sizes)
+
+    def rows(self, agents: slice) -> FloatArray:
+        sums = self.means.some_room_sums(self.profile, agents)
+        return self.utilities.from_sums(sums, self.sizes - self.profile[agents] + 1)
 
 
 class _TableRooms(ProfileRooms):
@@ -208,7 +242,10 @@ class FromMeans(Utilities):
         return self.from_sums(self.means.stacked_room_sums(profiles.astype(np.float64), agents), sizes)
 
     def rooms(self, profile: BoolArray) -> ProfileRooms:
-        return _SummedRooms(self, profile)
+        if isinstance(self.means, SparseMeans):
+            return ListedRooms(self, self.means, profile)
+        assert isinstance(self.means, DenseMeans)
+        return _SummedRooms(self, self.means, profile)
 
     def averaged(self) -> "ScaledBySize":
         partners = _partners(self.n_agents)
@@ -260,8 +297,8 @@ class SizeFree(FromMeans):
     def first_difference(self) -> int | None:
         return self.means.first_difference()
 
-    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
-        return self.means.matrix(coalition), np.zeros(self.n_agents + 1)
+    def _pair_and_size_parts(self, coalition: int) -> tuple[Form, FloatArray] | None:
+        return partial(self.means.form, coalition), np.zeros(self.n_agents + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,14 +345,14 @@ class ScaledBySize(FromMeans):
         different = (by_size != by_size[:, :1]).any(axis=(0, 2))
         return int(different.argmax()) if different.any() else self.means.first_difference()
 
-    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+    def _pair_and_size_parts(self, coalition: int) -> tuple[Form, FloatArray] | None:
         scale, shift = self.scale[coalition], self.shift[coalition]
         if np.ptp(scale[2:]) == 0:
-            return scale[2] * self.means.matrix(coalition), shift
+            return lambda marginals: float(scale[2]) * self.means.form(coalition, marginals), shift
         common = self.means.common_value(coalition)
         if common is None:
             return None
-        return np.zeros((self.n_agents, self.n_agents)), common * scale + shift
+        return lambda _: 0.0, common * scale + shift
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +431,7 @@ class TableBySize(Utilities):
         relevant = self.table[..., 2:]
         return next((l for l in range(1, len(relevant)) if (relevant[l] != relevant[0]).any()), None)
 
-    def _pair_and_size_parts(self, coalition: int) -> tuple[FloatArray, FloatArray] | None:
+    def _pair_and_size_parts(self, coalition: int) -> tuple[Form, FloatArray] | None:
         n = self.n_agents
         pairs = self.table[coalition, :, :, 2]
         by_size = np.zeros(n + 1)
@@ -402,7 +439,7 @@ class TableBySize(Utilities):
         if np.ptp(difference, axis=0).max() > 1e-12 * max(1.0, float(np.abs(self.table).max())):
             return None
         by_size[2:] = difference[0]
-        return pairs, by_size
+        return lambda marginals: float(marginals @ pairs @ marginals), by_size
 
 
 def _partners(n_agents: int) -> FloatArray:

@@ -14,6 +14,7 @@ from coterie.certificates.gains import worst_deviations
 from coterie.coverage.coverage import Coverage, coverage
 from coterie.coverage.seen import never_together, seen_in
 from coterie.errors import TooLargeError
+from coterie.estimate.pair_means import is_listed
 from coterie.files import plain
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy
@@ -89,7 +90,9 @@ def assembled(
     sure = certificate.gap if certificate.known_gap is None else certificate.known_gap
     if sure >= SAYS_NOTHING * range_gap > 0 and seems_stable:
         warnings.insert(0, TOO_FEW)
-    explained, gain_intervals = explanations(evidence, strategy, certificate, against, judged.expected)
+    explained, gain_intervals = dict[str, Explanation](), dict[str, tuple[float, float]]()
+    if not evidence.unknowns.is_listed:  # a room for each agent and coalition would be a book
+        explained, gain_intervals = explanations(evidence, strategy, certificate, against, judged.expected)
     return Result(
         strategy,
         certificate,
@@ -116,6 +119,8 @@ def _together(statistics: Statistics, strategy: Strategy) -> Together | None:
     setting = statistics.setting
     if not strategy.is_pure or (setting.feedback == "bandit" and setting.n_features > UNWEIGHTED_FEATURES):
         return None
+    if is_listed(setting):
+        return None
     try:
         pairs, unseen = never_together(seen_in(statistics), strategy)
     except TooLargeError:
@@ -129,6 +134,8 @@ def _coverage(statistics: Statistics, judged: Judged) -> Coverage | None:
     setting = statistics.setting
     if setting.feedback == "bandit" and setting.n_features > UNWEIGHTED_FEATURES:
         return None
+    if is_listed(setting):
+        return None
     return coverage(statistics.whole, judged.strategy, judged.spaces)
 
 
@@ -136,7 +143,10 @@ def _estimate(judged: Judged, against: Against, explained: Mapping[str, Explanat
     strategy, names = judged.strategy, (judged.strategy.agents, judged.strategy.coalitions)
     game = judged.evidence.unknowns.game(judged.expected, judged.spaces, *names).valued(against.value)
     potential = game.potential(strategy) if game.has_potential else None
-    return Estimate(against.gap(game, strategy), potential, {agent: one.value for agent, one in explained.items()})
+    values = {agent: one.value for agent, one in explained.items()}
+    if not explained:
+        values = dict(zip(strategy.agents, game.values(strategy).tolist(), strict=True))
+    return Estimate(against.gap(game, strategy), potential, values)
 
 
 def _data(statistics: Statistics) -> Data:

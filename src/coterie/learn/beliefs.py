@@ -1,6 +1,7 @@
 """What utilities may be, given a log: the expected game, and games drawn from what the data leave possible.
 
-Pairs: the posterior of `coterie.estimate.posterior`. Totals: that of `coterie.estimate.total_posterior`, and the
+Pairs: the posterior of `coterie.estimate.posterior`; of many agents means are drawn to their average, and pairs that
+were never seen together are expected to be neutral. Totals: that of `coterie.estimate.total_posterior`, and the
 regression alone where there are too many unknowns for it.
 """
 
@@ -14,6 +15,7 @@ from coterie.certificates.evidence import Evidence
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.estimate.posterior import LEAST_SPREAD, means_left_possible, never
+from coterie.estimate.seen_pairs import drawn_together
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
@@ -63,6 +65,9 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
 
     if isinstance(evidence, PairEvidence):
         moments = evidence.estimate.moments
+        if evidence.unknowns.is_listed:
+            drawn = drawn_together(moments, bounds.half_range)
+            return Beliefs(evidence, np.clip(drawn, bounds.low, bounds.high), None)
         if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
             return Beliefs(evidence, evidence.values, None)
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)

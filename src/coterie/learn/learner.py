@@ -15,6 +15,7 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError, NotFittedError
 from coterie.estimate.intervals import Moments
+from coterie.estimate.pair_means import is_listed
 from coterie.game.game import STABLE_WITHIN, Game, Value
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike, as_strategy
@@ -25,7 +26,7 @@ from coterie.learn.explain import explain
 from coterie.learn.explanation import Explanation
 from coterie.learn.own import Own, Problem, Question, named
 from coterie.learn.result import Result, Search
-from coterie.learn.teams import TeamsRecommendation, recommend_teams
+from coterie.learn.teams import TeamsRecommendation, recommend_teams, refuse_for_many
 from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
 from coterie.learn.wishes import Goal, Wishes, wishes_about
 from coterie.learn.worth import Worth, worth
@@ -436,7 +437,11 @@ class StableLearner:
             "again": again if wider is statistics else None,
         }
         found: Recommendation | TeamsRecommendation
-        if self._classic or (wishes.is_plain and wishes.goal == "stability" and self.any_size and not own):
+        if self._classic and is_listed(wider.setting):
+            what = said(strategy="mixed") if self.strategy == "mixed" else "the paper's game"
+            refuse_for_many(wider.setting, [what])
+        plain = wishes.is_plain and wishes.goal == "stability" and self.any_size and not own
+        if self._classic or (plain and not is_listed(wider.setting)):
             found = recommend(wider, self.delta, control, strategy=self.strategy, **asked)
         else:
             found = recommend_teams(wider, self.delta, wishes, control, **asked, own=own)

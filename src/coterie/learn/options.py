@@ -151,7 +151,15 @@ def likely_values(
     not be corrected for. Where it `is_late`, few are.
     """
     staff = wishes.admissible.staff
-    designs = [value_design(beliefs.evidence.unknowns, terms, wishes.value) for terms in sums]
+    unknowns = beliefs.evidence.unknowns
+    if unknowns.is_listed:  # nothing is drawn of these
+
+        def value(terms: Terms) -> float:
+            each = (sign * (sets * unknowns.at(sets.astype(np.float64)).linear(beliefs.middle)) for sign, sets in terms)
+            return float(sum(one[staff].sum() for one in each)) / max(1, int(staff.sum()))
+
+        return [(one, (one, one)) for one in map(value, sums)]
+    designs = [value_design(unknowns, terms, wishes.value) for terms in sums]
 
     def told(values: FloatArray) -> list[float]:
         rooms = [design.linear(values)[staff] for design in designs]

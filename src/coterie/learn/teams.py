@@ -28,7 +28,8 @@ from coterie.certificates.holdout import NOT_ADAPTIVE, Sealed
 from coterie.certificates.likely import likely_gap
 from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
-from coterie.errors import InputError
+from coterie.errors import InputError, TooLargeError
+from coterie.estimate.pair_means import CELLS, is_listed
 from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
@@ -51,10 +52,13 @@ from coterie.learn.sensitivity import notes_on_values
 from coterie.learn.warnings import SAYS_NOTHING
 from coterie.learn.wishes import Wishes
 from coterie.solve.control import Control
+from coterie.solve.many import many_profiles
 from coterie.solve.search import SolverName
 from coterie.solve.solution import Solution, Status
 from coterie.solve.teams import Found, Task, best_teams, settled
+from coterie.statistics.pair_statistics import DENSE_AGENTS
 from coterie.statistics.second_pass import SecondPass
+from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.words import said
 
@@ -131,16 +135,45 @@ def recommend_teams(
     if certificate == "holdout" and statistics.setting.adaptive:
         raise InputError(NOT_ADAPTIVE)
     setting = statistics.setting
+    if is_listed(setting):
+        refuse_for_many(setting, _only_for_fewer(setting, wishes, solver, own))
     if setting.noise == "samples" and setting.feedback == "semi-bandit" and form == "both":
         form = "hoeffding"
     task = _Teams(statistics, delta, wishes, control or Control(), solver, form, min_samples, again, own)
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
     holds_out = holds_out and own.certificate is None
     shared = certificate == "auto" and holds_out
-    may_skip = shared and target_gap is None and not own
+    may_skip = shared and target_gap is None and not own and not task.is_many
     held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, may_skip=may_skip) if holds_out else []
     on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
     return task.recommendation(held, on_all, target_gap)
+
+
+def _only_for_fewer(setting: Setting, wishes: Wishes, solver: SolverName, own: Own) -> list[str]:
+    """Return what is asked that cannot be done for so many agents that pairs are listed."""
+    asked = {
+        "rules": bool(wishes.rules),
+        said(value=wishes.value): wishes.value != "total",
+        said(stability=wishes.stability): wishes.stability != "nash",
+        said(goal=wishes.goal): wishes.goal == "fairness",
+        said(solver=solver): solver not in {"auto", "pure"},
+        "own functions": bool(own),
+        "pairs whose two agents get different values": not setting.symmetric,
+        f"{said('actions')} that are lists of sets": setting.actions.limits is None,
+    }
+    return [what for what, is_asked in asked.items() if is_asked]
+
+
+def refuse_for_many(setting: Setting, asked: Sequence[str]) -> None:
+    """Refuse what cannot be done for so many agents, if it is asked, and say what can."""
+    if asked:
+        raise TooLargeError(
+            f"{asked[0]}: not for {setting.n_agents} agents and {setting.n_coalitions} coalitions. Of more than "
+            f"{DENSE_AGENTS} agents, or {CELLS} pairs x coalitions, pure strategies are recommended by their "
+            f"totals, without rules, for symmetric pairs, where everybody may join one coalition of some: "
+            f"{said(actions='one')}, or {said(actions='observed-own')}. A part of the log, such as a department, may "
+            "be small enough"
+        )
 
 
 def _with_proof(task: Task, found: Found, control: Control) -> Found:
@@ -192,6 +225,11 @@ class _Teams:
         """What the whole log proves."""
         return evidence_from(self.statistics.whole)
 
+    @property
+    def is_many(self) -> bool:
+        """Whether there are so many agents that the pairs that were seen are listed."""
+        return is_listed(self.setting)
+
     @cached_property
     def beliefs(self) -> Beliefs:
         """What the whole log leaves possible."""
@@ -225,6 +263,12 @@ class _Teams:
     def _searched(self, task: Task, share: float) -> tuple[Found, list[BoolArray]]:
         """Return the profiles of largest expected value, and those that come to rest."""
         self.control.tell("search")
+        if self.is_many:
+            profiles = many_profiles(task.game, self.control, task.largest)
+            self.ended = self.control.ended or self.ended
+            self.starts += len(profiles)
+            scores = [float(task.game.values(profile).mean()) for profile in profiles]
+            return Found(profiles, scores, len(profiles), 0), []
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
         if self.control.time_limit is not None:  # what was found before is not to be found again
@@ -411,13 +455,13 @@ class _Teams:
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
             yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"
-        if wishes.value == "total" and self.control.ended is None:
+        if wishes.value == "total" and self.control.ended is None and not self.is_many:
             yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:
         """Return each certificate alone at delta."""
         by_paper = None
-        if self.against.is_plain:
+        if self.against.is_plain and not self.is_many:
             by_paper = paper_from(self.statistics.whole, strategy, self.against.own_spaces, self.delta)
         held = None
         if self.sealed is not None and strategy in self.held_strategies:

@@ -21,6 +21,7 @@ from coterie.certificates.evidence import Evidence
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.gains import SmallerOf
 from coterie.certificates.pair_evidence import PairEvidence
+from coterie.errors import TooLargeError
 from coterie.estimate.step_design import StepDesign
 from coterie.estimate.value_design import summed, value_design
 from coterie.game.admissible import PairRule, PerPersonRule, PlaceRule, QuotaRule, Rule, SizeRule, StaffRule
@@ -29,6 +30,7 @@ from coterie.game.strategy import Strategy
 from coterie.learn.beliefs import beliefs_from
 from coterie.learn.result import Result
 from coterie.learn.wishes import Wishes, wishes_about
+from coterie.statistics.pair_statistics import DENSE_AGENTS
 from coterie.statistics.statistics import Statistics
 
 MOST_CELLS = 700_000
@@ -53,6 +55,11 @@ class Knowledge:
             stability=result.stability,
         )  # fmt: skip
         evidence = evidence_from(wider.whole)
+        if evidence.unknowns.is_listed:
+            raise TooLargeError(
+                f'"what if" is answered for up to {DENSE_AGENTS} agents, this log has {len(wider.agents)}; `coterie '
+                "certify` judges any assignment of them"
+            )
         beliefs = beliefs_from(evidence, symmetric=wider.setting.symmetric)
         return cls(result, wishes, evidence, beliefs.middle)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import QUESTIONS
+from coterie.estimate.pair_means import is_listed
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation
 from coterie.learn.result import STEPS, Result
@@ -76,7 +77,7 @@ def report_html(result: Result, statistics: Statistics | None = None) -> str:
         What `learn` or `certify` found.
     statistics
         Those of the log that it is about. With them the page shows the evidence and answers "what if"; without them it
-        says how to get that.
+        says how to get that. Of so many agents that pairs are listed, there is no room for either.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -84,7 +85,7 @@ def report_html(result: Result, statistics: Statistics | None = None) -> str:
     sources = {name: _source(f"page.{name}") for name in ("html", "css", "js")}
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
     page.filters.update(visible=visible, label=label, signed=_signed)
-    known = None if statistics is None else Knowledge.of(result, statistics)
+    known = None if statistics is None or is_listed(statistics.setting) else Knowledge.of(result, statistics)
     view = _view(result, known)
     return page.from_string(sources["html"]).render(
         **view,

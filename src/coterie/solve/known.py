@@ -8,13 +8,14 @@ from importlib.util import find_spec
 
 from coterie import checks
 from coterie.game.admissible import Admissible
-from coterie.game.dynamics import best_pure_profile
+from coterie.game.dynamics import MANY, best_pure_profile
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.welfare import Outcome
 from coterie.solve.columns import largest_value
 from coterie.solve.control import Control
 from coterie.solve.exact import enumerate_profiles
+from coterie.solve.many import fits, many_profiles
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import GapObjective
 from coterie.solve.polymatrix import polymatrix
@@ -32,7 +33,8 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
 
     In turn, until one has gap 0:
 
-    1. with a potential, best responses, which end in a pure equilibrium;
+    1. with a potential, best responses, which end in a pure equilibrium; of many agents whose pairs are listed, after
+       moves of whole groups (`coterie.solve.groups`);
     2. else all pure profiles, where they are few, or a search among them;
     3. a search for the mixed strategy of smallest gap;
     4. for few actions and without sizes, complementary pivoting (`coterie[equilibria]`), which ends in an equilibrium.
@@ -49,6 +51,13 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
         In seconds.
     """
     control = Control(seed, time_limit)
+    if game.has_potential and fits(game) and game.n_agents * game.n_coalitions >= MANY:
+        profile, *_ = many_profiles(game, control)
+        strategy = Strategy.pure(profile, game.agents, game.coalitions)
+        return Solution(
+            strategy, game.gap(strategy), "groups", "gap", control.ended or "converged", 1, 0, control.seconds, 0.0,
+            (strategy,),
+        )  # fmt: skip
     if game.has_potential:
         rest = best_pure_profile(game, control.rng)
         return Solution(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -108,7 +109,7 @@ class Setting:
         low, high = self.fixed_range
         return low - self.neutral, (high - low) / 2.0**FIXED_BITS
 
-    @property
+    @cached_property
     def actions(self) -> ActionSpaces:
         """What each agent may do."""
         return ActionSpaces.parse(self.action_sets, self.agents, self.coalitions)

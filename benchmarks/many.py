@@ -1,0 +1,211 @@
+"""Many agents: games whose pairs are listed, groups that move beside Leiden's, and logs up to certificates.
+
+Each case runs in a process of its own, so that memory is its own. leidenalg and igraph are not needed by the package;
+without them their column says so.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.sparse import coo_array, csr_array, triu
+
+import coterie
+from coterie import Game
+from coterie.solve.groups import best_groups, potential
+from coterie.statistics.statistics import Statistics
+from harness import record, table
+
+GAMES = ((1_000, 10_000, 50), (10_000, 100_000, 50), (100_000, 1_000_000, 100))
+
+
+def weights_of(n: int, pairs: int, seed: int, planted: float) -> csr_array:
+    """Return signed weights of about so many pairs; those of one of 20 or more kinds like each other a little."""
+    rng = np.random.default_rng(seed)
+    i, j = np.sort(rng.integers(n, size=(2, pairs)), axis=0)
+    key = np.unique((i * n + j)[i != j])
+    i, j = key // n, key % n
+    kind = rng.integers(max(20, n // 500), size=n)
+    value = rng.normal(size=len(i)) * 0.5 + np.where(kind[i] == kind[j], planted, -0.05)
+    both = np.concatenate([i, j]), np.concatenate([j, i])
+    return coo_array((np.concatenate([value, value]), both), shape=(n, n)).tocsr()
+
+
+def timed(work: Any) -> tuple[Any, float]:
+    begin = time.perf_counter()
+    return work(), time.perf_counter() - begin
+
+
+def known_game(n: int, pairs: int, k: int) -> dict[str, float]:
+    """Time what is asked of a game, and the search by groups; compiling is not counted."""
+    warm = weights_of(300, 60_000, 0, 0.5)
+    Game(warm, "one", coalitions=200).equilibrium()
+    Game(warm, "one", coalitions=200).dynamics(seed=0)
+    weights = weights_of(n, pairs, 0, 0.5)
+    game, making = timed(lambda: Game(weights, "one", coalitions=k))
+    run, dynamics = timed(lambda: game.dynamics(seed=1))
+    gap, gap_time = timed(lambda: game.gap(run.strategy))
+    height, height_time = timed(lambda: game.potential(run.strategy))
+    found, search = timed(lambda: game.equilibrium(0))
+    return {
+        "game": making, "dynamics": dynamics, "gap": gap_time, "potential": height_time, "search": search,
+        "height": height, "reached": game.potential(found.strategy), "left": max(gap, found.value),
+    }  # fmt: skip
+
+
+def beside_leiden(n: int, pairs: int) -> dict[str, Any]:
+    """Compare potentials with those of leidenalg, with any number of coalitions."""
+    import igraph
+    import leidenalg
+
+    best_groups(weights_of(300, 3_000, 0, 0.5), 300, np.random.default_rng(0))
+    ratios, ours, theirs = [], 0.0, 0.0
+    for seed in range(5):
+        for planted in (0.0, 0.5):
+            weights = weights_of(n, pairs, seed, planted)
+            (_, height), one = timed(lambda w=weights, s=seed: best_groups(w, n, np.random.default_rng(s)))
+            upper = triu(weights).tocoo()
+            graph = igraph.Graph(n=n, edges=list(zip(upper.row.tolist(), upper.col.tolist(), strict=True)))
+            options = {"weights": upper.data.tolist(), "resolution_parameter": 0, "n_iterations": -1, "seed": seed}
+            parts, two = timed(
+                lambda g=graph, o=options: leidenalg.find_partition(g, leidenalg.CPMVertexPartition, **o)
+            )
+            ratios.append(height / potential(weights, np.array(parts.membership)))
+            ours, theirs = ours + one, theirs + two
+    return {"least": min(ratios), "mean": float(np.mean(ratios)), "ours": ours / 10, "theirs": theirs / 10}
+
+
+def write_log(folder: Path, n: int, k: int, samples: int) -> int:
+    """Write a log in which everybody is in one of two teams of their own in each sample; return its rows."""
+    rng = np.random.default_rng(0)
+    one = np.arange(n) % k
+    two = (one + rng.integers(1, k, size=n)) % k
+    taste = rng.normal(size=(k, n))
+    agents, teams = pa.array([f"p{i:06}" for i in range(n)]), pa.array([f"team {l:03}" for l in range(k)])
+    writers: dict[str, pq.ParquetWriter] = {}
+    rows = 0
+    for number in range(samples):
+        room = np.where(rng.random(n) < 0.5, one, two)
+        members = [np.flatnonzero(room == l) for l in range(k)]
+        pairs = [(inside[i], inside[j]) for inside in members for i, j in [np.triu_indices(len(inside), 1)]]
+        i, j = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+        values = np.clip(0.2 * taste[room[i], i] * taste[room[i], j] + 0.3 * rng.normal(size=len(i)), -1, 1)
+        sample = pa.array([f"s{number:04}"])
+        tables = {
+            "pairs": {
+                "sample": coded(np.zeros(len(i)), sample), "coalition": coded(room[i], teams),
+                "agent": coded(i, agents), "partner": coded(j, agents), "utility": pa.array(values),
+            },
+            "memberships": {
+                "sample": coded(np.zeros(n), sample), "agent": coded(np.arange(n), agents),
+                "coalition": coded(room, teams),
+            },
+        }  # fmt: skip
+        for name, columns in tables.items():
+            written = pa.table(columns)
+            if name not in writers:
+                writers[name] = pq.ParquetWriter(folder / f"{name}.parquet", written.schema)
+            writers[name].write_table(written)
+        rows += len(i)
+    for writer in writers.values():
+        writer.close()
+    return rows
+
+
+def coded(codes: np.ndarray, values: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), values)
+
+
+def from_a_log(n: int, k: int, samples: int) -> dict[str, float]:
+    """Time a log from its files to a recommendation with its certificate."""
+    with tempfile.TemporaryDirectory() as name:
+        rows = write_log(Path(name), n, k, samples)
+        log, reading = timed(lambda: coterie.read_log(name, actions="observed-own"))
+        statistics, reducing = timed(lambda: Statistics.for_learning(log, noise="pairs"))
+        learner = coterie.StableLearner(noise="pairs", goal="stability")
+        result, learning = timed(lambda: learner.fit(statistics).result_)
+    return {
+        "rows": rows, "pairs": len(statistics.whole.count), "reading": reading, "reducing": reducing,
+        "learning": learning, "certificate": result.certificate.gap, "range": result.range_gap,
+        "paired": result.certificates["paired"],
+        "median": float(np.median(list(result.certificate.per_agent.values()))),
+    }  # fmt: skip
+
+
+CASES = {"game": known_game, "leiden": beside_leiden, "log": from_a_log}
+
+
+def measured(case: str, *numbers: int) -> dict[str, Any]:
+    """Run a case in a process of its own."""
+    command = [sys.executable, __file__, "--case", case, *map(str, numbers)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+        return {}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--case", nargs="+", help="one case alone, with its numbers")
+    parser.add_argument(
+        "--samples", type=int, default=50, help="samples of the log of 10,000 agents, a million rows each"
+    )
+    given = parser.parse_args()
+    if given.case:
+        name, *numbers = given.case
+        found = CASES[name](*map(int, numbers))
+        found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(json.dumps(found))
+        return
+    rows = []
+    for n, pairs, k in GAMES:
+        found = measured("game", n, pairs, k)
+        times = [f"{found[name]:.3g}" for name in ("game", "dynamics", "gap", "potential", "search")]
+        more = f"{100 * (found['reached'] / found['height'] - 1):.0f} %"
+        rows.append([f"{n:,}", f"{pairs:,}", k, *times, more, f"{found['left']:.2g}", f"{found['memory']:.2f}"])
+    header = ["agents", "pairs", "coalitions", "game s", "dynamics s", "gap s", "potential s", "groups s",
+              "more potential", "gap left", "GB"]  # fmt: skip
+    text = table(header, rows)
+    text += (
+        "\n\n*groups*: `Game.equilibrium`, moves of groups and then best responses; *more potential*: than dynamics."
+    )
+    if leiden := measured("leiden", 1_000, 10_000):
+        text += (
+            f"\n\nBeside leidenalg at 1,000 agents and 10,000 pairs, ten games, any number of coalitions: potential "
+            f"{leiden['mean']:.4f} times its on average, {leiden['least']:.4f} at least; {leiden['ours']:.2f} s "
+            f"against {leiden['theirs']:.2f} s."
+        )
+    else:
+        text += "\n\nleidenalg is not installed, and was not compared with."
+    rows = []
+    for n, k, samples in ((2_500, 50, 40), (10_000, 50, given.samples)):
+        found = measured("log", n, k, samples)
+        if not found:
+            rows.append([f"{n:,}", k, f"{samples} samples", *["failed"] * 9])
+            continue
+        times = [f"{found[name]:.0f}" for name in ("reading", "reducing", "learning")]
+        limits = [f"{found[name]:.3g}" for name in ("certificate", "median", "paired", "range")]
+        rows.append(
+            [f"{n:,}", k, f"{found['rows']:,}", f"{found['pairs']:,}", *times, *limits, f"{found['memory']:.1f}"]
+        )
+    header = ["agents", "coalitions", "rows", "pairs seen", "reading s", "sums s", "learning s", "certificate",
+              "median agent", "`paired`", "range", "GB"]  # fmt: skip
+    text += (
+        "\n\nA log in which everybody was in one of two teams of their own in each sample, and may go to these "
+        f"(`--actions observed-own --goal stability`):\n\n{table(header, rows)}"
+    )
+    record("Many agents", "python benchmarks/many.py", text)
+
+
+if __name__ == "__main__":
+    main()
