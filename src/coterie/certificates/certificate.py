@@ -117,6 +117,11 @@ class Certificate:
             "known_gap": self.known_gap,
         }
 
+    @property
+    def of_known(self) -> float:
+        """The most that those of whom there are data can gain: what newcomers may does not make that worthless."""
+        return self.gap if self.known_gap is None else self.known_gap
+
     def __str__(self) -> str:
         nobody = "nobody who counts" if self.left_out else "nobody"
         return f"with probability {1 - self.delta:g}, {nobody} can gain more than {self.gap:.4g} by moving"

@@ -35,13 +35,11 @@ Out = Annotated[
 ]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report page, as --out FILE.html does.")]
 Unit = Annotated[
-    str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars; for sentences only.")
+    str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")
 ]
-Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report is called, such as 'Teams for spring'.")]
+Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report is called.")]
 Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under the report's title, in your own words.")]
-Explain = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Print everything about one person; the beginning of a name will do.")
-]
+Explain = Annotated[str | None, typer.Option(metavar="NAME", help="All about one person, by name or its beginning.")]
 
 
 def whom(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any] | None = None) -> str | None:

@@ -48,7 +48,7 @@ RULES: dict[str, Any] = {
 }
 
 TODAY: dict[str, Any] = {
-    "today": _option(Path | None, metavar="FILE", help="Who is where today: a table (CSV, .xlsx) or a result."),
+    "today": _option(Path | None, metavar="FILE", help="Who is where today: a table or a result."),
     "keep_sizes": _option(bool, "--keep-sizes", help="Every team keeps the size that it has today."),
     "max_moves": _option(int | None, metavar="N", help="At most so many people change something against today."),
 }

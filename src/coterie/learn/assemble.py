@@ -86,9 +86,7 @@ def assembled(
     warnings = [*cautions(statistics, strategy, checks), *notes]
     worst = certificate.worst
     seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
-    # Of newcomers the range alone says anything; that is told, and does not make the rest worthless.
-    sure = certificate.gap if certificate.known_gap is None else certificate.known_gap
-    if sure >= SAYS_NOTHING * range_gap > 0 and seems_stable:
+    if certificate.of_known >= SAYS_NOTHING * range_gap > 0 and seems_stable:
         warnings.insert(0, TOO_FEW)
     explained, gain_intervals = dict[str, Explanation](), dict[str, tuple[float, float]]()
     if not evidence.unknowns.is_listed:  # a room for each agent and coalition would be a book

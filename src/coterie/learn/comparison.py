@@ -97,7 +97,7 @@ class Side:
         found = self.certificate
         if found is None:
             return False
-        return found.gap < SAYS_NOTHING * (np.inf if self.range_gap is None else self.range_gap)
+        return found.of_known < SAYS_NOTHING * (np.inf if self.range_gap is None else self.range_gap)
 
     def to_json(self) -> dict[str, Any]:
         """Return its entry of `assignments`."""

@@ -1,7 +1,9 @@
 """How many more samples like those of a log would certify something, where the log certifies nothing.
 
 An extrapolation, and told as one: the log is repeated, so that averages stay as they are and everything is seen so many
-times as often, until what is certified is less than half of what the range of outcomes says without any data.
+times as often, until what is certified is less than half of what the range of outcomes says without any data. Pairs who
+were never together are not seen in it however long it is, and those who met seldom go on to: where everybody meets
+everybody fewer samples will do, so it is told as the most that it would take.
 """
 
 import math

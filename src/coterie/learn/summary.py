@@ -171,10 +171,17 @@ def for_readers(text: str) -> str:
     --------
     >>> for_readers("utilities in Finance depend on its size: use --sizes aware")
     'utilities in Finance depend on its size'
+    >>> for_readers("nothing is taken to be independent, and certificates are wide: if it is, use --noise pairs")
+    'nothing is taken to be independent, and certificates are wide'
     """
     whole = re.sub(r"\s*\([^()]*--[a-z][^()]*\)", "", text)
-    parts = [part for part in re.split(r"(?<=[;:.,])\s+", whole) if not re.search(r"(^|\s|\()--[a-z]", part)]
-    return re.sub(r"[;:,]$", "", " ".join(parts)) or text
+    kept = []
+    for sentence in re.split(r"(?<=[.!?])\s+", whole):
+        option = re.search(r"(^|\s|\()--[a-z]", sentence)
+        # What is advised begins after the last colon or semicolon before it; without one it is all of the sentence.
+        before = sentence if option is None else sentence[: option.start() + 1]
+        kept.append(sentence if option is None else before[: max(before.rfind(";"), before.rfind(":"), 0)])
+    return " ".join(part for part in kept if part) or text
 
 
 def expected_worth(result: Result) -> str:
@@ -266,9 +273,13 @@ def more_needed(result: Result) -> str:
     if more is None or not now:
         return ""
     if not math.isfinite(more):
-        return f" No realistic number of samples like the {now:,} so far would do, not even a thousand times as many."
+        return (
+            " More samples in which the same people are together would not do: what is missing are people who were "
+            "never together, or seldom."
+        )
     about = (
-        f"about {rounded(more):,} more samples like the {now:,} so far to promise anything of use (an extrapolation)"
+        f"up to about {rounded(more):,} more samples like the {now:,} so far to promise anything of use (an "
+        "extrapolation; fewer where everybody meets everybody)"
     )
     if more > REALISTIC * now:
         return f" It would take {about}: more than is realistic."

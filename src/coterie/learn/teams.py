@@ -75,6 +75,9 @@ the parts that learn, and for that on the whole log; certificates, ranges and re
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
 
+SHORT = 1
+"""So many starts and kicks are enough for candidates that will hardly be certified."""
+
 LED = 6
 """From so many of the best profiles it is tried to come to rest."""
 
@@ -143,8 +146,8 @@ def recommend_teams(
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
     holds_out = holds_out and own.certificate is None
     shared = certificate == "auto" and holds_out
-    may_skip = shared and target_gap is None and not own and not task.is_many
-    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, may_skip=may_skip) if holds_out else []
+    may_shorten = shared and target_gap is None and not own and not task.is_many
+    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, may_shorten=may_shorten) if holds_out else []
     on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
     return task.recommendation(held, on_all, target_gap)
 
@@ -260,8 +263,8 @@ class _Teams:
         game = beliefs.game(self.against.spaces).valued(wishes.value)
         return Task(game, wishes.admissible, wishes.largest, fair=wishes.goal == "fairness")
 
-    def _searched(self, task: Task, share: float) -> tuple[Found, list[BoolArray]]:
-        """Return the profiles of largest expected value, and those that come to rest."""
+    def _searched(self, task: Task, share: float, *, is_short: bool = False) -> tuple[Found, list[BoolArray]]:
+        """Return the profiles of largest expected value, and those that come to rest; few where it `is_short`."""
         self.control.tell("search")
         if self.is_many:
             profiles = many_profiles(task.game, self.control, task.largest)
@@ -273,7 +276,12 @@ class _Teams:
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
         if self.control.time_limit is not None:  # what was found before is not to be found again
             begin = [*sorted(self._found_before, key=task.score, reverse=True), *begin]
-        found = best_teams(task, control, begin=begin) if self.own.solver is None else self.own.found(task, control)
+        if self.own.solver is not None:
+            found = self.own.found(task, control)
+        elif is_short:
+            found = best_teams(task, control, begin=begin, starts=SHORT, patience=SHORT)
+        else:
+            found = best_teams(task, control, begin=begin)
         if self.solver == "exact" and not found.is_optimal:
             found = _with_proof(task, found, control)
         calm: list[BoolArray] = []
@@ -299,17 +307,16 @@ class _Teams:
 
     # --- What is tried ------------------------------------------------------------------------------
 
-    def held_out(self, delta: float, *, may_skip: bool) -> list[Candidate]:
-        """Learn on the first parts, and certify the most promising candidates on the others, unless it is in vain.
+    def held_out(self, delta: float, *, may_shorten: bool) -> list[Candidate]:
+        """Learn on the first parts, and certify the most promising candidates on the others.
 
         Only `sealed` ever holds the certifying utilities.
         """
         learning = evidence_from(self.statistics.learning)
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
-        if may_skip and self._is_hopeless(learning, sealed, delta):
-            return []
+        is_short = may_shorten and self._says_little(learning, sealed, delta)
         beliefs = self._beliefs(learning)
-        found, calm = self._searched(self._task(beliefs), FIRST)
+        found, calm = self._searched(self._task(beliefs), FIRST, is_short=is_short)
         strategies = self._named([*found.profiles[:LED], *calm])
         expected = self._expected(strategies, beliefs)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
@@ -328,11 +335,11 @@ class _Teams:
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
 
-    def _is_hopeless(self, learning: Evidence, sealed: Sealed, delta: float) -> bool:
+    def _says_little(self, learning: Evidence, sealed: Sealed, delta: float) -> bool:
         """Return whether the other parts are not expected to say much, judged by the first profile at hand.
 
-        How much that is depends mostly on how often people were seen together, and little on the profile. Where it is
-        too little to count in any choice, the search for candidates would take as long as all the rest for nothing.
+        How much that is depends mostly on how often people were seen together. Where it is little, the first profiles
+        at hand will do as candidates: a search for better ones would take as long as all the rest.
         """
         quick = self.control.nested(0.1)
         (quick.rng,) = self.control.rng.spawn(1)  # what follows is the same whether this was asked or not
@@ -430,14 +437,12 @@ class _Teams:
     def _more_samples(self, pick: Candidate) -> float | None:
         """Return how many more samples would certify something; None where something is, or nobody knows."""
         found, without = pick.certificate, pick.by_range
-        sure = found.gap if found.known_gap is None else found.known_gap
         unknown = self.own.certificate is not None or self.control.is_over()
-        if sure < SAYS_NOTHING * without or not 0 < without < math.inf or unknown:
+        if found.of_known < SAYS_NOTHING * without or not 0 < without < math.inf or unknown:
             return None
 
         def gap(longer: PartStatistics) -> float:
-            now = self._paired(pick.strategy, self.delta, evidence_from(longer))
-            return now.gap if now.known_gap is None else now.known_gap
+            return self._paired(pick.strategy, self.delta, evidence_from(longer)).of_known
 
         self.control.tell("more samples")
         times = times_as_long(self.statistics.whole, self.setting, gap, without, self.control.is_over)

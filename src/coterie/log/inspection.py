@@ -63,9 +63,14 @@ class Inspection:
 
     @property
     def is_wide(self) -> bool:
-        """Whether utilities on the scale of a pair use less than half of the range that was declared."""
+        """Whether utilities of pairs use less than half of the range that was declared: averages cannot tell."""
         declared = self.log.utility_range
-        return self.per_pair and declared is not None and self.log.sigma is None and _is_wide(self.extent, declared)
+        return (
+            self.rated is not None
+            and declared is not None
+            and self.log.sigma is None
+            and _is_wide(self.extent, declared)
+        )
 
     @property
     def pairs_possible(self) -> int:

@@ -255,9 +255,8 @@ class CommonOptions(TypedDict, total=False):
         Mapping[str, str | Sequence[str]] | str | None,
         Option(
             _columns,
-            "What your tables call a column: sample=Project,utility=Score. Where each member of a team has a column: "
-            "members=Player 1,members=Player 2. Where no column says when or in which team: sample=#,coalition=#, the "
-            "number of the row.",
+            "What your tables call a column: sample=Project,utility=Score. A column for each member: members=Player "
+            "1,members=Player 2. No column: sample=#,coalition=#, the number of the row.",
             Word(),
             default={},
             python='Or {"sample": "Project", "members": ["Player 1", "Player 2"]}.',

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coterie.solve.margins import Margins
 
 COMPILED = 100_000
-"""From more than so many (moves x agents x actions) on, compiled code is worth loading: some 50 agents of 8 actions."""
+"""From more than so many (moves x agents x actions) on, compiled code is worth loading: some 40 agents of 8 actions."""
 
 MOST_CELLS = 20_000_000
 """Up to so many numbers the compiled code keeps at hand."""

@@ -252,7 +252,7 @@ def best_teams(
         while failed < patience:
             control.report("teams", len(others) + failed, len(others) + patience, -search.best)
             before = search.best
-            search.climb(search.kicked(control.rng))
+            search.climb(search.kicked(control.rng), alone_first=False)
             failed = 0 if search.best > before + task.game.rounding else failed + 1
     return search.found(len(first))
 
@@ -328,17 +328,19 @@ class _Search:
             [profile for _, profile in ranked], [score for score, _ in ranked], starts, self.sweeps, is_optimal
         )
 
-    def climb(self, profile: BoolArray, sure: int = 0) -> None:
-        """Take steps that raise the score as long as there are any, so many whatever the time."""
+    def climb(self, profile: BoolArray, sure: int = 0, *, alone_first: bool = True) -> None:
+        """Take steps that raise the score as long as there are any, so many whatever the time.
+
+        Exchanges are many. On a long way up they wait until nobody can raise the score alone.
+        """
         profile, sure = profile.copy(), self.sweeps + sure
         try:
             while True:
                 if self.sweeps >= sure:
                     self.control.check()
                 self.sweeps += 1
-                # Exchanges are many, and wait until nobody can raise the score alone.
-                steps, rising = self._rising(profile, alone=True)
-                if not len(rising):
+                steps, rising = self._rising(profile, alone=alone_first)
+                if alone_first and not len(rising):
                     steps, rising = self._rising(profile, alone=False)
                 if not len(rising):
                     break
