@@ -155,7 +155,7 @@ def test_too_large_estimates_are_refused(tmp_path, monkeypatch):
     _, _, path = written(tmp_path)
     part = Statistics.of(coterie.read_log(path), sizes="aware").whole
     monkeypatch.setattr(pair_means, "CELLS", 10)
-    with pytest.raises(TooLargeError, match="more than 10 cells; sizes='ignore' needs"):
+    with pytest.raises(TooLargeError, match='more than 10 cells; sizes="ignore" needs'):
         pair_estimate(part)
 
 
