@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.log.engine import DuckDBEngine, Engine
-from coterie.sums import Sums, carried
+from coterie.sums import Sums, carried, numbered
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +57,10 @@ def test_wide_sums_are_the_same_in_any_parts(engine):
     for parts in (engine.wide_sum("x", 30), Engine.wide_sum(engine, "x", 30)):
         found = engine.table(f"SELECT {parts[0]} AS high, {parts[1]} AS low FROM {engine.name('terms')}").to_pylist()[0]
         assert found["high"] * 2**30 + found["low"] == sum(terms) > 2**63
+
+
+@pytest.mark.parametrize("largest", [3, 2**40])  # the second: no single number holds a key
+def test_rows_are_numbered_as_numpy_does(largest):
+    keys = np.random.default_rng(0).integers(0, 3, (60, 3)) * (largest // 2)
+    assert (numbered(keys) == np.unique(keys, axis=0, return_inverse=True)[1].ravel()).all()
+    assert numbered(keys[:0]).shape == (0,)

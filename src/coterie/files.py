@@ -622,15 +622,23 @@ def csv_header(rows: Sequence[str]) -> int:
     return best[-1]
 
 
+ONCE = {"sample", "agent", "partner", "coalition", "utility", "choice", "members"}
+"""Names of columns that tell what a column is; two of them contradict each other."""
+
+
 def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> list[str]:
     """Return the names of columns, given some rows below: a header over several columns has its number in each.
 
-    Columns without a name belong to it if most of their cells are filled, and not with numbers.
+    Columns without a name belong to it if most of their cells are filled, and not with numbers. So does a name that
+    comes again, unless it is one that may be there once only.
 
     >>> named_columns(["Team", "Members", "", "Score"], [["x", "Ada", "Bo", "1"], ["y", "Cy", "Dee", "2"]])
     ['Team', 'Members', 'Members 2', 'Score']
+    >>> named_columns(["Team", "Member", "Member", "Score"], [["x", "Ada", "Bo", "1"], ["y", "Cy", "Dee", "2"]])
+    ['Team', 'Member', 'Member 2', 'Score']
     """
-    names, last, number = [], "", 1
+    names: list[str] = []
+    last, number, times = "", 1, dict[str, int]()
     for place, name in enumerate(header):
         cells = [(row[place] or "").strip() for row in rows if place < len(row)]
         filled = [cell for cell in cells if cell]
@@ -638,6 +646,10 @@ def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -
         goes_on = last and 2 * len(filled) > len(rows) and not any(map(_NUMERIC.fullmatch, filled))
         if not name and not goes_on:
             last = ""
+        times[name.casefold()] = times.get(name.casefold(), 0) + 1
+        if name and name.casefold() not in ONCE and (again := times[name.casefold()]) > 1:
+            is_text = 2 * sum(_NUMERIC.fullmatch(cell) is None for cell in filled) > len(filled)
+            name = f"{name} {again}" if is_text and f"{name} {again}" not in header else name  # noqa: PLW2901
         names.append(name or (f"{last} {number}" if goes_on else ""))
     return told_apart(names)
 

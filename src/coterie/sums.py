@@ -69,6 +69,14 @@ def refuse_overflow(ours: IntArray, theirs: IntArray) -> None:
         raise InputError("these statistics cannot be added: there are too many rows for sums of 64 bits")
 
 
+def numbered(keys: IntArray) -> IntArray:
+    """Return which of the distinct rows, in order, each row is."""
+    extents = [int(column.max(initial=0)) + 1 for column in keys.T]
+    fits = math.prod(extents) < 2**63
+    rows = np.unique(_single_key(keys, extents) if fits else keys, axis=0, return_inverse=True)[1]
+    return np.asarray(rows.ravel(), dtype=np.int64)
+
+
 def _single_key(keys: IntArray, extents: Sequence[int]) -> IntArray:
     """Return one number per key that sorts like it, which is quicker than sorting by columns."""
     result = np.zeros(len(keys), dtype=np.int64)

@@ -420,3 +420,15 @@ def test_signals_while_modules_are_loaded(sent, code, said):
         [sys.executable, "-c", LOADING, sent], capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, "1"), ("3", "3")])
+def test_linear_algebra_has_one_thread_unless_the_environment_says_otherwise(before, after):
+    program = (
+        "import os, sys\nfrom coterie.cli import main\nsys.argv = ['coterie', '--version']\n"
+        "try:\n    main()\nexcept SystemExit:\n    print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    given = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    given |= {} if before is None else {"OPENBLAS_NUM_THREADS": before}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=given)
+    assert done.stdout.splitlines()[-1] == after

@@ -117,3 +117,15 @@ def test_help_tells_how_to_write_names(run):
     code, shown, _ = run("what-if", "--help")
     assert code == 0
     assert "quotation marks" in said(shown.replace("│", " "))
+
+
+def test_limits_are_left_out_where_nothing_is_sure(run, files, tmp_path):
+    source = Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4)
+    source.write_log(tmp_path / "log", 6)
+    words = (tmp_path / "log", files / "today.csv")
+    for command in (("compare", *words, files / "other.csv"), ("what-if", *words, "swap p2, p3")):
+        code, shown, _ = run(*command)
+        assert code == 0
+        assert "there are too few data to prove that, or anything else" in said(shown)
+        assert not {"at least", "at most", "surely", "confidence"} & set(said(shown).split(" Warnings ")[0].split())
+        assert "at least" not in said(shown).split(" Warnings ")[0]

@@ -46,7 +46,7 @@ def test_numbers_have_no_digits_of_rounding(run, tmp_path):
     scale = ["--utility-range", 0, 5, "--neutral", 2]
     shown = said(run("inspect", tmp_path, "--totals", "team-averages", *scale)[1])  # 2.3 * 3 is 6.8999999999999995
     assert "what each person got in all is known, not what each pair got (bandit log); both of a pair get" in shown
-    assert "totals, each taken as a sum over pairs, from 6.9 to 6.9" in shown
+    assert "averages over teammates from 2.3 to 2.3" in shown
     assert "6.89" not in shown
     shown = said(run("inspect", tmp_path, "--totals", "team-scores", *scale)[1])
     assert "the score of each team is known, not what each pair got (bandit log); 3 rows in totals" in shown

@@ -166,3 +166,30 @@ def test_stages_are_told_in_words(log, monkeypatch, capsys):
     with output.at_work("Reading the log", quiet=True):
         pass
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [("Ann Lee", "Ann Lee"), ("ann", "Ann Lee"), ("dor", "Dora"), ("Anna", "Anna Poe")]
+)
+def test_somebody_is_found_by_the_beginning_of_a_name(given, found):
+    assert targets.whom(given, ["Ann Lee", "Anna Poe", "Dora", "Bo One", "Bo Two"]) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "message"), [("bo", "could be Bo One, Bo Two"), ("lee", "unknown agent"), ("", "unknown agent")]
+)
+def test_who_else_it_could_be_is_named(given, message):
+    with pytest.raises(coterie.InputError, match=message):
+        targets.whom(given, ["Ann Lee", "Bo One", "Bo Two"])
+
+
+def test_a_page_has_a_title_and_a_date_of_ones_own(run, result, tmp_path):
+    words = ("--title", "Teams <for> spring", "--date", "3 March")
+    code, _, _ = run("report", result, "--out", tmp_path / "r.html", *words, "--out", tmp_path / "r.json")
+    page = (tmp_path / "r.html").read_text()
+    assert code == 0
+    assert "<title>Teams &lt;for&gt; spring</title>" in page
+    assert "<h1>Teams &lt;for&gt; spring</h1>" in page
+    assert '<p class="hint">3 March</p>' in page
+    again = coterie.Result.load(tmp_path / "r.json")
+    assert (again.title, again.date) == ("Teams <for> spring", "3 March")

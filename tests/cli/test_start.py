@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shlex
 import shutil
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def test_a_class_with_weekly_totals(messy, run):
     assert "labels are numbers or letters, such as 'Tisch 1'" in out
     assert "Windows-1252" in err
     log = coterie.read_log("school")
-    assert (log.feedback, log.pool_coalitions, log.options["totals"]) == ("bandit", True, "sum")
+    assert (log.feedback, log.pool_coalitions, log.options["totals"]) == ("bandit", True, "team-averages")
     assert {"Jörg", "Käthe", "Übü", "Zoé"} <= set(log.agents)
     assert log.rows == 20 * 12
     assert any(note.startswith("1 row of") and "alone" in note for note in log.notes)
@@ -91,17 +92,20 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     def prompt(text, *, default, value_proc, err):
         assert err
         asked.append(text)
-        return value_proc("-5 to 5" if "which scale" in text else "no" if "mean nothing" in text else default)
+        return value_proc("-6 to 6" if "which scale" in text else "no" if "mean nothing" in text else default)
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "prompt", prompt)
-    code, _, err = run("start", name)
+    code, out, err = run("start", name)
     assert code == 0, err
     declared = json.loads(Path("class/log.json").read_text(encoding="utf-8"))
-    assert declared["utility_range"] == [-5.0, 5.0]
+    assert declared["utility_range"] == [-6.0, 6.0]
     assert declared["pool_coalitions"] is False
-    assert declared["neutral"] == 0.0
-    assert len(asked) == 9
+    assert -5.0 < declared["neutral"] < 5.0
+    assert len(asked) == 10
+    reasons = {line.split()[0]: line for line in out.partition("It is read as")[2].splitlines()[1:] if line.strip()}
+    assert [name for name, line in reasons.items() if "you said so" in line] == ["pool_coalitions", "utility_range"]
+    assert "its name says" in reasons["agent"]
 
 
 def test_what_start_refuses(messy, run):
@@ -304,7 +308,7 @@ def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run):
     (question,) = [text for text, default, _ in asked if default == "none"]
     assert "are refused if they stay: 'moved' (10 times)" in question
     assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))["blank_words"] == ["moved", "late"]
-    assert "10 rows of t/totals.csv have no utility (10 of them say 'moved')" in " ".join(err.split())
+    assert "10 rows of t.csv have no utility (10 of them say 'moved')" in " ".join(err.split())
 
 
 def test_start_takes_what_is_known_of_rows(tmp_path, monkeypatch, run):
@@ -352,3 +356,33 @@ def test_a_wide_table_is_asked_about_and_read_again(tmp_path, monkeypatch, run):
     log = coterie.read_log("t")
     assert (len(log.coalitions), log.n_samples, log.rows) == (3, 5, 5)
     assert log.agents == ("Ann", "Bo", "Cy", "Dee", "Eve", "Flo")
+
+
+def test_the_last_word_is_a_command_that_works(messy, run):
+    code, out, _ = run("start", messy("class.csv", weeks=6), "--yes", "--out", "my class")
+    assert code == 0
+    (line,) = [line.strip() for line in out.splitlines() if "coterie learn" in line]
+    assert line == "coterie learn 'my class' --team-size 2:3 --report report.html"
+    assert "teams so far had 3 members as a rule" in " ".join(out.split())
+    words = shlex.split(line)[1:]
+    code, out, err = run(*words, "--time-limit", "0.5")
+    assert code == 0, err
+    assert Path("report.html").exists()
+    assert "the average teammate" in out
+    hint = "Nobody said how large teams may be: --team-size 2:3 asks for sizes as they were seen; --report report.html"
+    assert "Nobody said" not in err
+    err = " ".join(run("learn", "my class", "--time-limit", "0.2")[2].split())
+    assert hint in err
+    assert "--value" not in err.partition("Nobody said")[2]  # the log says average already
+    assert "Nobody said" not in run("learn", "my class", "--team-size", "any", "--time-limit", "0.2")[2]
+
+
+def test_options_that_messages_name_can_be_found(messy, run):
+    Path("t.csv").write_text("sample,agent,coalition,utility\n1,Ann,Total,1\n1,Bob,Total,1\n", encoding="utf-8")
+    code, _, err = run("inspect", "t.csv")
+    assert code == 2
+    assert err.splitlines()[-1] == "--summaries: see coterie inspect --help-all"
+    assert "--summaries" in run("inspect", "--help-all")[1]
+    assert "--coalitions" in run("learn", "--help")[1]
+    Path("pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,7\n", encoding="utf-8")
+    assert "--help-all" not in run("inspect", "pairs.csv")[2]  # --utility-range is in the shorter help

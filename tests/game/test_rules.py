@@ -415,3 +415,14 @@ def test_moves_are_counted_and_limited():
     assert pooled.holds(swapped)
     with pytest.raises(InputError, match="who is where today"):
         Admissible.of(Rules(), people, rooms).moves(swapped)
+
+
+def test_another_table_than_a_list_of_staff(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("Name,Area,Stars\n" + "".join(f"P{i % 4},Energy,3\n" for i in range(200)), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_staff(path)
+    assert str(refused.value) == (
+        f"{path}: does not look like a list of staff: 4 people in 200 rows; expected one row for each person who is to "
+        "be assigned, with a column such as Name and perhaps others that label them, such as Site"
+    )

@@ -13,7 +13,7 @@ from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import Aware, Pooled, PooledAware, SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.learn.beliefs import Beliefs
-from coterie.learn.options import Expected, chosen, improvement
+from coterie.learn.options import Expected, chosen, likely_values
 
 
 def made(unknowns, n, k, rng):
@@ -35,10 +35,12 @@ def test_the_improvement_is_that_of_the_expected_game(unknowns, value):
     beliefs, (new, today) = made(unknowns, 6, 3, rng)
     staff = np.array([True, True, False, True, True, True])
     wishes = SimpleNamespace(value=value, admissible=SimpleNamespace(staff=staff))
-    found, limits = improvement(new, today, beliefs, wishes, rng)
+    difference = [(1.0, new.sets), (-1.0, today.sets)]
+    (found, limits), (worth, _) = likely_values([difference, [(1.0, new.sets)]], beliefs, wishes, rng)
     game = beliefs.game(ActionSpaces.parse("one", new.agents, new.coalitions)).valued(value)
     expected = (game.values(new) - game.values(today))[staff].mean()
     assert found == pytest.approx(expected)
+    assert worth == pytest.approx(game.values(new)[staff].mean())
     assert limits == (found, found)
 
 
@@ -47,7 +49,7 @@ def test_memory_grows_with_sizes_only_where_they_matter():
     beliefs, (new, today) = made(SizeFree(), n, k, rng)
     wishes = SimpleNamespace(value="average", admissible=SimpleNamespace(staff=np.ones(n, dtype=bool)))
     tracemalloc.start()
-    improvement(new, today, beliefs, wishes, rng)
+    likely_values([[(1.0, new.sets), (-1.0, today.sets)]], beliefs, wishes, rng)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 8 * k * n * n * (n + 1) / 4

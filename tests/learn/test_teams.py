@@ -11,6 +11,7 @@ from coterie import InputError, Log, Rules, StableLearner
 from coterie.game.admissible import Admissible
 from coterie.learn.options import unbeaten
 from coterie.learn.result import Result
+from coterie.learn.teams import _Teams
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
 
@@ -446,3 +447,14 @@ def test_an_interruption_of_the_second_reading_is_told():
     log = coterie.simulate.Simulation.draw(4, 2, 0).log(60, "bandit")
     assert coterie.StableLearner().fit(log).result_.solver.status != "interrupted"
     assert coterie.StableLearner(progress=stop).fit(log).result_.solver.status == "interrupted"
+
+
+@pytest.mark.parametrize(("months", "options", "searches"), [(12, {}, 1), (12, {"target_gap": 1.0}, 2), (400, {}, 2)])
+def test_no_candidates_are_sought_for_a_part_that_would_not_say_much(monkeypatch, months, options, searches):
+    asked = []
+    searched = _Teams._searched
+    monkeypatch.setattr(_Teams, "_searched", lambda self, *rest: asked.append(1) or searched(self, *rest))
+    log, _, _ = firm(months=months)
+    result = StableLearner(rules=Rules(team_size=4), random_state=0, **options).fit(log).result_
+    assert len(asked) == searches
+    assert (result.certificates["holdout"] is not None) <= (searches == 2)

@@ -205,7 +205,7 @@ def test_spark_shapes_tables_alike(tmp_path, spark):
     choices = "sample,coalition,agent,choice\n1,x,a,yes\n1,x,b,yes\n1,x,C ,no\n2,x,a,no\n2,x,c,no\n2,x,c2,\n"
     scores = "sample;team;members;score\n1;x;a, b, c;2\n1;y;d|e;-0,5\n2;x;a, e;1\n2;y;b;9\n"
     joined = "sample;team;members;score\n1;x;a & b AND c;2\n1;y;d/e;-0,5\n2;x;a & e;1\n2;y;b+c;9\n2;z;d;n/a\n"
-    wide = "p1;p2;p3;score\na, x;b;c;2\nd;e;;gone\na, x;e;;1\nb;c;;absent\nTotal;;;9\n;;;3\n"
+    wide = "p1;p2;p3;score\na, x;b;c;2\nd;e;-;gone\na, x;e;;1\nb;c;;absent\nTotal;;;9\n;;;3\n"
     columns = {"sample": "#", "coalition": "#", "members": ["p1", "p2", "p3"]}
     for name, text, said in (
         ("choices.csv", choices, {}),

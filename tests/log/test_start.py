@@ -11,6 +11,7 @@ import coterie
 from coterie.errors import InputError
 from coterie.files import header_among, named_columns
 from coterie.log.inspection import inspect_log
+from coterie.log.teams_seen import TeamsSeen
 
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lena")
 HEADER = ("Event", "Team name", "Members", "Jury score")
@@ -410,7 +411,7 @@ def test_rows_count_where_no_column_says_when_or_where(saved, tmp_path, header, 
     log = guess.write(tmp_path / "log")
     assert (log.n_samples, log.rows, len(log.coalitions)) == (rounds, 48, 4)
     assert log.pool_coalitions
-    assert guess.options.get("coalitions") == (4 if rounds == 48 else None)
+    assert guess.options["coalitions"] == 4
     by_hand = [
         (*(row[0] if rounds == 12 else str(place) for _ in "."), row[2], row[3]) for place, row in enumerate(events())
     ]
@@ -480,3 +481,188 @@ def test_spellings_differ_in_what_is_said(csv_log):
     (note,) = noted(coterie.read_log(csv_log(pairs=text.replace("Gro\u00df", "GROSS "))), "several spellings")
     assert "differ in case or spaces only" in note
     assert coterie.read_log(csv_log(pairs=text), clean_names=True).agents == ("Bo", "Gross")
+
+
+# --- What is told of teams, their sizes and their numbers -------------------------------------------------------
+
+
+def weekly(names, weeks=16, size=4, low=0.0, solos=0, sticky=False):
+    """Rows of people with a number each, in groups that are drawn anew each week; `low` is added to the first name."""
+    rng = np.random.default_rng(3)
+    people = [f"P{i}" for i in range(size * len(names))]
+    rows = []
+    for week in range(weeks):
+        order = people if sticky else rng.permutation(people).tolist()
+        for t, name in enumerate(names):
+            inside = order[size * t : size * (t + 1)]
+            rows += [[f"Week {week}", who, name, round(40 + low * (t == 0) + rng.normal(0, 3), 1)] for who in inside]
+        rows += [[f"Week {week}", f"S{i}", f"solo {i}", 30 + week % 3] for i in range(solos)]
+    return rows
+
+
+RECORDS = ("Week", "Name", "Group", "Points")
+
+
+def test_one_size_is_read_on_the_scale_of_the_table(saved, tmp_path):
+    guess = coterie.start(saved([RECORDS, *weekly(("A", "B", "C"))]))
+    assert answer(guess, "totals").value == "team-averages"
+    assert answer(guess, "totals").why.startswith("teams have one size: it is taken for the average over teammates")
+    assert answer(guess, "value").value == "average"
+    assert guess.write(tmp_path / "log").value == "average"
+
+
+def test_reasons_tell_what_is_usual_not_what_is_largest(saved):
+    rows = [[f"{event}", f"T{event}", "; ".join(PEOPLE[: 2 + event % 3]), 5 + event % 2] for event in range(24)]
+    rows[0][3] = 60
+    guess = coterie.start(saved([HEADER, *rows]), utility_range=(0, 60))
+    totals = answer(guess, "totals")
+    assert totals.value == "team-score-averages"
+    assert totals.why == (
+        "it does not grow with the size of teams: 12.4 on average with 1 pair (8 teams), 5.5 with 6 (8 teams)"
+    )
+
+
+def test_those_who_were_alone_say_what_that_is_worth(saved, tmp_path):
+    guess = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    neutral = answer(guess, "neutral")
+    assert (neutral.value, neutral.why) == (30.9, "16 numbers are of people on their own, 30.9 on average")
+    assert answer(guess, "utility_range").value[0] == 30.9
+    assert "it holds what people got on their own" in answer(guess, "utility_range").why
+    assert guess.write(tmp_path / "log").neutral == 30.9
+
+
+def test_without_anybody_alone_the_average_is_neutral(saved):
+    rows = weekly(("A", "B"))
+    neutral = answer(coterie.start(saved([RECORDS, *rows])), "neutral")
+    assert neutral.value == pytest.approx(np.mean([row[3] for row in rows]), abs=0.06)
+    assert neutral.why.endswith("is the average: what is above it is better than usual")
+    rows[0][1:3] = ["Z", "alone"]
+    assert "there are too few" in answer(coterie.start(saved([RECORDS, *rows])), "neutral").why
+    ratings = [[f"{t}", "x", a, b, 1 + (t + i) % 5] for t in range(9) for i, (a, b) in enumerate(("ab", "bc", "ac"))]
+    stars = coterie.start(saved([("Week", "Team", "From", "To", "Stars"), *ratings]))
+    assert (answer(stars, "neutral").value, answer(stars, "neutral").why) == (3.0, "it is the middle of the scale")
+
+
+@pytest.mark.parametrize(
+    ("about", "hint"),
+    [({}, True), ({"solos": 1}, True), ({"sticky": True}, False), ({"low": 9.0}, False), ({"weeks": 5}, False)],
+)
+def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
+    path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about), ["", "", "", ""]])
+    guess = coterie.start(path)
+    pooled = answer(guess, "pool_coalitions")
+    assert pooled.value is False
+    assert ("people change between them each time" in pooled.why) is hint
+    log = coterie.read_log(path, **guess.options)
+    told = [one for one in inspect_log(log).findings if "people change between them each time" in one.what]
+    assert bool(told) is hint
+    assert all("pool_coalitions=True" in one.advice for one in told)
+    assert coterie.start(path, pool_coalitions=True).options["coalitions"] == 3 + about.get("solos", 0)
+
+
+@pytest.mark.parametrize("depends", [False, True])
+def test_names_mean_something_where_pairs_differ_between_them(saved, depends):
+    """The same on average under every name, but not for each pair: such names are areas."""
+    rng = np.random.default_rng(1)
+    worth = rng.normal(0, 1, (2, 8, 8)) * depends
+    rows = []
+    for week in range(30):
+        order = rng.permutation(8)
+        for l, name in enumerate(("Red", "Blue")):
+            inside = sorted(order[4 * l : 4 * l + 4])
+            rows += [
+                [week, name, f"P{i}", f"P{j}", round(float(worth[l, i, j] + rng.normal(0, 0.5)), 2)]
+                for i in inside
+                for j in inside
+                if i < j
+            ]
+    guess = coterie.start(saved([("Week", "Team", "From", "To", "Score"), *rows]))
+    assert ("people change between them" in answer(guess, "pool_coalitions").why) is not depends
+
+
+def test_how_many_teams_and_of_which_sizes(saved):
+    rng = np.random.default_rng(5)
+    rows, people = [], [f"P{i}" for i in range(20)]
+    for event in range(10):
+        order = rng.permutation(people)[: 12 + 4 * (event % 2)].tolist()
+        rows += [
+            [f"E{event}", f"{event}-{t}", "; ".join(order[4 * t : 4 * t + 4]), 5 + t] for t in range(len(order) // 4)
+        ]
+    guess = coterie.start(saved([HEADER, *rows]))
+    found = answer(guess, "coalitions")
+    assert (found.value, found.why) == (5, "20 people in teams of 4 on average (3 to 4 teams were there at once)")
+    assert TeamsSeen(20, 1.0, {4: 35}, {3: 5, 4: 5}).bounds(5) == "4"
+    assert TeamsSeen(22, 1.0, {4: 35}, {3: 5, 4: 5}).bounds(5) == "4:5"
+    assert TeamsSeen(10, 1.5, {2: 1, 5: 40, 6: 30}, {3: 8}).bounds(3) == "5:6"
+    assert TeamsSeen(10, 1.0, {5: 8}, {2: 8}).bounds(4) == "0,5"
+
+
+def test_ratings_are_all_looked_at(saved):
+    rng = np.random.default_rng(0)
+    fine = [f"{value:.5f}" for value in rng.uniform(0.0, 4.0, 7000)]
+    rows = [[f"{t}", "x", "a", "b", value] for t, value in enumerate([*fine, "9.5", "9.7", "9.8"])]
+    rows += [[f"s{t}", "x", "b", "c", "10"] for t in range(60)]
+    guess = coterie.start(saved([("Week", "Team", "From", "To", "Stars"), *rows]))
+    assert answer(guess, "utility_range").value == [0.0, 10.0]
+
+
+# --- Cells and files that are not what they seem ----------------------------------------------------------------
+
+
+def test_words_for_nobody_name_nobody(saved, tmp_path):
+    rows = wide(events(6))
+    for place, word in ((1, "-"), (2, "None"), (7, "n/a"), (9, "-")):
+        rows[place][4] = word
+    rows[5][2:5] = ["-", "", "nobody"]
+    guess = coterie.start(saved([("Event", "Team", "Member", "Member", "Member", "Score"), *rows]))
+    assert part(guess, "members").value == ("Member", "Member 2", "Member 3")
+    log = guess.write(tmp_path / "log")
+    assert log.agents == tuple(sorted(PEOPLE))
+    (note,) = noted(log, "taken for nobody")
+    assert note.startswith(f"6 places for a member of {tmp_path / 't.csv'} say '-', 'None', 'n/a'")
+    (note,) = noted(log, "no members")
+    assert "1 row of" in note
+    assert "(row 7)" in note
+
+
+def test_names_in_one_cell_may_be_nobody_too(csv_log):
+    table = "sample,team,members,score\n1,x,Ann; -; Bo,3\n1,y,Cy; Dee,4\n2,x,Ann; Dee,3\n2,y,x; Cy,3\n"
+    log = coterie.read_log(csv_log(totals=table), utility_range=(0, 5), totals="team-score-averages")
+    assert log.agents == ("Ann", "Bo", "Cy", "Dee", "x")  # somebody may be called x
+
+
+def test_a_header_that_comes_again_is_no_number():
+    below = [["a", "Ann", "Bo", "3", "4"], ["b", "Cy", "Dee", "5", "6"]]
+    found = named_columns(["team", "Member", "member", "score", "score"], below)
+    assert found == ["team", "Member", "member 2", "score", "score "]
+    assert named_columns(["team", "agent", "agent", "x", "y"], below)[1:3] == ["agent", "agent "]
+
+
+def test_blank_rows_among_numbered_ones_are_called_so(saved, tmp_path):
+    rows = [row[2:] for row in wide(events(3))]
+    rows[2:2] = [["", "", "", ""]]
+    rows.insert(5, ["", "", "", 4])
+    log = coterie.start(saved([("Player 1", "Player 2", "Player 3", "Score"), *rows])).write(tmp_path / "log")
+    assert noted(log, "1 row", "is blank (row 4)")
+    assert noted(log, "1 row", "lists no members (row 7)")
+
+
+def test_a_log_of_a_team_called_total(csv_log):
+    folder = csv_log(totals="sample,agent,coalition,utility\n1,Ann,Total,0.3\n1,Bob,Total,0.3\n")
+    with pytest.raises(InputError, match=r"every row seems to sum others up.*summaries=\"keep\" takes it so"):
+        coterie.read_log(folder)
+    assert coterie.read_log(folder, summaries="keep").coalitions == ("Total",)
+
+
+def test_notes_name_the_file_that_was_given(saved, tmp_path):
+    rows = weekly(("A", "B"))
+    rows[3][3] = "absent"
+    log = coterie.start(saved([RECORDS, *rows])).write(tmp_path / "log")
+    assert noted(log, str(tmp_path / "t.csv"), "no utility")
+
+
+def test_files_that_hold_no_table(tmp_path):
+    for name, what in (("firm.PNG", "a picture"), ("firm.pdf", "a document"), ("firm.zip", "an archive")):
+        (tmp_path / name).write_bytes(b"x")
+        with pytest.raises(InputError, match=f"{name}: is {what}; expected a .csv, .xlsx or .parquet file with a row"):
+            coterie.start(tmp_path / name)

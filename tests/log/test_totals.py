@@ -178,7 +178,7 @@ def test_where_to_say_it(csv_log):
     folder = csv_log(memberships=MEMBERS, totals=totals_of(("a", 0.75)), json='{"totals": "average"}')
     log = coterie.read_log(folder)
     assert log.options["totals"] == "average"
-    assert any("averages over pairs" in note for note in log.notes)
+    assert any("average over all pairs" in note for note in log.notes)
     query = f"SELECT utility FROM {log.engine.name('totals')}"
     assert log.engine.table(query)["utility"].to_pylist() == [1.5]
     assert coterie.read_log(folder, totals="sum").options["totals"] == "sum"

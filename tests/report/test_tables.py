@@ -98,7 +98,7 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     assert people_rows(hostile.result)[0][-3:] == ["at least", "at most", "surely stays"]
     assert "surely at most" in option_rows(hostile.result)[0]
     first = few.result.options[0]
-    for gap, label in ((first.gap, "another"), (0.1 * first.gap, "surest")):  # one option may be certified
+    for gap, label in ((first.gap, "the same teams"), (0.1 * first.gap, "surest")):  # one option may be certified
         both = replace(few.result, options=(first, replace(first, label="surest", gap=gap)))
         assert ("surely at most" in option_rows(both)[0]) == (label == "surest")
         assert option_rows(both)[-1][0] == label

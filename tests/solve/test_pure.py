@@ -213,3 +213,39 @@ def test_more_starts_only_where_most_come_to_rest():
         game = Game(means, ActionSpaces.shared(exactly_one(3), 12), symmetric=symmetric)
         found = pure(GapObjective(game), Control(0), starts=600, kicks=0)
         assert found.starts == tried
+
+
+def test_a_search_ends_by_work_and_where_there_is_no_hope():
+    rng = np.random.default_rng(4)
+    objective = HoldoutObjective(random_evidence(rng, 10, 3, 20), random_spaces(rng, 10, 3, 5), 0.05)
+    whole = pure(objective, Control(0), starts=16)
+    assert whole.status == "converged"
+    short = [pure(objective, Control(0), starts=16, work=2_000) for _ in range(2)]
+    assert [one.status for one in short] == ["limit", "limit"]
+    assert (short[0].strategy.sets == short[1].strategy.sets).all()
+    assert whole.value <= short[0].value
+    assert short[0].sweeps < whole.sweeps
+    # With hope it is the same search, without it one descent.
+    hoped = pure(objective, Control(0), starts=16, hopeless=np.inf)
+    assert (hoped.value, hoped.sweeps) == (whole.value, whole.sweeps)
+    given_up = pure(objective, Control(0), starts=16, hopeless=-np.inf)
+    assert given_up.status == "converged"
+    assert whole.value <= given_up.value
+    assert given_up.sweeps < whole.sweeps
+
+
+def test_starts_are_within_the_time_limit_and_progress_comes_before_them(monkeypatch):
+    rng = np.random.default_rng(4)
+    objective = HoldoutObjective(random_evidence(rng, 10, 3, 20), random_spaces(rng, 10, 3, 5), 0.05)
+    told, asked = [], []
+
+    def stop():
+        asked.append(len(told))
+        return len(asked) > 3  # in the middle of making starts
+
+    module = sys.modules["coterie.solve.pure"]
+    monkeypatch.setattr(module, "settle", None)  # never reached
+    found = pure(objective, Control(0, progress=told.append, stop=stop), starts=64)
+    assert found.status == "interrupted"
+    assert asked[0] == 1, "a report came first"
+    assert objective.spaces.contains(found.strategy.sets).all()

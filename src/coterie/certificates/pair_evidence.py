@@ -263,7 +263,8 @@ class DependentBatches:
         self.evidence = evidence
 
     @cached_property
-    def _matrices(self) -> list[FloatArray]:
+    def matrices(self) -> list[FloatArray]:
+        """r^2 H_ef / (N_e N_f) of every agent's unknowns."""
         evidence, estimate = self.evidence, self.evidence.estimate
         assert estimate.noise is not None
         assert estimate.noise.together is not None
@@ -284,7 +285,7 @@ class DependentBatches:
             return self.range_bound(design)
         log_term = log_term + np.log(2) if form == "both" else log_term
         base, rows = rows_of(design)
-        square = base.forms([self._matrices[i] for i in base.agents.tolist()])[rows]
+        square = base.forms([self.matrices[i] for i in base.agents.tolist()])[rows]
         return widths.dependent_bound(self.evidence.parts(design), square, log_term)
 
     def expected_bound(self, design: Design, log_term: float) -> GainBound:

@@ -1,5 +1,6 @@
 """The command line: one module per command, each a thin layer over the Python functions."""
 
+import os
 import sys
 
 from coterie.cli.signals import WORDS, signals
@@ -8,7 +9,13 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line and exit with its code; a signal is heeded even while modules are loaded."""
+    """Run the command line and exit with its code; a signal is heeded even while modules are loaded.
+
+    Linear algebra has one thread unless the environment says otherwise: its matrices are small, several threads mostly
+    wait for each other, and what is added in another order on another machine would not be the same to the last digit.
+    """
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     with signals() as caught:
         try:
             from coterie.cli.app import run

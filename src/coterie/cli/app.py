@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from coterie import __version__
 from coterie.cli.enums import with_choices
 from coterie.cli.output import complain, messages, print_anything, stop_printing
-from coterie.cli.panels import Grouped, without_types
+from coterie.cli.panels import Grouped, seldom_named, without_types
 from coterie.cli.signals import WORDS, Terminated
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
@@ -55,6 +55,9 @@ PANELS: dict[str, dict[str, str]] = {
 whose documentation begins so."""
 
 COMMANDS: dict[str, str] = {name: line for commands in PANELS.values() for name, line in commands.items()}
+
+READ_LOGS = ("learn", "what-if", "compare", "certify", "inspect", "coverage")
+"""Commands with a longer help."""
 
 BEGIN = """Teams that nobody wants to leave, learnt from the past.
 
@@ -147,6 +150,7 @@ def _run(caught: Sequence[int]) -> int:
         return _bad_usage(problem)
     except InputError as problem:
         complain(str(problem))
+        _say_where_described(str(problem))
         return 2
     except CoterieError as problem:
         complain(str(problem))
@@ -176,6 +180,13 @@ def _run(caught: Sequence[int]) -> int:
     if code in WORDS:
         complain(WORDS[code])
     return code if isinstance(code, int) else 0
+
+
+def _say_where_described(text: str) -> None:
+    """Say where options are described that a message names, if the shorter help of the command does not."""
+    name = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    if name in READ_LOGS and (named := seldom_named(text)):
+        messages.print(f"{', '.join(named)}: see coterie {name} --help-all", soft_wrap=True)
 
 
 def _bad_usage(problem: Any) -> int:

@@ -10,7 +10,7 @@ from coterie import checks
 from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
+from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -49,6 +49,8 @@ def command(
         float | None, typer.Option(metavar="EPS", help="Exit with code 3 if the certificate is above this.")
     ] = None,
     unit: Unit = "",
+    title: Title = "",
+    date: Date = "",
     explain: Explain = None,
     out: Out = None,
     report: Report = None,
@@ -63,7 +65,7 @@ def command(
     from coterie.statistics import Statistics
 
     targets = targets_of(out, report)
-    refuse_unknown(explain, log.agents, wishes)
+    explain = whom(explain, log.agents, wishes)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     wishes.pop("any_size", None)  # a given assignment is as large as it is
@@ -75,6 +77,6 @@ def command(
         min_samples=min_samples, **wishes,
     )  # fmt: skip
     return deliver(
-        replace(found, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
-        statistics=statistics,
+        replace(found, unit=unit, title=title, date=date), target_gap=target_gap, out=targets, as_json=json,
+        quiet=quiet, explain=explain, statistics=statistics,
     )  # fmt: skip

@@ -31,7 +31,7 @@ def _lines(found: "Comparison", legend: str) -> Iterator[str]:
             "",
             "",
         )
-    for text in (legend, found.meaning(), found.stable()):
+    for text in (legend, *(() if found.says_nothing else (found.meaning(), found.stable()))):
         if text:
             yield from wrapped(text, "", "")
     yield ""
@@ -47,15 +47,20 @@ def _lines(found: "Comparison", legend: str) -> Iterator[str]:
 def _together(found: "Comparison") -> Iterator[str]:
     """Yield what both are worth per person."""
     n = max(1, found.n_counted)
-    rows = [["", "expected", "at least", "at most"]]
+    numbers = _expected if found.says_nothing else _numbers
+    rows = [["", "expected", *([] if found.says_nothing else ["at least", "at most"])]]
     for name, amount in ((found.one.label, found.one.value), (found.two.label, found.two.value)):
-        rows.append([name, *_numbers(amount / n)])
-    rows.append(["difference", *_numbers(found.per_person)])
+        rows.append([name, *numbers(amount / n)])
+    rows.append(["difference", *numbers(found.per_person)])
     people = counted(found.n_counted, "person", "people")
     yield f"Value per person, mean of {people}{', average over teammates' if found.value == 'average' else ''}"
     yield from aligned(rows, left=(0,))
     if found.left_out:
         yield from wrapped(f"Not counted: {', '.join(short(name) for name in found.left_out)}.")
+
+
+def _expected(amount: "Amount") -> list[str]:
+    return [signed(amount.expected)]
 
 
 def _numbers(amount: "Amount") -> list[str]:
@@ -73,14 +78,15 @@ def _people(found: "Comparison") -> Iterator[str]:
     told = [one for one in found.people if one.verdict != "same" or one.before != one.after]
     one, two = found.one.label, found.two.label
     rows = [["person", f"in {one}" if one != "before" else one, f"in {two}" if two != "after" else two,
-             "change", "at least", "at most", ""]]  # fmt: skip
+             "change", *([] if found.says_nothing else ["at least", "at most"]), ""]]  # fmt: skip
+    numbers = _expected if found.says_nothing else _numbers
     for person in sorted(told, key=matters):
         name = short(person.agent) if person.is_counted else f"{short(person.agent)} (not counted)"
         after = "the same" if person.before == person.after else _shown(person.after)
-        rows.append([name, _shown(person.before), after, *_numbers(person.change), _word(person)])
+        rows.append([name, _shown(person.before), after, *numbers(person.change), _word(person)])
     yield "Who gains, who loses"
     if told:
-        yield from aligned(rows, left=(0, 1, 2, 6))
+        yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))
     if len(told) < len(found.people):
         yield f"  {counted(len(found.people) - len(told), 'person', 'people')}: nothing changes"
 

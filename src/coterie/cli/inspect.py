@@ -69,20 +69,17 @@ def _summary(seen: Inspection) -> Iterator[str]:
     yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'agent')}, {coalitions}"
     yield f"{_kind(log)}; {counted(log.rows, 'row')} in {log.tables[-1]}"
     yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of agents met{_how_often(seen)}{_rated(seen)}"
-    as_sums = ", each taken as a sum over pairs," if _is_average(log) else ""
-    declared = "no range declared" if log.utility_range is None else f"declared range {interval(*log.utility_range)}"
+    of_pairs = "" if seen.rated is not None else " of a single pair"
+    declared = (
+        "no range declared" if log.utility_range is None else f"declared range{of_pairs} {interval(*log.utility_range)}"
+    )
     yield (
-        f"{_utility_noun(seen)}{as_sums} from {number(seen.extent[0])} to {number(seen.extent[1])}, "
+        f"{_utility_noun(seen)} from {number(seen.extent[0])} to {number(seen.extent[1])}, "
         f"{seen.mean:.4g} on average; {declared}, {number(log.neutral)} is neutral"
         + ("" if log.sigma is None else f", sigma {number(log.sigma)}")
     )
     count = len(seen.findings)
     yield f"{counted(count, 'thing')} to look at, listed at the end" if count else "nothing is missing or suspicious"
-
-
-def _is_average(log: Log) -> bool:
-    """Return whether totals are written as averages, which are not the numbers that are shown."""
-    return log.feedback == "bandit" and "average" in log.options["totals"]
 
 
 def _kind(log: Log) -> str:
@@ -117,7 +114,13 @@ def _rated(seen: Inspection) -> str:
 
 
 def _utility_noun(seen: Inspection) -> str:
-    return "utilities" if seen.log.feedback == "semi-bandit" else "totals"
+    if seen.rated is not None:
+        return "utilities"
+    if seen.log.of_teams:
+        return "scores of teams"
+    if not seen.as_averages:
+        return "totals"
+    return "averages over teammates" if seen.log.options["totals"] == "team-averages" else "averages over pairs"
 
 
 def _sizes(seen: Inspection) -> Iterator[str]:

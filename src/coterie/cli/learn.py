@@ -1,24 +1,27 @@
 """`coterie learn`: who should go where, and how far anybody could gain by moving, surely."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coterie.cli.log_options import reads_log
-from coterie.cli.output import messages
+from coterie.cli.output import messages, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import Explain, Out, Report, Unit, refuse_unknown, targets_of
+from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
+from coterie.log.teams_seen import teams_seen
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.setting import NoiseChoice, Sizes
 
 if TYPE_CHECKING:
+    from coterie.learn.result import Result
     from coterie.solve.control import Progress
 
 
@@ -53,6 +56,8 @@ def command(
     time_limit: Annotated[float | None, typer.Option(metavar="SECONDS", help="How long to search at most.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     unit: Unit = "",
+    title: Title = "",
+    date: Date = "",
     explain: Explain = None,
     out: Out = None,
     report: Report = None,
@@ -66,7 +71,7 @@ def command(
     from coterie.learn.learner import StableLearner
 
     targets = targets_of(out, report)
-    refuse_unknown(explain, log.agents, wishes)
+    explain = whom(explain, log.agents, wishes)
     with search_progress(quiet=quiet) as told:
         learner = StableLearner(
             strategy=strategy,
@@ -82,10 +87,30 @@ def command(
             progress=told,
             **wishes,
         ).fit(log)
-    return deliver(
-        replace(learner.result_, unit=unit), target_gap=target_gap, out=targets, as_json=json, quiet=quiet,
-        explain=explain, statistics=learner.statistics_,
+    result = replace(learner.result_, unit=unit, title=title, date=date)
+    code = deliver(
+        result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
+        statistics=learner.statistics_,
     )  # fmt: skip
+    if not (quiet or json or explain or wishes.get("any_size")):
+        for line in wrapped(_what_else(log, result, targets), "", ""):
+            messages.print(line)
+    return code
+
+
+def _what_else(log: Log, result: "Result", targets: Sequence[Path]) -> str:
+    """Return which options would make an answer that fits better; "" where they were given."""
+    if result.rules.bounds_sizes or not result.options:
+        return ""
+    seen = teams_seen(log)
+    if result.rules.staff is not None:
+        seen = replace(seen, people=len(result.rules.staff))
+    told = [f"--team-size {seen.bounds(len(log.coalitions))} asks for sizes as they were seen"]
+    if result.value == "total":
+        told.append("--value average compares teams by the average teammate")
+    if not any(one.suffix == ".html" for one in targets):
+        told.append("--report report.html writes a page to mail")
+    return f"Nobody said how large teams may be: {'; '.join(told)}."
 
 
 @contextmanager
@@ -111,6 +136,7 @@ STAGES = {
     "beliefs": "Working out what people are worth to each other",
     "search": "Looking for teams",
     "second pass": "Reading the samples that certify again",
+    "more samples": "Working out how many more samples would help",
     "checks": "Testing what the promise takes for granted",
 }
 """Stages that no number tells anything about, in words."""

@@ -4,6 +4,7 @@
 """
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -14,8 +15,8 @@ USUAL: dict[str, tuple[str, ...]] = {
     "Teams": ("team_size", "per_person", "together", "apart", "fix", "ban", "staff"),
     "Today": ("today", "keep_sizes", "max_moves", "change_at_most"),
     "What is wanted": ("goal", "value", "time_limit"),
-    "The answer": ("out", "report", "explain", "unit", "json", "quiet"),
-    "The log": ("columns", "sheet", "utility_range", "neutral", "since", "until"),
+    "The answer": ("out", "report", "title", "date", "explain", "unit", "json", "quiet"),
+    "The log": ("columns", "sheet", "utility_range", "neutral", "pool_coalitions", "coalitions", "since", "until"),
 }
 """Panel -> options that `--help` shows, in this order."""
 
@@ -25,8 +26,8 @@ SELDOM: dict[str, tuple[str, ...]] = {
     "More about teams": ("rules", "quota", "left_behind", "stability"),
     "More about the log": (
         *("clean_names", "separators", "blanks", "blank_words", "skip_rows", "summaries"),
-        *("symmetric", "symmetrize", "pool_coalitions"),
-        *("coalitions", "actions", "may_stay_out", "totals", "feedback", "missing", "adaptive", "sigma"),
+        *("symmetric", "symmetrize"),
+        *("actions", "may_stay_out", "totals", "feedback", "missing", "adaptive", "sigma"),
         *("engine", "memory_limit"),
     ),
     PROOF: (
@@ -66,6 +67,12 @@ HELP_ALL = inspect.Parameter(
     ],
 )  # fmt: skip
 """The option that shows all; a command that has it is grouped."""
+
+
+def seldom_named(text: str) -> list[str]:
+    """Return the options that a text names and that `--help` does not show."""
+    spelled = {f"--{name.replace('_', '-')}" for names in SELDOM.values() for name in names} | {"--asymmetric"}
+    return [name for name in dict.fromkeys(re.findall(r"--[a-z][a-z-]+", text)) if name in spelled]
 
 
 def _panel(param: Any) -> str | None:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coterie import checks
 from coterie.cli.log_options import describes_log
 from coterie.cli.output import at_work
-from coterie.cli.targets import Explain, Out, Unit, say_written, targets_of, write_all
+from coterie.cli.targets import Date, Explain, Out, Title, Unit, say_written, targets_of, whom, write_all
 from coterie.errors import InputError
 from coterie.words import said
 
@@ -30,6 +29,8 @@ def command(
     ] = None,
     explain: Explain = None,
     unit: Unit = "",
+    title: Title = "",
+    date: Date = "",
 ) -> int:
     """Turn a result into a page that explains itself, into tables of teams, or print one person's card.
 
@@ -43,10 +44,8 @@ def command(
     if not targets and explain is None:
         raise InputError(f"say what to write, {said(out='report.html')}, or whom to explain, {said('explain')}")
     result = Result.load(result_file)
-    if explain is not None:
-        checks.index_of(explain, result.strategy.agents, f"agent in {said('explain')}")
-    if unit:
-        result = replace(result, unit=unit)
+    explain = whom(explain, result.strategy.agents)
+    result = replace(result, unit=unit or result.unit, title=title or result.title, date=date or result.date)
     statistics = None
     if log is not None:
         with at_work("Reading the log"):

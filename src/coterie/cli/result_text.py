@@ -150,7 +150,8 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         yield from wrapped(printable(known), "", "")
     yield from wrapped(likely(result), "", "")
     yield from wrapped(printable(who_stays(result)), "", "")
-    about = f"{result.certificate.method} certificate, {counted(result.data.samples or 0, 'sample')}"
+    about = "" if result.says_nothing else f"{result.certificate.method} certificate, "
+    about += counted(result.data.samples or 0, "sample")
     how = result.solver
     if how.status != "given":
         ended = "stopped by the time limit" if how.status == "time" else how.status
@@ -227,7 +228,11 @@ def _people(result: "Result") -> Iterator[str]:
         last = ["-", "", *(["", ""] if ends else [])]
         if other is not None:
             least = signed(intervals[agent][0]) if agent in intervals else ""
-            last = [_step(other), signed(other.estimated_gain), *([least, signed(other.bound)] if ends else [])]
+            last = [
+                result.step(other, short, ", "),
+                signed(other.estimated_gain),
+                *([least, signed(other.bound)] if ends else []),
+            ]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
         rows.append([name, goes, shown_value(result, agent), *last])
     yield from wrapped(f"Who goes where ({what_values_are(result)})", "", "  ")
@@ -239,15 +244,6 @@ def _best(result: "Result", agent: str) -> "Witness | None":
     if agent in result.explanations:
         return result.explanations[agent].alternative
     return result.certificate.alternatives.get(agent)
-
-
-def _step(witness: "Witness") -> str:
-    """Return where a step leads, or with whom it is taken: places are changed with them, or they move together."""
-    others = [short(agent) for agent in witness.movers if agent != witness.agent]
-    if not others:
-        return _shown(witness.deviation)
-    as_one = len(set(map(tuple, witness.movers.values()))) == 1
-    return f"{'together' if as_one else 'swap'} with {', '.join(others)}"
 
 
 def _shown(coalitions: Sequence[str]) -> str:

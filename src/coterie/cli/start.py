@@ -1,5 +1,6 @@
 """`coterie start`: from a table to a log, by guesses that say why, and questions."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,13 @@ import typer
 from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
 from coterie.files import is_free
+from coterie.game.game import Value
+from coterie.log import Log
 from coterie.log.options import TABLE, Summaries, Totals, call_options
 from coterie.log.schema import ROW, Named
 from coterie.log.start import SHAPES, Answer, Guess, start
-from coterie.words import counted, number
+from coterie.log.teams_seen import teams_seen
+from coterie.words import counted, number, said
 
 NONE = "none"
 """What is shown, and may be answered, where there is nothing in a list."""
@@ -34,6 +38,7 @@ def command(
     skip_rows: Annotated[int | None, typer.Option(metavar="N", help=TABLE["skip_rows"].help)] = None,
     blank_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["blank_words"].help)] = None,
     summaries: Annotated[Summaries | None, typer.Option(help=TABLE["summaries"].help)] = None,
+    pool_coalitions: Annotated[bool, typer.Option("--pool-coalitions", help=TABLE["pool_coalitions"].help)] = False,
 ) -> None:
     """Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes."""
     if not yes and not sys.stdin.isatty():
@@ -42,8 +47,9 @@ def command(
     if not is_free(folder):
         raise InputError(_taken(folder, table))
     guess = start(
-        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words, summaries=summaries
-    )
+        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words, summaries=summaries,
+        pool_coalitions=pool_coalitions or None,
+    )  # fmt: skip
     for line in _columns(guess):
         results.print(line)
     if not yes:
@@ -56,10 +62,24 @@ def command(
         for line in wrapped(note, "  - ", "    "):
             messages.print(line)
     copied = next(one.name for one in sorted(folder.iterdir()) if one.name != "log.json")
-    results.print(
-        f"\nWrote {folder}: {copied}, a copy of the table, and log.json, which says all this.\n"
-        f"Go on with\n  coterie inspect {folder}\n  coterie learn {folder}"
+    results.print(f"\nWrote {folder}: {copied}, a copy of the table, and log.json, which says all this.\nGo on with")
+    for line in _next(log, folder):
+        results.print(line, soft_wrap=True)
+
+
+def _next(log: Log, folder: Path) -> Iterator[str]:
+    """Yield what to type next, with sizes of teams as they were seen, and what it does."""
+    seen, place = teams_seen(log), shlex.quote(str(folder))
+    usual = " to ".join(map(str, dict.fromkeys(seen.usual)))
+    sizes = seen.bounds(len(log.coalitions))
+    teams = ("up to " if sizes.startswith("0,") else "") + counted(len(log.coalitions), "team")
+    yield f"  coterie inspect {place}"
+    yield f"  coterie learn {place} --team-size {sizes} --report report.html"
+    text = (
+        f"which forms {teams} for {counted(len(log.agents), 'person', 'people')} and writes a page to look at and to "
+        f"mail; teams so far had {usual} members as a rule, and {said('team_size')} takes what you want"
     )
+    yield from wrapped(text, "", "")
 
 
 def _taken(folder: Path, table: Path) -> str:
@@ -103,12 +123,17 @@ def _worded(value: Any) -> str:
 
 
 def _asked(guess: Guess) -> Guess:
-    """Return the guess with the answers of whoever sits at the terminal; the rest is guessed anew from each."""
+    """Return the guess with the answers of whoever sits at the terminal; the rest is guessed anew from each.
+
+    An answer that was taken as it was offered keeps its reason.
+    """
     names = {column.name.casefold(): column.name for column in guess.columns}
     names |= {ROW: ROW} if any(one.value == ROW for one in guess.parts) else {}
     chosen: dict[str, Named] = {}
+    taken: list[Answer] = []
     for one in guess.parts:
         chosen[one.name] = _prompt(one, _columns_of(names) if one.name == "members" else _one_of(names))
+        taken += [one] if chosen[one.name] == one.value else []
     known: dict[str, Any] = {**guess.known, "sheet": guess.sheet, "columns": chosen}
     guess = start(guess.path, **known)
     place = 0
@@ -116,8 +141,9 @@ def _asked(guess: Guess) -> Guess:
         one = guess.answers[place]
         place += 1
         known[one.name] = _prompt(one, _reader(one))
+        taken += [one] if _worded(known[one.name]) == _worded(one.value) else []
         guess = start(guess.path, **known)  # what is the middle of a scale depends on the scale
-    return guess
+    return guess.keeping(taken)
 
 
 def _prompt(one: Answer, read: Any) -> Any:
@@ -151,8 +177,8 @@ def _reader(one: Answer) -> Any:
     """Return what reads the answer to a question."""
     if isinstance(one.value, bool):
         return _yes_or_no
-    if one.name == "totals":
-        return _totals
+    if one.name in {"totals", "value"}:
+        return _word_of(Totals if one.name == "totals" else Value)
     if one.name == "separators":
         return _separators
     if one.name in {"coalitions", "blank_words"}:
@@ -167,11 +193,15 @@ def _yes_or_no(given: str) -> bool:
     return word.startswith("y")
 
 
-def _totals(given: str) -> str:
-    words = get_args(Totals)
-    if given.strip().casefold() not in words:
-        raise typer.BadParameter(f"say one of: {', '.join(words)}")
-    return given.strip().casefold()
+def _word_of(choices: Any) -> Any:
+    """Return what reads one of the words of a `Literal`."""
+
+    def read(given: str) -> str:
+        if given.strip().casefold() not in get_args(choices):
+            raise typer.BadParameter(f"say one of: {', '.join(get_args(choices))}")
+        return given.strip().casefold()
+
+    return read
 
 
 def _separators(given: str) -> str:

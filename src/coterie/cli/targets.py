@@ -12,7 +12,7 @@ from coterie import checks
 from coterie.cli.output import complain, messages
 from coterie.errors import CoterieError, InputError
 from coterie.files import whole_file
-from coterie.words import said
+from coterie.words import said, some
 
 if TYPE_CHECKING:
     from coterie.learn.result import Result
@@ -26,6 +26,9 @@ KINDS: dict[str, str] = {
 }
 """What is written by extension."""
 
+MOST_NAMED = 12
+"""So many people are named in a refusal."""
+
 Out = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="Write the result (.json), teams (.csv, .xlsx) or a report (.html); repeatable."),
@@ -34,16 +37,33 @@ Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a repor
 Unit = Annotated[
     str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars; for sentences only.")
 ]
+Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report is called, such as 'Teams for spring'.")]
+Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under the report's title, in your own words.")]
 Explain = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Print everything about one person instead of the tables.")
+    str | None, typer.Option(metavar="NAME", help="Print everything about one person; the beginning of a name will do.")
 ]
 
 
-def refuse_unknown(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any]) -> None:
-    """Refuse to explain somebody whom neither the log nor the staff knows, before any work is done."""
-    staff = wishes["rules"].staff if "rules" in wishes else None
-    if name is not None and name not in (staff or ()):
-        checks.index_of(name, agents, f"agent in {said('explain')}")
+def whom(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any] | None = None) -> str | None:
+    """Return who is to be explained: by their name, or by how it begins if nobody else's does.
+
+    Somebody whom neither the log nor the staff knows is refused before any work is done.
+    """
+    staff = wishes["rules"].staff if wishes and "rules" in wishes else None
+    everybody: list[str] = list(dict.fromkeys([*agents, *(staff or ())]))
+    if name is None or name in everybody:
+        return name
+    begins = name.strip().casefold()
+    found = [one for one in everybody if begins and one.casefold().startswith(begins)]
+    # "Ann" is Ann Lee rather than Anna Poe, and "lee" is nobody's beginning.
+    words = [one for one in found if begins in (one.casefold(), one.casefold().split()[0])]
+    close = words or found
+    if len(close) == 1:
+        return close[0]
+    if close:
+        raise InputError(f"{said(explain=name)}: could be {some(close, MOST_NAMED)}; give the whole name")
+    checks.index_of(name, everybody, f"agent in {said('explain')}")
+    return name
 
 
 def targets_of(out: Sequence[Path] | None, report: Path | None = None, *, kinds: Sequence[str] = ()) -> list[Path]:

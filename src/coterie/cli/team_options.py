@@ -63,7 +63,10 @@ BETWEEN: dict[str, Any] = {
 """Rules about the way from one assignment to another, where both are given."""
 
 JUDGED: dict[str, Any] = {
-    "value": _option(Value | None, help="A team is worth the total over the others, or their average. [total]"),
+    "value": _option(
+        Value | None,
+        help="A team is worth the total over the others, or their average. [what the log says, else total]",
+    ),
     "stability": _option(
         Stability | None, help="Which steps teams must hold against. [swap where sizes are bounded, else nash]"
     ),

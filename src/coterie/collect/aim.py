@@ -26,7 +26,7 @@ from coterie.game.game import Value
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
-from coterie.learn.certify import Given
+from coterie.learn.certify import Given, as_many_teams
 from coterie.learn.result import STEPS, Result
 from coterie.learn.wishes import Wishes, wishes_about
 from coterie.log.log import Log, as_log
@@ -77,7 +77,7 @@ class Situation:
         noise: NoiseChoice = "pairs",
         min_samples: int = 0,
         rules: Any = None,
-        value: Value = "total",
+        value: Value | None = None,
         stability: Stability | None = None,
         today: Any = None,
         keep_sizes: bool = False,
@@ -95,8 +95,9 @@ class Situation:
         if isinstance(log, Statistics):
             statistics, notes = log, []
         else:
-            log = as_log(log)
-            statistics, notes = Statistics.for_coverage(log, sizes=sizes, noise=noise), [*log.notes]
+            log, teams = as_many_teams(as_log(log), [] if strategy is None else [Given.read(strategy)])
+            assert isinstance(log, Log)
+            statistics, notes = Statistics.for_coverage(log, sizes=sizes, noise=noise), [*log.notes, *teams]
             if noise == "auto" and statistics.cannot_tell:
                 notes.insert(
                     0,
@@ -232,7 +233,7 @@ def what_to_collect(
     noise: NoiseChoice = "auto",
     min_samples: int = 0,
     rules: Any = None,
-    value: Value = "total",
+    value: Value | None = None,
     stability: Stability | None = None,
     today: Any = None,
     keep_sizes: bool = False,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -193,6 +193,11 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
     by_cluster = None if part.clusters is None or is_listed(part.setting) else part.by_cluster
     if part.together is None or is_listed(part.setting):
         return SampleNoise(None, by_cluster)
-    # A certificate inside a search asks for every agent's matrix again and again.
-    remembered = max(1, REMEMBERED_BYTES // (8 * part.setting.n_features**2))
-    return SampleNoise(lru_cache(remembered)(lambda agent: part.cooccurrence(agent).astype(np.float64)), by_cluster)
+
+    def together(agent: int) -> FloatArray:
+        return part.cooccurrence(agent).astype(np.float64)
+
+    # A search asks for one agent's matrix after the other, again and again: to keep only some of them would be in vain.
+    setting = part.setting
+    fits = 8 * setting.n_agents * setting.n_features**2 <= REMEMBERED_BYTES
+    return SampleNoise(cache(together) if fits else together, by_cluster)

@@ -43,6 +43,12 @@ LEAST_SPREAD = 1e-6
 FEW = 6
 """Fewer observed cells (each pair of a symmetric log has two) say nothing about how means differ."""
 
+LEAST_SHARPNESS = 0.1
+"""Directions of variances in which the log tells hardly anything are taken to be so sharp, of 1."""
+
+OTHERS = 16
+"""So many other variances that are possible stand for all of them."""
+
 DOUBT = 4
 """How many degrees of freedom the first idea of the variance of values is worth."""
 
@@ -207,6 +213,24 @@ class PossibleMeans:
         squares, taken, _ = self._slopes
         ratio = np.sqrt(np.divide(squares, taken, out=np.ones_like(taken), where=taken > 0))
         return self._with(np.clip(self._now * ratio, least, self._most))
+
+    def others(self, least: float) -> "tuple[PossibleMeans, ...]":
+        """Return the same with other variances that are possible too; this alone where that would take too long.
+
+        Near the most likely ones their logarithmic density is a parabola with the average information, so they are
+        drawn from a normal distribution, of what it has above `least`. They are a matter of the log, not of chance: the
+        same log has the same.
+        """
+        if OTHERS * self._cost > WORK:
+            return (self,)
+        information = self._slopes[2]
+        # Of what the log tells nothing, a variance may be as large as all of them together.
+        scale = np.sqrt(np.maximum(np.diag(information), 1 / self._now.sum() ** 2))
+        values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+        root = vectors / np.sqrt(np.maximum(values, LEAST_SHARPNESS)) / scale[:, None]
+        rng, centre = np.random.default_rng(0), self._now + root @ (root.T @ np.array(self._prices))
+        drawn = [centre + root @ rng.normal(size=len(root)) for _ in range(OTHERS)]
+        return tuple(self._with(np.clip(one, least, np.minimum(self._most, 4 * self._now.sum()))) for one in drawn)
 
     @property
     def _most(self) -> FloatArray:

@@ -41,6 +41,7 @@ from coterie.estimate.posterior import (
     slope_over,
 )
 from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
+from coterie.estimate.variance_draws import KEPT, STEPS, Ratios, drawn_ratios
 
 MOST_UNKNOWNS = 2000
 """Matrices of more unknowns are not made: a step to better variances would take seconds."""
@@ -93,8 +94,8 @@ class PossibleTotals:
     noise: float
     """rho."""
     variances: Variances
-    thrift: float = 0.0
-    """As in `coterie.estimate.posterior.PossibleMeans`."""
+    spread: float = 1.0
+    """The mean square of the totals that `own` is of: what effects are judged by, see `prices`."""
 
     # --- What is expected -----------------------------------------------------------------------------
 
@@ -175,19 +176,19 @@ class PossibleTotals:
         within = self.cells.gathered(values)[family] @ self.cells.families[family].patterns[name]
         return np.broadcast_to(self.cells.spread(family, within), values.shape).ravel()
 
-    def _traces(self) -> dict[str, float]:
-        """Return tr(W S_q) for every part."""
-        found = {"rest": float(np.trace(self._weight))}
+    def _traces(self, matrix: FloatArray) -> dict[str, float]:
+        """Return tr(matrix S_q) for every part."""
+        found = {"rest": float(np.trace(matrix))}
         for name, family in self.cells.families.items():
             if not family.patterns:
                 continue
             size = len(next(iter(family.patterns.values())))
             if name == "pairs":
                 pair = np.arange(len(self.cells.mean))
-                taken = self._by_pair(self._weight)[pair, :, :, pair].sum(axis=(0, 2, 4))
+                taken = self._by_pair(matrix)[pair, :, :, pair].sum(axis=(0, 2, 4))
             else:
                 design = self._designs[name]
-                seen = (design.T @ (self._weight @ design)).reshape(-1, size, design.shape[1] // size, size)
+                seen = (design.T @ (matrix @ design)).reshape(-1, size, design.shape[1] // size, size)
                 taken = np.einsum("gdge->de", seen)
             found |= {part: float((pattern * taken).sum()) for part, pattern in family.patterns.items()}
         return found
@@ -242,9 +243,18 @@ class PossibleTotals:
     def _now(self) -> FloatArray:
         return np.array([self.variances[name] for name in self.parts])
 
-    @property
+    @cached_property
     def _prices(self) -> FloatArray:
-        return np.array([0.0 if name == "rest" else self.thrift for name in self.parts])
+        """How much less likely a priori a variance of 1 is, in logarithms, but that of the rest.
+
+        An effect that takes up the whole spread of totals costs `THRIFT`, whatever scale totals have and however many
+        pairs they add up: tr(J S_q) is the sum of squares that a part of variance 1 adds to them.
+        """
+        if not self.own.count:
+            return np.zeros(len(self.parts))
+        traces = self._traces(self.own.matrix)
+        spent = np.array([0.0 if name == "rest" else traces[name] for name in self.parts])
+        return np.asarray(THRIFT * spent / (self.own.count * self.spread))
 
     def settled(self, least: float, most: float, enough: Callable[[], bool] = never) -> "PossibleTotals":
         """Return the same with the variances that are most likely, at least `least`, and noise of at most `most`."""
@@ -274,7 +284,7 @@ class PossibleTotals:
 
         As in `coterie.estimate.posterior.PossibleMeans.step`.
         """
-        now, traces = self._now, self._traces()
+        now, traces = self._now, self._traces(self._weight)
         applied = np.stack([self._applied(name) for name in self.parts])
         squares, taken = applied @ self._residual, np.array([traces[name] for name in self.parts]) + 2 * self._prices
         information = applied @ self._weight @ applied.T / 2
@@ -289,6 +299,38 @@ class PossibleTotals:
         found = self._with(np.maximum(now * ratio, least))
         return found, max(gain, 10 * (found.log_density - self.log_density))
 
+    def others(
+        self, least: float, rng: np.random.Generator, enough: Callable[[], bool] = never
+    ) -> "tuple[PossibleTotals, ...]":
+        """Return the same with variances and noise that are possible too, as often as they are likely, from `least` on.
+
+        Nothing where that would take too long. Where totals of both of a pair tell of it together, squares are known
+        of each agent's own alone: the noise is then about as certain as those make it.
+        """
+        root, within = self.told.root
+        # One level of all means is what the centre is.
+        names = [name for name in self.parts if name != "level" or self.cells.mean.shape[2:] != (1, 1)]
+        rank, parts = len(within), len(names)
+        if not rank or STEPS * rank**3 / 3 + (parts * rank + KEPT * len(root)) * len(root) ** 2 > WORK:
+            return ()
+        count = max(self.told.count or self.own.count, float(rank))
+        left = self.told.squares - float(within @ within) if self.told.count else (count - rank) * self.noise
+        nothing = dict.fromkeys(self.variances, 0.0)
+
+        def kernel(name: str) -> tuple[FloatArray, float]:
+            prior = replace(self, variances={**nothing, name: 1.0})._prior  # noqa: SLF001  (of this class too)
+            return np.asarray(root.T @ (prior @ root)), float(np.trace(prior)) / len(prior)
+
+        kernels, weights = zip(*map(kernel, names), strict=True)
+        always = np.eye(rank) + self.variances["centre"] / self.noise * kernel("centre")[0]
+        told = Ratios(kernels, np.array(weights), always, within, max(left, 0.0) + least * count, count)
+        now = np.array([self.variances[name] for name in names])
+        found = []
+        for ratios, noise in drawn_ratios(told, now / self.noise, rng, enough):
+            drawn = dict(zip(names, np.maximum(ratios * noise, least).tolist(), strict=True))
+            found.append(replace(self, variances={**self.variances, **drawn}, noise=max(noise, least)))
+        return tuple(found)
+
     def _with(self, variances: FloatArray) -> "PossibleTotals":
         return replace(self, variances={**self.variances, **dict(zip(self.parts, variances.tolist(), strict=True))})
 
@@ -301,15 +343,18 @@ class MeansFromTotals:
     centre: float
     own: tuple[IntArray, ...]
     """For each agent, the place of each of her unknowns."""
+    others: tuple[PossibleTotals, ...] = ()
+    """The same with other variances that are possible; none where one value of each stands for all."""
 
     @property
     def middle(self) -> list[FloatArray]:
-        """What every agent's unknowns are expected to be."""
-        return self._of_agents(self.possible.middle)
+        """What every agent's unknowns are expected to be, over all variances that are possible."""
+        return self._of_agents(np.mean([one.middle for one in self.others or (self.possible,)], axis=0))
 
-    def draw(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Draw every agent's unknowns, all together."""
-        return self._of_agents(self.possible.draw(rng))
+    def draw(self, rng: np.random.Generator, number: int = 0) -> list[FloatArray]:
+        """Draw every agent's unknowns, all together; variances take their turns by the number of the draw."""
+        one = self.others[number % len(self.others)] if self.others else self.possible
+        return self._of_agents(one.draw(rng))
 
     def _of_agents(self, values: FloatArray) -> list[FloatArray]:
         return [self.centre + values[places] for places in self.own]
@@ -351,10 +396,13 @@ def means_left_by_totals(
     # As a first idea, half of what totals differ by is noise.
     usual = range_square if few else min(own.squares / own.count / 2, range_square)
     spread = range_square / 3 if few else max(usual, LEAST_SPREAD * range_square)
-    empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, THRIFT / spread)
+    empty = PossibleTotals(cells, told, own, max(usual, LEAST_SPREAD * range_square), {}, 2 * spread)
     start = replace(empty, variances={**first_idea(empty.parts, spread), "centre": 0.0 if few else range_square / 3})
-    found = start if few else start.settled(max(LEAST_SPREAD * range_square, 1e-9 * spread), range_square, enough)
-    return MeansFromTotals(found, bounds.middle + centre, places)
+    least = max(LEAST_SPREAD * range_square, 1e-9 * spread)
+    found = start if few else start.settled(least, range_square, enough)
+    # The same log has the same variances, whoever asks: they are no part of a search.
+    others = () if few else found.others(least, np.random.default_rng(0), enough)
+    return MeansFromTotals(found, bounds.middle + centre, places, others)
 
 
 def _cells(n: int, tables: int, sizes: int, *, symmetric: bool) -> tuple[Cells, IntArray]:

@@ -24,7 +24,7 @@ from coterie.errors import InputError
 from coterie.files import naming, read_json
 from coterie.game.tables import SmallTable, read_table
 from coterie.spreadsheets import SPREADSHEETS
-from coterie.words import said
+from coterie.words import counted, said
 
 FORMAT = "coterie.rules/1"
 
@@ -361,6 +361,10 @@ def rules_of_table(table: SmallTable) -> Rules:
     return Rules(**found)
 
 
+MOST_TIMES = 2
+"""A table in which people are more often than so many times on average is no list of staff."""
+
+
 def read_staff(path: str | PathLike[str]) -> Rules:
     """Read a table of who is to be assigned, CSV or a spreadsheet; its other columns are labels for quotas."""
     table = read_table(path, ("agent",), "staff")
@@ -378,6 +382,12 @@ def read_staff(path: str | PathLike[str]) -> Rules:
                 problems.append(f"row {number}: {row[place]} was there before")
             else:
                 own[row[place]] = {name: row[column] for name, column in labels.items() if row[column]}
+        if len(table.rows) > MOST_TIMES * len(own) > MOST_TIMES:  # one person many times is a slip of another kind
+            raise InputError(
+                f"does not look like a list of staff: {counted(len(own), 'person', 'people')} in "
+                f"{counted(len(table.rows), 'row')}; expected one row for each person who is to be assigned, with a "
+                "column such as Name and perhaps others that label them, such as Site"
+            )
         checks.refuse_all(problems)
         if not own:
             raise InputError("expected at least one row below the header")

@@ -61,6 +61,10 @@ SETTLED_TIME, HELD_OUT_TIME = 0.1, 0.6
 SETTLED, CERTIFIED = 32, 8
 """From so many starts best-response dynamics runs at first, and so many of its ends are certified."""
 
+HOPELESS = 10
+"""Where no start and nothing that looks stable is expected to be certified within so many times what one colleague may
+be worth, a smaller certificate would hardly matter by the rule above: the search for one is cut short."""
+
 GUESSED = 1_000_000
 """Guesses and possible games are made for up to so many cells of the table of means."""
 
@@ -194,7 +198,8 @@ class _Task:
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
         guessed, name = self._guessed(learning, self.statistics.learning_parts)
         expected = sealed.preview(guessed)
-        first = searcher.run(expected, "holdout", delta / CANDIDATES, part, self._of_what_is_left(share))
+        hopeless = 2 * HOPELESS * learning.bounds.half_range if share < 1 else np.inf
+        first = searcher.run(expected, "holdout", delta / CANDIDATES, part, self._of_what_is_left(share), hopeless)
         candidates = [(first, strategy) for strategy in candidates_of(first)[:CANDIDATES]]
         game = guessed.game(self.spaces)
         looks_stable = game.gap(first.strategy) <= game.rounding
@@ -241,7 +246,7 @@ class _Task:
         game, (rng,) = self.estimated, self.control.rng.spawn(1)
         inner, found = self.control.nested(SETTLED_TIME), []
         with inner.running():
-            ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng), rng, inner.check)
+            ends, stable, sweeps = settle(game, diverse(game, SETTLED, rng, inner.check), rng, inner.check)
             profiles = [self._named(profile) for profile in np.unique(ends[stable], axis=0)]
             for strategy in sorted(profiles, key=lambda one: -game.height(one))[:CERTIFIED]:
                 inner.check()

@@ -5,7 +5,7 @@ were never seen together are expected to be neutral. Totals: that of `coterie.es
 regression alone where there are too many unknowns for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from coterie.arrays import FloatArray
 from coterie.certificates.evidence import Evidence
 from coterie.certificates.pair_evidence import PairEvidence
 from coterie.certificates.total_evidence import TotalEvidence
-from coterie.estimate.posterior import means_left_possible, never
+from coterie.estimate.posterior import LEAST_SPREAD, means_left_possible, never
 from coterie.estimate.seen_pairs import drawn_together
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
@@ -31,8 +31,9 @@ class Beliefs:
     evidence: Evidence
     middle: FloatArray
     """What each unknown is expected to be."""
-    draw: Callable[[np.random.Generator], FloatArray] | None
-    """Draws all unknowns together; None where that would take too long."""
+    draw: Callable[[np.random.Generator, int], FloatArray] | None
+    """Draws all unknowns together, of several possible posteriors that of the draw's number; None where that would take
+    too long."""
 
     def game(self, spaces: ActionSpaces, values: FloatArray | None = None) -> Game:
         """Return the game in which unknowns are what is expected, or have other values."""
@@ -42,7 +43,15 @@ class Beliefs:
 
     def draws(self, rng: np.random.Generator, count: int) -> list[FloatArray]:
         """Return several draws; the expected values alone where there are none."""
-        return [self.middle] if self.draw is None else [self.draw(rng) for _ in range(count)]
+        return list(self.drawing(rng, count))
+
+    def drawing(self, rng: np.random.Generator, count: int) -> Iterator[FloatArray]:
+        """Yield the same, one after the other."""
+        if self.draw is None:
+            yield self.middle
+            return
+        for number in range(count):
+            yield self.draw(rng, number)
 
 
 def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never) -> Beliefs:
@@ -62,7 +71,10 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
             return Beliefs(evidence, evidence.values, None)
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
-        return Beliefs(evidence, within(possible.middle), lambda rng: within(possible.draw(rng)))
+        several = possible.others(LEAST_SPREAD * bounds.half_range**2)
+        return Beliefs(
+            evidence, within(possible.middle), lambda rng, number: within(several[number % len(several)].draw(rng))
+        )
     assert isinstance(evidence, TotalEvidence)
     source, unknowns = evidence.means or evidence.estimate, evidence.unknowns
     if n_unknowns(source, symmetric=symmetric) > MOST_UNKNOWNS:
@@ -71,5 +83,5 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
     return Beliefs(
         evidence,
         within(unknowns.values_of_totals(found.middle)),
-        lambda rng: within(unknowns.values_of_totals(found.draw(rng))),
+        lambda rng, number: within(unknowns.values_of_totals(found.draw(rng, number))),
     )

@@ -33,7 +33,7 @@ from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said, some
+from coterie.words import counted, said, some
 
 GIVEN = Search("given", "given", 0, 0, 0.0)
 
@@ -85,14 +85,20 @@ def certify(
             "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
             f"{said(fresh=True)}"
         )
-    source = log if isinstance(log, Statistics) else as_log(log)
+    content = Given.read(strategy)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
     paper = certificate == "paper"
     statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, paper=paper, parts=(1.0,))
-    content = Given.read(strategy)
-    taken, notes = taken_over([content], replace(as_rules(rules), max_moves=None), value, stability)
+    taken, notes = taken_over(
+        [content], replace(as_rules(rules), max_moves=None), value, stability, usual_value(statistics)
+    )
+    if paper:
+        taken["value"] = taken["value"] or "total"
     statistics, wishes = wishes_about(statistics, **taken)
     given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
-    notes += wishes.notes
+    if not given.is_pure and taken["value"] is None:
+        statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"})
+    notes += [*teams, *wishes.notes]
     if fresh:
         refuse_known(content.learnt_from, statistics, "this strategy")
     evidence = evidence_from(statistics.whole)
@@ -134,20 +140,38 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
         )
 
 
+def usual_value(source: Log | Statistics) -> Value:
+    """Return what a team is worth to a member where nobody says so."""
+    return source.setting.value if isinstance(source, Statistics) else source.value
+
+
+def as_many_teams(source: Log | Statistics, given: "Sequence[Given]") -> tuple[Log | Statistics, list[str]]:
+    """Return a log with as many interchangeable coalitions as results were made with, if nobody says how many."""
+    if not isinstance(source, Log) or not source.pool_coalitions or "coalitions" in source.said:
+        return source, []
+    counts = {len(one.came_with["coalitions"]) for one in given if isinstance(one.came_with.get("coalitions"), list)}
+    if len(counts) != 1 or counts == {len(source.coalitions)} or 0 in counts:
+        return source, []
+    (count,) = counts
+    told = f"there may be {counted(count, 'team')}, as in the result; {said('coalitions')} says otherwise"
+    return source.with_coalitions(count), [told]
+
+
 def taken_over(
-    given: "Sequence[Given]", rules: Rules, value: Value | None, stability: Stability | None
+    given: "Sequence[Given]", rules: Rules, value: Value | None, stability: Stability | None, usual_value: Value
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what assignments are to be judged by: what is said, else what the results were made with.
 
     And a sentence about what was taken over from there, if that is not what would have been so anyway. Results that
-    were made with different rules have none in common; where their value or notion differ, that has to be said.
+    were made with different rules have none in common; where their value or notion differ, that has to be said. What
+    nobody said stays None; `usual_value` is what the log makes of that.
     """
     made = [one for one in (each.made_with() for each in given) if one is not None]
     same_rules = all(one.to_json() == made[0][0].to_json() for one, *_ in made)
     before = made[0][0] if made and same_rules else Rules()
     both, words = before + rules, []
     found: dict[str, Any] = {"rules": both, "value": value, "stability": stability}
-    usual = {"value": "total", "stability": default_stability(both)}
+    usual = {"value": usual_value, "stability": default_stability(both)}
     for place, name in enumerate(usual, start=1):
         before_this = list(dict.fromkeys(one[place] for one in made if one[place] is not None))
         if found[name] is not None or not before_this:
@@ -161,7 +185,6 @@ def taken_over(
         words += [] if found[name] == usual[name] else [f"{name} {found[name]}"]
     about = [name.replace("_", " ") for name in before.to_json() if name not in {"format", "labels"}]
     words += [f"rules about {', '.join(about)}"] if about else []
-    found["value"] = found["value"] or "total"
     notes = [f"taken over from the result: {'; '.join(words)}; whatever is said here wins"] if words else []
     if not same_rules:
         notes.append("the two results were made with different rules; both are judged by the rules said here alone")
@@ -182,7 +205,8 @@ class Given:
     def read(cls, given: Any) -> "Given":
         """Return what was given: a strategy in any of its forms, a result, or the path of either."""
         if isinstance(given, Result):
-            about = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
+            about: dict[str, Any] = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
+            about |= {"coalitions": list(given.strategy.coalitions)}
             return cls(given.strategy, None, {**about, "data": given.data.to_json()})
         path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
         content = given if path is None else read_strategy_content(path)

@@ -33,8 +33,9 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
+from coterie.learn.assemble import by_range
 from coterie.learn.beliefs import Beliefs, beliefs_from
-from coterie.learn.certify import Given, refuse_known, taken_over
+from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
 from coterie.learn.options import DRAWS, RANGE
 from coterie.learn.result import NAMED, Result
@@ -86,8 +87,9 @@ def compare(
         Where the draws come from that tell what is likely.
     """
     labels, both = _labels(labels), (Given.read(one), Given.read(two))
-    taken, notes = taken_over(both, as_rules(rules), value, stability)
-    given = _Given.of(log, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), both)
+    taken, notes = taken_over(both, as_rules(rules), value, stability, usual_value(source))
+    given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
     return _compared(
         given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, keep_sizes=keep_sizes,
@@ -124,8 +126,9 @@ def what_if(
         As for `compare`.
     """
     content = Given.read(assignment)
-    taken, notes = taken_over([content], as_rules(rules), value, stability)
-    given = _Given.of(log, taken.pop("rules"), notes, sizes=sizes, noise=noise)
+    source, teams = as_many_teams(log if isinstance(log, Statistics) else as_log(log), [content])
+    taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
+    given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
     after, remarks = changed(before, changes)
     given.notes.extend(remarks)
@@ -150,8 +153,9 @@ class _Given:
     notes: list[str]
 
     @classmethod
-    def of(cls, log: Any, rules: Rules, notes: list[str], *, sizes: Sizes, noise: NoiseChoice) -> "_Given":
-        source = log if isinstance(log, Statistics) else as_log(log)
+    def of(
+        cls, source: Log | Statistics, rules: Rules, notes: list[str], *, sizes: Sizes, noise: NoiseChoice
+    ) -> "_Given":
         statistics = Statistics.for_learning(source, sizes=sizes, noise=noise, parts=(1.0,))
         rules, renamed = known_people(rules, statistics.agents)
         notes = [*notes, *about_known(renamed)]
@@ -184,7 +188,7 @@ def _compared(
     fresh: bool,
     delta: float,
     min_samples: int,
-    value: Value,
+    value: Value | None,
     stability: Stability | None,
     keep_sizes: bool,
     random_state: checks.Seed,
@@ -218,9 +222,9 @@ def _compared(
     notes = [*given.notes, *_newcomers(given.newcomers, min_samples)]
     sides = []
     for strategy, label, (total, _) in zip(both, labels, values, strict=True):
-        found, remarks = _certificate(evidence, strategy, spaces, wishes, delta, given.newcomers)
+        found, without, remarks = _certificate(evidence, strategy, spaces, wishes, delta, given.newcomers)
         notes += [f"{label}: {remark}" for remark in remarks]
-        sides.append(Side(label, strategy, total, found, tuple(wishes.admissible.violations(strategy.sets))))
+        sides.append(Side(label, strategy, total, found, tuple(wishes.admissible.violations(strategy.sets)), without))
     tested = checks_of(statistics)
     covered = {"independence"} if setting.noise == "samples" else set()
     actions = [one.actions for one in both]
@@ -278,8 +282,8 @@ def _certificate(
     wishes: Wishes,
     delta: float,
     newcomers: Sequence[str],
-) -> tuple[Certificate | None, list[str]]:
-    """Return the `paired` certificate of one assignment, and remarks on what it had to take for granted."""
+) -> tuple[Certificate | None, float | None, list[str]]:
+    """Return the `paired` certificate of one assignment, what it is without data, and what it takes for granted."""
     spaces, added = widened(declared, strategy)
     own = [
         strategy.agents[i]
@@ -291,12 +295,13 @@ def _certificate(
         notes.append(f"sets that are not among what people may do were added for {some(own, NAMED)}")
     against: Against = wishes.against(spaces)
     try:
+        without = by_range(evidence, strategy, against)
         if against.is_plain:
             alone = paired(evidence, strategy, against.own_spaces, delta, declared=declared)
-            return among_known(alone, against.newcomers), notes
-        return paired_against(evidence, strategy, against, delta, declared=declared), notes
+            return among_known(alone, against.newcomers), without, notes
+        return paired_against(evidence, strategy, against, delta, declared=declared), without, notes
     except TooLargeError as problem:
-        return None, [*notes, f"no certificate: {problem}"]
+        return None, None, [*notes, f"no certificate: {problem}"]
 
 
 class _Asked:

@@ -13,6 +13,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, STEPS
+from coterie.learn.warnings import SAYS_NOTHING
 from coterie.words import UNKNOWN, counted, percent, signed, some
 
 FORMAT = "coterie.comparison/1"
@@ -87,6 +88,16 @@ class Side:
     """How far anybody could gain by leaving it, on its own with probability 1 - delta; None if that takes too long."""
     violations: tuple[str, ...] = ()
     """The rules that it breaks."""
+    range_gap: float | None = None
+    """What the range of utilities says of the certificate without any data; None where that is not known."""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the certificate says more than the range of utilities does."""
+        found = self.certificate
+        if found is None:
+            return False
+        return found.gap < SAYS_NOTHING * (np.inf if self.range_gap is None else self.range_gap)
 
     def to_json(self) -> dict[str, Any]:
         """Return its entry of `assignments`."""
@@ -155,6 +166,18 @@ class Comparison:
         """Who surely loses, all together."""
         return self.who("loses")
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether nothing is sure: not which is better, nor who gains or loses, nor a limit on what moving gains."""
+        each = self.per_person
+        return (
+            self.one.strategy != self.two.strategy
+            and each.low <= 0 <= each.high
+            and each.low < each.high
+            and not (self.gain or self.lose)
+            and not any(side.says_something for side in (self.one, self.two))
+        )
+
     # --- In words -----------------------------------------------------------------------------------
 
     def sentence(self) -> str:
@@ -188,6 +211,8 @@ class Comparison:
             better, worse = (two, one) if each.expected > 0 else (one, two)
             which = f"{better} is expected to be better than {worse} by {abs(each.expected):.2f} {per}"
         turned = each.expected < 0 and signed(each.expected) != "0.00"
+        if self.says_nothing:
+            return f"{which}{self._likely(turned=turned)}; there are too few data to prove that, or anything else."
         low, high = (-each.high, -each.low) if turned else (each.low, each.high)
         return (
             f"{which}{self._likely(turned=turned)}, but the log does not prove it: with {sure} confidence the "
@@ -205,6 +230,8 @@ class Comparison:
         parts = [counted(len(self.moves), "person changes something", "people change something")]
         if self.arrivals:
             parts.append(counted(len(self.arrivals), "person comes in", "people come in"))
+        if self.says_nothing:
+            return "; ".join(parts) + "."
         for names, one, many in (
             (self.gain, "surely gains", "surely gain"),
             (self.lose, "surely loses", "surely lose"),
@@ -241,7 +268,8 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        return "\n".join([*self.broken(), self.sentence(), self.meaning(), self.stable()])
+        sure = [] if self.says_nothing else [self.meaning(), self.stable()]
+        return "\n".join([*self.broken(), self.sentence(), *sure])
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""

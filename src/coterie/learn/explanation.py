@@ -1,6 +1,6 @@
 """Why an agent is where they are, in numbers and in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coterie.certificates.certificate import Witness
@@ -32,6 +32,27 @@ class Room:
     partners: tuple[Partner, ...]
     seen: bool | None = None
     """Whether the agent was ever seen there with anybody who is there; None where nobody else is, or in older files."""
+
+
+def with_others(
+    witness: Witness,
+    now: Mapping[str, Sequence[str]],
+    *,
+    moving: str = "move",
+    changing: str = "change",
+    shown: Callable[[str], str] = str,
+) -> str:
+    """Word a step that several take: those who join the same move together, the others change places with them.
+
+    Wherever such a step is told these are its words; `now` is where people are, as far as that is known.
+    """
+    joins = {agent: set(to) - set(now.get(agent, ())) for agent, to in witness.movers.items()}
+    others = [agent for agent in witness.movers if agent != witness.agent]
+    beside = " and ".join(shown(agent) for agent in others if joins[agent] == joins[witness.agent])
+    opposite = " and ".join(shown(agent) for agent in others if joins[agent] != joins[witness.agent])
+    if not opposite:
+        return f"{moving} together with {beside}"
+    return f"{changing} places{f', together with {beside},' if beside else ''} with {opposite}"
 
 
 @dataclass(frozen=True)
@@ -84,8 +105,8 @@ class Explanation:
         if self.alternative is None:
             return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
-        others = [agent for agent in self.alternative.movers if agent != self.agent]
-        to += f" (with {' and '.join(others)})" if others else ""
+        if len(self.alternative.movers) > 1:
+            to = f"to {with_others(self.alternative, {})} (then in {to})"
         move, most = signed(self.alternative.estimated_gain), signed(self.alternative.bound)
         least = "" if self.least is None else f"{signed(self.least)} at least and "
         sure = f", by {least}{most} at most" if limits else ""

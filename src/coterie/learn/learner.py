@@ -86,7 +86,8 @@ class StableLearner:
     rules
         Which teams can be formed: `coterie.Rules`, an object as in `rules.json`, or the path of such a file.
     value
-        What a coalition is worth to a member: the "total" over the others, or their "average".
+        What a coalition is worth to a member: the "total" over the others, or their "average". By default what the log
+        says, see `coterie.read_log`; for mixed strategies and the paper's solver and certificate, "total".
     stability
         Which steps a strategy must hold against: "nash", "individual", "contractual", "contractual-individual" or
         "swap". By default "swap" where rules bound sizes, else "nash".
@@ -138,7 +139,7 @@ class StableLearner:
         target_gap: float | None = None,
         min_samples: int = 0,
         rules: Any = None,
-        value: Value = "total",
+        value: Value | None = None,
         stability: Stability | None = None,
         goal: Goal | None = None,
         today: Any = None,
@@ -255,7 +256,7 @@ class StableLearner:
     @property
     def game_(self) -> Game:
         """The game that the log suggests: the utilities that are expected, given everything so far, and the value."""
-        return self._beliefs.game(self.statistics_.setting.actions).valued(self.value)
+        return self._beliefs.game(self.statistics_.setting.actions).valued(self._value)
 
     @property
     def _beliefs(self) -> Beliefs:
@@ -276,7 +277,7 @@ class StableLearner:
         setting = self.statistics_.setting
         return worth(
             self.statistics_, self.strategy_ if strategy is None else strategy, delta=self.delta, sizes=setting.sizes,
-            noise=setting.noise, value=self.value,
+            noise=setting.noise, value=self._value,
         )  # fmt: skip
 
     def draws(
@@ -308,7 +309,7 @@ class StableLearner:
         games = [beliefs.game(against.own_spaces, values) for values in beliefs.draws(rng, count)]
         return {
             "gap": np.array([against.gap(game, found) for game in games]),
-            "value": np.stack([game.valued(self.value).values(found) for game in games]),
+            "value": np.stack([game.valued(self._value).values(found) for game in games]),
         }
 
     def score(self, log: LogLike, y: None = None) -> float:  # noqa: ARG002  (scikit-learn's signature)
@@ -329,7 +330,7 @@ class StableLearner:
         game = beliefs.game(against.own_spaces)
         if wishes.goal == "stability":
             return -against.gap(game, strategy)
-        values = game.valued(self.value).values(strategy)[wishes.admissible.staff]
+        values = game.valued(self._value).values(strategy)[wishes.admissible.staff]
         return float(values.min() if wishes.goal == "fairness" else values.mean())
 
     def _checked_seed(self) -> int:
@@ -399,12 +400,17 @@ class StableLearner:
     def _goal(self) -> Goal:
         return self.goal or ("stability" if self._classic else "value")
 
+    @property
+    def _value(self) -> Value:
+        """What a team is worth, by what was learnt from."""
+        return self.value or ("total" if self._classic else self.statistics_.setting.value)
+
     def _wishes(self, statistics: Statistics) -> tuple[Statistics, Wishes]:
         """Return what is wanted of teams, in the names of a log that knows all who are to be assigned."""
         statistics, wishes = wishes_about(
             statistics,
             rules=self.rules,
-            value=self.value,
+            value="total" if self.value is None and self._classic else self.value,
             stability=self.stability,
             goal=self._goal,
             today=self.today,
@@ -483,6 +489,7 @@ class StableLearner:
             rules=wishes.rules,
             options=() if teams is None else teams.options,
             today=None if teams is None else teams.today,
+            more_samples=None if teams is None else teams.more_samples,
         )
 
 

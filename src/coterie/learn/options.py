@@ -1,6 +1,6 @@
 """What could be recommended: candidates with what is sure and what is expected of each, and the choice among them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray
 from coterie.certificates.against import Against
 from coterie.certificates.certificate import Certificate
+from coterie.estimate.posterior import never
 from coterie.estimate.step_design import GAINED, LOST
 from coterie.estimate.value_design import value_design
 from coterie.game.strategy import Strategy
@@ -16,6 +17,9 @@ from coterie.learn.wishes import Goal, Wishes
 
 GAMES, DRAWS = 24, 400
 """Gaps are expected over so many games that the data leave possible, ranges of values over so many."""
+
+FEWEST, FEWEST_VALUES = 6, 80
+"""Where time is short, so many at least."""
 
 MOST = 7
 """So many options are told at most."""
@@ -47,9 +51,12 @@ class Option:
     """How many people are elsewhere than today; None where today is not known."""
     expected_least: float = 0.0
     """What whoever is worst off is expected to have."""
+    expected_range: tuple[float, float] | None = None
+    """Where the value per person lies with probability 80 %, as far as the log tells; only of the recommendation."""
 
     def to_json(self) -> dict[str, object]:
         """Return an entry of `options` in a result file."""
+        ends = {} if self.expected_range is None else {"expected_range": list(self.expected_range)}
         return {
             "label": self.label,
             "strategy": self.strategy.to_json(),
@@ -59,7 +66,13 @@ class Option:
             "expected_gap": self.expected_gap,
             "moves": self.moves,
             "expected_least": self.expected_least,
+            **ends,
         }
+
+
+def says_much(gap: float, by_range: float) -> bool:
+    """Return whether a certificate is less than half of what the range of utilities says without any data."""
+    return gap < by_range / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +91,8 @@ class Candidate:
 
     @property
     def says_much(self) -> bool:
-        """Whether data made the certificate less than half of what it is without any."""
-        return self.certificate.gap < self.by_range / 2
+        """Whether data made the certificate much smaller than it is without any."""
+        return says_much(self.certificate.gap, self.by_range)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,46 +107,74 @@ class Expected:
 
 
 def expected_of(
-    strategies: Sequence[Strategy], beliefs: Beliefs, against: Against, staff: BoolArray, rng: np.random.Generator
+    strategies: Sequence[Strategy],
+    beliefs: Beliefs,
+    against: Against,
+    staff: BoolArray,
+    rng: np.random.Generator,
+    is_late: Callable[[], bool] = never,
 ) -> Expected:
-    """Return what is expected of profiles: values are linear, so those of the expected game; gaps over drawn games."""
+    """Return what is expected of profiles: values are linear, so those of the expected game; gaps over drawn games.
+
+    Where it `is_late`, over few of them.
+    """
     spaces = against.own_spaces
     middle = beliefs.game(spaces).valued(against.value)
     own = np.stack([middle.values(strategy)[staff] for strategy in strategies])
     gaps = np.zeros(len(strategies))
-    drawn = beliefs.draws(rng, GAMES)
+    drawn = 0
     steps = None if against.is_plain else [against.steps(strategy.sets) for strategy in strategies]
-    for values in drawn:
+    for values in beliefs.drawing(rng, GAMES):
+        if drawn >= FEWEST and is_late():
+            break
+        drawn += 1
         game = beliefs.game(spaces, values)
         for t, strategy in enumerate(strategies):
             gaps[t] += against.gap(game, strategy, None if steps is None else steps[t])
-    return Expected(own.mean(axis=1), own.min(axis=1), gaps / len(drawn))
+    return Expected(own.mean(axis=1), own.min(axis=1), gaps / drawn)
 
 
-def improvement(
-    strategy: Strategy, today: Strategy, beliefs: Beliefs, wishes: Wishes, rng: np.random.Generator
-) -> tuple[float, tuple[float, float]]:
-    """Return by how much the mean utility of those who are assigned is expected to rise, and its range."""
+Terms = list[tuple[float, BoolArray]]
+"""Profiles, and how often each counts: what differs between two is one of the first and minus one of the second."""
+
+
+def likely_values(
+    sums: Sequence[Terms],
+    beliefs: Beliefs,
+    wishes: Wishes,
+    rng: np.random.Generator,
+    is_late: Callable[[], bool] = never,
+) -> list[tuple[float, tuple[float, float]]]:
+    """Return what the mean utility of those who are assigned is expected to be in sums of profiles, and its ranges.
+
+    Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
+    not be corrected for. Where it `is_late`, few are.
+    """
     staff = wishes.admissible.staff
     unknowns = beliefs.evidence.unknowns
     if unknowns.is_listed:  # nothing is drawn of these
-        after, before = (
-            float((p * unknowns.at(p).linear(beliefs.middle))[staff].sum()) / max(1, int(staff.sum()))
-            for p in (strategy.marginals, today.marginals)
-        )
-        return after - before, (after - before, after - before)
-    terms = [(1.0, strategy.sets), (-1.0, today.sets)]
-    design = value_design(unknowns, terms, wishes.value)
 
-    def change(values: FloatArray) -> float:
-        rooms = design.linear(values)[staff]
-        return float((rooms[:, GAINED] - rooms[:, LOST]).sum()) / max(1, int(staff.sum()))
+        def value(terms: Terms) -> float:
+            each = (sign * (sets * unknowns.at(sets.astype(np.float64)).linear(beliefs.middle)) for sign, sets in terms)
+            return float(sum(one[staff].sum() for one in each)) / max(1, int(staff.sum()))
 
-    middle = change(beliefs.middle)
-    drawn = np.array([change(values) for values in beliefs.draws(rng, DRAWS)])
+        return [(one, (one, one)) for one in map(value, sums)]
+    designs = [value_design(unknowns, terms, wishes.value) for terms in sums]
+
+    def told(values: FloatArray) -> list[float]:
+        rooms = [design.linear(values)[staff] for design in designs]
+        return [float((one[:, GAINED] - one[:, LOST]).sum()) / max(1, int(staff.sum())) for one in rooms]
+
+    middle = told(beliefs.middle)
+    several: list[list[float]] = []
+    for values in beliefs.drawing(rng, DRAWS):
+        if len(several) >= FEWEST_VALUES and is_late():
+            break
+        several.append(told(values))
+    drawn = np.array(several)
     tail = (1 - RANGE) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) > 1 else (middle, middle)
-    return middle, (float(low), float(high))
+    ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
+    return [(one, (min(low, one), max(high, one))) for one, low, high in zip(middle, *ends.tolist(), strict=True)]
 
 
 # --- The choice ---------------------------------------------------------------------------------------

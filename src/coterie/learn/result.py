@@ -1,6 +1,6 @@
 """What `learn` and `certify` find: the contract's result file, and the same in Python."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from os import PathLike
@@ -17,7 +17,7 @@ from coterie.game.rules import Rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.changes import Change
-from coterie.learn.explanation import Explanation, Room
+from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Option
 from coterie.learn.warnings import TOO_FEW
 from coterie.learn.wishes import Goal
@@ -225,8 +225,15 @@ class Result:
     """Whether the certificate would be 0 without any data."""
     together: Together | None = None
     """Who is put together without having been seen together; None for mixed strategies, and where it is not known."""
+    more_samples: float | None = None
+    """Where nothing is certified, how many more samples like these would certify something, by extrapolation; infinite
+    where no realistic number would, None where that is not known."""
     unit: str = ""
     """What utilities are counted in, such as "stars"; only said, never computed with."""
+    title: str = ""
+    """What the report is called; by default what it is about."""
+    date: str = ""
+    """The date that the report bears, in the words of who made it."""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -297,16 +304,16 @@ class Result:
         parts = [f"not counted{few}: {some(rare, NAMED)}"] if rare else []
         return "; " + "; ".join([*parts, *([f"not on the staff: {some(gone, NAMED)}"] if gone else [])])
 
+    def step(self, witness: Witness, shown: Callable[[str], str] = str, between: str = " + ") -> str:
+        """Name a step in a cell of a table: where it leads, or with whom it is taken."""
+        if len(witness.movers) > 1:
+            return with_others(witness, self.strategy.actions, shown=shown)
+        return between.join(map(shown, witness.deviation)) or "nothing"
+
     def moving(self, witness: Witness) -> str:
         """Word a deviation as a move."""
         if witness.movers:
-            joins = {agent: set(to) - set(self.strategy.actions[agent]) for agent, to in witness.movers.items()}
-            others = [agent for agent in witness.movers if agent != witness.agent]
-            beside = " and ".join(agent for agent in others if joins[agent] == joins[witness.agent])
-            opposite = " and ".join(agent for agent in others if joins[agent] != joins[witness.agent])
-            if not opposite:
-                return f"moving together with {beside}"
-            return f"changing places{f', together with {beside},' if beside else ''} with {opposite}"
+            return with_others(witness, self.strategy.actions, moving="moving", changing="changing")
         now = set(self.strategy.actions[witness.agent]) if self.strategy.is_pure else set()
         to = [name for name in witness.deviation if name not in now]
         kept = bool(now & set(witness.deviation))
@@ -379,7 +386,8 @@ class Result:
             "today": None if self.today is None else self.today.to_json(),
             "is_vacuous": self.is_vacuous,
             "together": None if self.together is None else asdict(self.together),
-            **({"unit": self.unit} if self.unit else {}),
+            **({} if self.more_samples is None else {"more_samples": self.more_samples}),
+            **{name: getattr(self, name) for name in ("unit", "title", "date") if getattr(self, name)},
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),

@@ -4,15 +4,21 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 """
 
 import math
-from typing import Any
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coterie.arrays import BoolArray
 from coterie.game.strategy import Strategy
-from coterie.learn.options import Option
+from coterie.learn.options import RANGE, Option
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.words import UNKNOWN, counted, number, percent, signed, some
+
+if TYPE_CHECKING:
+    from coterie.certificates.certificate import Doubt
 
 GLOSSARY: dict[str, str] = {
     "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
@@ -112,8 +118,45 @@ def options_have_limits(result: Result) -> bool:
 
 
 def option_label(result: Result, option: Option) -> str:
-    """Return what an option is best at; none is the surest where nothing is certified."""
-    return "another" if option.label == "surest" and not options_have_limits(result) else option.label
+    """Return what an option is best at, and of one that is best at nothing what differs from the recommendation."""
+    is_named = option.label != "another" and (option.label != "surest" or options_have_limits(result))
+    return option.label if is_named else difference(result, option.strategy)
+
+
+def difference(result: Result, other: Strategy) -> str:
+    """Return in a few words what another pure assignment does otherwise than the recommended one.
+
+    Sizes of teams where they differ, else whom it keeps together who are in one team today, else who is elsewhere;
+    where teams have no names of their own, who is with whom.
+    """
+    mine, theirs = result.strategy.sets, other.sets
+    sizes = [sorted((int(size) for size in sets.sum(axis=0) if size), reverse=True) for sets in (mine, theirs)]
+    if sizes[0] != sizes[1]:
+        return f"teams of {', '.join(map(str, sizes[1]))}"
+    ours, new = (np.triu((sets.astype(int) @ sets.T.astype(int)) > 0, 1) for sets in (mine, theirs))
+    kept = new & ~ours
+    names = result.strategy.agents
+    if result.today is not None:
+        before = result.today.strategy.sets.astype(int)
+        today = kept & (before @ before.T > 0)
+        if today.any():
+            return _pairs(names, today, "keeps {} together")
+    elsewhere = np.flatnonzero((mine != theirs).any(axis=1)).tolist()
+    if result.data.pool_coalitions or not elsewhere:
+        return _pairs(names, kept, "puts {} together") if kept.any() else "the same teams"
+    first = [f"{names[i]} in {' and '.join(other.actions[names[i]]) or 'no team'}" for i in elsewhere[:DIFFERENT]]
+    more = len(elsewhere) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more else "")
+
+
+DIFFERENT = 2
+"""So many people or pairs name what differs."""
+
+
+def _pairs(names: Sequence[str], which: BoolArray, words: str) -> str:
+    i, j = (one.tolist() for one in np.nonzero(which))
+    more = f" and {counted(len(i) - 1, 'more pair')}" if len(i) > 1 else ""
+    return words.format(f"{names[i[0]]} and {names[j[0]]}") + more
 
 
 def told_warnings(result: Result) -> list[str]:
@@ -121,19 +164,44 @@ def told_warnings(result: Result) -> list[str]:
     return [text for text in result.warnings if text != TOO_FEW]
 
 
+def for_readers(text: str) -> str:
+    """Return a sentence without advice on options of commands, for people who have the report alone.
+
+    Examples
+    --------
+    >>> for_readers("utilities in Finance depend on its size: use --sizes aware")
+    'utilities in Finance depend on its size'
+    """
+    whole = re.sub(r"\s*\([^()]*--[a-z][^()]*\)", "", text)
+    parts = [part for part in re.split(r"(?<=[;:.,])\s+", whole) if not re.search(r"(^|\s|\()--[a-z]", part)]
+    return re.sub(r"[;:,]$", "", " ".join(parts)) or text
+
+
 def expected_worth(result: Result) -> str:
-    """Return what the recommendation is expected to be worth, to a person and with a teammate."""
-    each = result.options[0].expected_value
+    """Return what the recommendation is expected to be worth, to a person and with a teammate, and its range."""
+    first = result.options[0]
+    each = first.expected_value
     level = per_teammate(result, result.strategy, each)
-    alone = f" ({number(result.data.neutral)} is as good as being alone)" if result.data.neutral else ""
+    notes = []
+    # A range of what the log contradicts is none, and one that rounding hides says nothing.
+    if first.expected_range is not None and not result.contradicted:
+        ends = [
+            signed(end) if level is None else shown_level(result, per_teammate(result, result.strategy, end) or 0.0)
+            for end in first.expected_range
+        ]
+        notes += [likely_range(*ends)] if ends[0] != ends[1] else []
     if level is None:
-        return f"{_with_unit(signed(each), result)} per person"
-    if result.value == "average":
-        return f"{_with_unit(shown_level(result, level), result)} per teammate{alone}"
-    return (
-        f"{_with_unit(shown_level(result, level), result)} per teammate{alone}, which makes {signed(each)} per person "
-        "in all"
-    )
+        return f"{_with_unit(signed(each), result)} per person{f' ({notes[0]})' if notes else ''}"
+    if result.data.neutral:
+        notes.append(f"{number(result.data.neutral)} is as good as being alone")
+    aside = f" ({'; '.join(notes)})" if notes else ""
+    told = f"{_with_unit(shown_level(result, level), result)} per teammate{aside}"
+    return told if result.value == "average" else f"{told}, which makes {signed(each)} per person in all"
+
+
+def likely_range(low: str, high: str) -> str:
+    """Word where something lies by what a log makes likely."""
+    return f"with {percent(RANGE)} probability {low} to {high}"
 
 
 def per_teammate(result: Result, strategy: Strategy, each: float) -> float | None:
@@ -165,7 +233,7 @@ def against_today(result: Result) -> str:
     low, high = result.today.range
     return (
         f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} expected, "
-        f"with 80 % probability {signed(low)} to {signed(high)}; "
+        f"{likely_range(signed(low), signed(high))}; "
         f"{counted(result.today.moves, 'person changes', 'people change')} something."
     )
 
@@ -178,33 +246,45 @@ def per_whom(result: Result) -> str:
 
 TOO_LITTLE = "There are too few data to certify anything"
 
+REALISTIC = 10
+"""Nobody waits for a log that is more than so many times as long."""
+
+HELPFUL = 3
+"""So many pairs are named of whom more data would help."""
+
 NOTHING_SURE = f"{TOO_LITTLE}: take these teams as a best guess."
 
 
 def nothing_sure(result: Result) -> str:
     """Return what to make of teams of which nothing is certified: those that were given are nobody's guess."""
-    return NOTHING_SURE if result.options else f"{TOO_LITTLE}."
+    return f"{NOTHING_SURE if result.options else f'{TOO_LITTLE}.'}{more_needed(result)}"
 
 
-def as_far_as_known(result: Result) -> str:
-    """Return what the log suggests of moving, and all that is sure: where data are too few for promises."""
-    gap = result.options[0].expected_gap if result.options else result.estimate.gap
-    sure = result.certificate.gap
-    if not math.isfinite(sure):
-        return result.sentence()
-    most = _with_unit(f"{gap:.2f}", result)
-    without = "as" if f"{sure:.3g}" == f"{result.range_gap:.3g}" else "hardly less than"
-    return (
-        f"The most that anybody gains by moving is expected to be {most}; all that is sure, with "
-        f"{percent(1 - result.certificate.delta)} confidence, is that nobody gains more than "
-        f"{_with_unit(f'{sure:.3g}', result)}, {without} the range of outcomes says without any data"
-        f"{result.uncounted()}."
+def more_needed(result: Result) -> str:
+    """Return how much more would be needed to certify something, as an extrapolation; "" where nobody knows."""
+    more, now = result.more_samples, result.data.samples
+    if more is None or not now:
+        return ""
+    if not math.isfinite(more):
+        return f" No realistic number of samples like the {now:,} so far would do, not even a thousand times as many."
+    about = (
+        f"about {rounded(more):,} more samples like the {now:,} so far to promise anything of use (an extrapolation)"
     )
+    if more > REALISTIC * now:
+        return f" It would take {about}: more than is realistic."
+    return f" It would take {about}."
+
+
+def rounded(amount: float) -> int:
+    """Return an amount to two digits: what is about so much is not known more closely."""
+    digits = max(0, len(str(int(amount))) - 2)
+    return int(round(amount, -digits))
 
 
 def what_is_sure(result: Result) -> str:
-    """Return the promise, or what there is in place of one."""
-    return f"{nothing_sure(result)} {as_far_as_known(result)}" if result.says_nothing else result.sentence()
+    """Return the promise; where there is none one line, what to make of that and what would help."""
+    is_open = result.says_nothing and math.isfinite(result.certificate.gap)
+    return nothing_sure(result) if is_open else result.sentence()
 
 
 def what_values_are(result: Result) -> str:
@@ -250,7 +330,7 @@ def vacuous(result: Result) -> str:
 
 def likely(result: Result) -> str:
     """Return what is likely and no promise, where that says more than the certificate."""
-    if result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
+    if result.says_nothing or result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
         return ""
     return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
 
@@ -282,15 +362,17 @@ def _gap(gap: float) -> str:
 
 
 def what_would_help(result: Result) -> list[str]:
-    """Return what data would help most, from the pairs that the tightest case hangs on, a sentence each."""
+    """Return what data would help most, from the pairs that the tightest case hangs on, a sentence for each team."""
     worst = result.certificate.worst
     if result.certificate.gap == 0 or worst is None:
         return []
-    pooled = result.data.pool_coalitions
+    by_team: dict[str, list[Doubt]] = {}
+    for doubt in worst.doubts[:HELPFUL]:
+        by_team.setdefault("" if result.data.pool_coalitions else f" in {doubt.coalition}", []).append(doubt)
     return [
-        f"more outcomes of {worst.agent} with {doubt.partner}{'' if pooled else f' in {doubt.coalition}'} "
-        f"(uncertain by about {doubt.error:.2g})"
-        for doubt in worst.doubts[:3]
+        f"more outcomes of {worst.agent}{where} with {some([one.partner for one in doubts], HELPFUL)} (uncertain by "
+        f"{'up to' if len(doubts) > 1 else 'about'} {max(one.error for one in doubts):.2g})"
+        for where, doubts in by_team.items()
     ]
 
 
@@ -312,10 +394,12 @@ def people_rows(result: Result) -> list[list[Any]]:
         before = [] if result.today is None else [_joined(result.today.strategy, agent), reasons.get(agent, "")]
         last: list[Any] = [""] * (4 if ends else 2)
         if other is not None:
-            partners = [name for name in other.movers if name != agent]
-            to = f"change places with {', '.join(partners)}" if partners else " + ".join(other.deviation) or "nothing"
             low = None if one is None else one.least
-            last = [to, other.estimated_gain, *(["" if low is None else low, other.bound] if ends else [])]
+            last = [
+                result.step(other),
+                other.estimated_gain,
+                *(["" if low is None else low, other.bound] if ends else []),
+            ]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
         value = result.estimate.utility.get(agent, "") if is_known(result, agent) else None
         rows.append([agent, _joined(result.strategy, agent), *before, value, *last, *([stays] if ends or sure else [])])

@@ -10,6 +10,7 @@ each with its share of delta, so that all certificates hold together with probab
 among them is in `coterie.learn.options`.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,10 +35,21 @@ from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.changes import changes_from
-from coterie.learn.options import Candidate, Option, chosen, expected_of, improvement, options_of
+from coterie.learn.more_samples import times_as_long
+from coterie.learn.options import (
+    Candidate,
+    Expected,
+    Option,
+    chosen,
+    expected_of,
+    likely_values,
+    options_of,
+    says_much,
+)
 from coterie.learn.own import Own, Question, named
 from coterie.learn.result import Today
 from coterie.learn.sensitivity import notes_on_values
+from coterie.learn.warnings import SAYS_NOTHING
 from coterie.learn.wishes import Wishes
 from coterie.solve.control import Control
 from coterie.solve.many import many_profiles
@@ -47,7 +59,7 @@ from coterie.solve.teams import Found, Task, best_teams, settled
 from coterie.statistics.pair_statistics import DENSE_AGENTS
 from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import Setting
-from coterie.statistics.statistics import Statistics
+from coterie.statistics.statistics import PartStatistics, Statistics
 from coterie.words import said
 
 HELD_OUT = 3
@@ -55,6 +67,13 @@ HELD_OUT = 3
 
 CERTIFIED = 12
 """So many profiles are certified on the whole log."""
+
+BELIEFS, FIRST, SECOND = 0.3, 0.35, 0.7
+"""Shares of the time left at most, where there is a limit: for what people are worth to each other, for the search on
+the parts that learn, and for that on the whole log; certificates, ranges and reasons need the rest."""
+
+LATE = 0.25
+"""When so little of a time limit is left, draws become few."""
 
 LED = 6
 """From so many of the best profiles it is tried to come to rest."""
@@ -71,6 +90,8 @@ class TeamsRecommendation(Judged):
     is_vacuous: bool
     notes: tuple[str, ...] = ()
     """What a reader should know of values and rules."""
+    more_samples: float | None = None
+    """As in a `Result`."""
 
 
 def recommend_teams(
@@ -122,7 +143,8 @@ def recommend_teams(
     holds_out = certificate in {"auto", "holdout"} and len(statistics.parts) > 1 and not statistics.setting.adaptive
     holds_out = holds_out and own.certificate is None
     shared = certificate == "auto" and holds_out
-    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta) if holds_out else []
+    may_skip = shared and target_gap is None and not own and not task.is_many
+    held = task.held_out(delta * (1 - PAIRED_SHARE) if shared else delta, may_skip=may_skip) if holds_out else []
     on_all = task.on_everything(delta * PAIRED_SHARE if shared else delta, held) if certificate != "holdout" else []
     return task.recommendation(held, on_all, target_gap)
 
@@ -196,6 +218,7 @@ class _Teams:
         self.sealed: Sealed | None = None
         self.held_strategies: list[Strategy] = []
         self._shown: dict[bytes, BoolArray] = {}
+        self._found_before: list[BoolArray] = []
 
     @cached_property
     def whole(self) -> Evidence:
@@ -216,12 +239,21 @@ class _Teams:
         if self.own.guess is not None:
             return self.own.beliefs(evidence)
         self.control.tell("beliefs")
-        inner, found = self.control.nested(0.5), Beliefs(evidence, evidence.values, None)
+        inner, found = self.control.nested(BELIEFS), Beliefs(evidence, evidence.values, None)
         with inner.running():
             found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=inner.is_over)
         self.control.heed(inner)
         self.ended = inner.ended or self.ended
         return found
+
+    def _expected(self, strategies: Sequence[Strategy], beliefs: Beliefs) -> Expected:
+        staff = self.wishes.admissible.staff
+        return expected_of(strategies, beliefs, self.against, staff, self.control.rng, self._is_late)
+
+    def _is_late(self) -> bool:
+        """Return whether little is left of a time limit: then what is worked out by draws has fewer of them."""
+        left, limit = self.control.remaining, self.control.time_limit
+        return left is not None and limit is not None and left < LATE * limit
 
     def _task(self, beliefs: Beliefs) -> Task:
         wishes = self.wishes
@@ -239,6 +271,8 @@ class _Teams:
             return Found(profiles, scores, len(profiles), 0), []
         control = self.control.nested(share, speaks=True)
         begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
+        if self.control.time_limit is not None:  # what was found before is not to be found again
+            begin = [*sorted(self._found_before, key=task.score, reverse=True), *begin]
         found = best_teams(task, control, begin=begin) if self.own.solver is None else self.own.found(task, control)
         if self.solver == "exact" and not found.is_optimal:
             found = _with_proof(task, found, control)
@@ -251,6 +285,7 @@ class _Teams:
         self.ended = self.control.ended or control.ended or self.ended
         self.starts, self.sweeps = self.starts + found.starts, self.sweeps + found.sweeps
         self.proven = found.profiles[0] if found.is_optimal else None
+        self._found_before = found.profiles[:LED]
         return found, calm
 
     def _named(self, profiles: Iterable[BoolArray]) -> list[Strategy]:
@@ -264,17 +299,19 @@ class _Teams:
 
     # --- What is tried ------------------------------------------------------------------------------
 
-    def held_out(self, delta: float) -> list[Candidate]:
-        """Learn on the first parts, and certify the most promising candidates on the others.
+    def held_out(self, delta: float, *, may_skip: bool) -> list[Candidate]:
+        """Learn on the first parts, and certify the most promising candidates on the others, unless it is in vain.
 
         Only `sealed` ever holds the certifying utilities.
         """
         learning = evidence_from(self.statistics.learning)
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
+        if may_skip and self._is_hopeless(learning, sealed, delta):
+            return []
         beliefs = self._beliefs(learning)
-        found, calm = self._searched(self._task(beliefs), 0.45)
+        found, calm = self._searched(self._task(beliefs), FIRST)
         strategies = self._named([*found.profiles[:LED], *calm])
-        expected = expected_of(strategies, beliefs, self.against, self.wishes.admissible.staff, self.control.rng)
+        expected = self._expected(strategies, beliefs)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
         sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
         first, dearest = int(worth.argmax()), int(expected.values.argmax())
@@ -291,12 +328,29 @@ class _Teams:
         self.sealed = sealed
         return [self._candidate(one, found) for one, found in zip(self.held_strategies, certificates, strict=True)]
 
+    def _is_hopeless(self, learning: Evidence, sealed: Sealed, delta: float) -> bool:
+        """Return whether the other parts are not expected to say much, judged by the first profile at hand.
+
+        How much that is depends mostly on how often people were seen together, and little on the profile. Where it is
+        too little to count in any choice, the search for candidates would take as long as all the rest for nothing.
+        """
+        quick = self.control.nested(0.1)
+        (quick.rng,) = self.control.rng.spawn(1)  # what follows is the same whether this was asked or not
+        begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
+        task = self._task(Beliefs(learning, learning.values, None))
+        profile = best_teams(task, quick, begin=begin, starts=0, patience=0).profiles[0]
+        self.control.heed(quick)
+        (strategy,) = self._named([profile])
+        (sure,) = sealed.expected([strategy], learning, self.against, delta / HELD_OUT, form=self.form)
+        return not says_much(sure, by_range(learning, strategy, self.against))
+
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
         """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
         profiles = [one.strategy.sets for one in held]
         if not (held and self.control.ended):
-            found, calm = self._searched(self._task(self.beliefs), 0.9)
-            profiles += [*found.profiles[: CERTIFIED - len(calm)], *calm]
+            found, calm = self._searched(self._task(self.beliefs), SECOND)
+            most = HELD_OUT if self._is_late() else CERTIFIED
+            profiles += [*found.profiles[: max(1, most - len(calm))], *calm][:most]
         now = self.wishes.today
         if now is not None and self._task(self.beliefs).allows(now.sets):
             profiles.append(now.sets)
@@ -306,11 +360,12 @@ class _Teams:
     def _by_own(self, strategy: Strategy, delta: float) -> Certificate:
         return self.own.certified(Question(self.statistics.whole, self.whole, strategy, self.against, delta))
 
-    def _paired(self, strategy: Strategy, delta: float) -> Certificate:
+    def _paired(self, strategy: Strategy, delta: float, evidence: Evidence | None = None) -> Certificate:
+        evidence = evidence or self.whole
         if self.against.is_plain:
-            found = paired(self.whole, strategy, self.against.own_spaces, delta)
+            found = paired(evidence, strategy, self.against.own_spaces, delta)
             return among_known(found, self.against.newcomers)
-        return paired_against(self.whole, strategy, self.against, delta)
+        return paired_against(evidence, strategy, self.against, delta)
 
     def _candidate(self, strategy: Strategy, certificate: Certificate) -> Candidate:
         without_data = by_range(self.whole, strategy, self.against)
@@ -328,15 +383,20 @@ class _Teams:
             if known is None or one.certificate.gap < known.certificate.gap:
                 best[one.strategy] = one
         candidates = list(best.values())
-        staff, rng = self.wishes.admissible.staff, self.control.rng
-        expected = expected_of([one.strategy for one in candidates], self.beliefs, self.against, staff, rng)
+        rng = self.control.rng
+        expected = self._expected([one.strategy for one in candidates], self.beliefs)
         index = chosen(candidates, expected, self.wishes.goal, target_gap)
         pick, now = candidates[index], self.wishes.today
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
         options = options_of(candidates, expected, index, self.wishes, at)
+        picked = (1.0, pick.strategy.sets)
+        asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
+        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng, self._is_late)
+        if self.beliefs.draw is not None:
+            options = (replace(options[0], expected_range=worth[1]), *options[1:])
         today = None
         if now is not None:
-            gain, limits = improvement(pick.strategy, now, self.beliefs, self.wishes, rng)
+            gain, limits = better[0]
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
             today = Today(now, options[0].moves or 0, gain, limits, changes)
@@ -364,7 +424,24 @@ class _Teams:
             self.against,
             pick.is_vacuous,
             tuple(self._notes(pick.strategy)),
+            self._more_samples(pick),
         )
+
+    def _more_samples(self, pick: Candidate) -> float | None:
+        """Return how many more samples would certify something; None where something is, or nobody knows."""
+        found, without = pick.certificate, pick.by_range
+        sure = found.gap if found.known_gap is None else found.known_gap
+        unknown = self.own.certificate is not None or self.control.is_over()
+        if sure < SAYS_NOTHING * without or not 0 < without < math.inf or unknown:
+            return None
+
+        def gap(longer: PartStatistics) -> float:
+            now = self._paired(pick.strategy, self.delta, evidence_from(longer))
+            return now.gap if now.known_gap is None else now.known_gap
+
+        self.control.tell("more samples")
+        times = times_as_long(self.statistics.whole, self.setting, gap, without, self.control.is_over)
+        return None if times is None else (times - 1) * self.statistics.n_samples
 
     def _is_proven(self, strategy: Strategy) -> bool:
         """Return whether no profile that keeps the rules has a larger expected value."""

@@ -35,6 +35,9 @@ largest expected value of whoever is worst off."""
 LISTED = 10
 """How many names a sentence shows."""
 
+BY_AVERAGES = "a team is worth the average over teammates to each member, as this log says; {other} adds them up"
+"""What is told where nobody said what a team is worth, and the log is one of averages."""
+
 TEAMS = (list, tuple, frozenset)
 """In these a person's teams are listed."""
 
@@ -78,7 +81,7 @@ def wishes_about(
     statistics: Statistics,
     *,
     rules: Any = None,
-    value: Value = "total",
+    value: Value | None = None,
     stability: Stability | None = None,
     goal: Goal = "value",
     today: Any = None,
@@ -94,7 +97,7 @@ def wishes_about(
     rules
         `Rules`, an object as in `rules.json`, or the path of such a file.
     value, stability, goal
-        See `coterie.StableLearner`; no `stability` stands for the default.
+        See `coterie.StableLearner`; no `value` stands for that of the log, no `stability` for the default.
     today
         Who is where: a dictionary person -> coalitions, a strategy, a result, or the path of a CSV or JSON file. It may
         hold people who left, and lack newcomers.
@@ -104,6 +107,10 @@ def wishes_about(
         Whether coalitions larger than any seen may be recommended.
     """
     given, renamed = known_people(as_rules(rules), statistics.agents)
+    told: list[str] = []
+    if value is None:
+        value = statistics.setting.value
+        told = [BY_AVERAGES.format(other=said(value="total"))] if value == "average" else []
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     added = tuple(name for name in given.staff or () if name not in statistics.agents)
@@ -112,10 +119,10 @@ def wishes_about(
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
     assigned: Strategy | None = None
-    told: list[str] = []
     if today is not None:
-        assigned, others, told = _today(today, setting, given, added)
+        assigned, others, names = _today(today, setting, given, added)
         renamed |= others
+        told += names
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")

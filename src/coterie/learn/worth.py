@@ -43,7 +43,7 @@ def worth(
     delta: float = 0.01,
     sizes: Sizes = "ignore",
     noise: NoiseChoice = "auto",
-    value: Value = "total",
+    value: Value | None = None,
 ) -> Worth:
     """Return what a strategy is worth to everybody and to each person, whoever decided on it and whenever.
 

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.log.inspection import Inspection, is_wide
-from coterie.log.log import INFERRED
+from coterie.log import queries
+from coterie.log.inspection import Inspection
+from coterie.log.log import INFERRED, Log
 from coterie.log.names import are_names_for_once
+from coterie.log.teams_seen import MEAN_NOTHING, names_mean_nothing
 from coterie.words import counted, interval, number, said
 
 NAMED = 5
@@ -109,6 +111,12 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
             f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
             once,
         )
+    elif not seen.log.pool_coalitions and names_mean_nothing(seen.log.engine, *_who_and_what(seen.log)):
+        yield Finding(
+            f"names of teams may mean nothing: {MEAN_NOTHING}",
+            f"if they are drawn anew each time, {said(pool_coalitions=True)} learns about pairs whatever the team is "
+            "called, from several times as many data",
+        )
     fixed = tuple(name for name, sizes in used.items() if len(sizes) == 1 and sum(sizes.values()) > 1)
     if fixed and seen.log.has_memberships:
         yield Finding(
@@ -119,6 +127,15 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _who_and_what(log: Log) -> tuple[str, str, str | None]:
+    """Return the view of who was where, a query of what a single pair got in each team, and the view of pairs."""
+    members = log.engine.name("members")
+    if log.feedback == "semi-bandit":
+        ratings = log.engine.name("ratings")
+        return members, queries.columns_of(ratings, ("sample", "coalition", "utility")), ratings
+    return members, queries.totals_per_pair(log.engine.name("totals"), members, of_teams=log.of_teams), None
+
+
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
     log, (low, high) = seen.log, seen.extent
     if low == high:
@@ -126,7 +143,7 @@ def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
             f"every utility is {number(low)}", f"check that the right column was read (see {said('columns')})"
         )
         return
-    if log.feedback != "semi-bandit":
+    if not seen.per_pair:
         return
     if low > log.neutral or high < log.neutral:
         side = "above" if low > log.neutral else "below"
@@ -135,7 +152,8 @@ def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
             f"{'together' if side == 'above' else 'alone'}",
             f"if another utility is worth as much as being alone, say so with {said('neutral')}",
         )
-    if log.utility_range is not None and log.sigma is None and is_wide(log, log.utility_range):
+    if seen.is_wide:
+        assert log.utility_range is not None
         yield Finding(
             f"utilities use {interval(low, high)} of the declared range {interval(*log.utility_range)}",
             f"if no other value can occur, declaring the true range ({said('utility_range')}) narrows every "

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.arrays import IntArray
-from coterie.log import queries
+from coterie.log import queries, shape_queries
 from coterie.log.columns import codes, numbers
 from coterie.log.log import Log, as_log
 from coterie.sums import Sums
@@ -53,6 +53,19 @@ class Inspection:
     """How utilities are distributed: `counts[b]` from `edges[b]` to below `edges[b + 1]`, the last edge included."""
     totals_missing: int
     """Bandit logs: how often a member has no total."""
+    as_averages: bool = False
+    """Whether totals are averages, and are shown as such: on the scale of a pair."""
+
+    @property
+    def per_pair(self) -> bool:
+        """Whether the utilities that are shown are on the scale of a pair, which range and neutral point are on."""
+        return self.rated is not None or self.as_averages
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether utilities on the scale of a pair use less than half of the range that was declared."""
+        declared = self.log.utility_range
+        return self.per_pair and declared is not None and self.log.sigma is None and _is_wide(self.extent, declared)
 
     @property
     def pairs_possible(self) -> int:
@@ -185,26 +198,42 @@ def inspect_log(log: Log | str | PathLike[str]) -> Inspection:
     """Return what there is to know about a log, or about the one in a folder or file."""
     log = as_log(log)
     engine, is_pairs = log.engine, log.feedback == "semi-bandit"
-    used, members = engine.name("ratings" if is_pairs else "totals"), engine.name("members")
+    members, as_averages = engine.name("members"), _are_averages(log)
+    used = engine.name("ratings" if is_pairs else "totals")
+    if as_averages:
+        engine.view("stated", queries.stated(used))
+        used = engine.name("stated")
     teams, together = _teams(log)
     rated = _rated(log, together) if is_pairs else None
     # Agents of a pair are members, so as many rated meetings as meetings are the same meetings.
     is_complete = rated is not None and int(rated.values.sum()) == together
     meetings = rated if rated is not None and is_complete else _counted(log, queries.meetings_in_members(members))
     assert log.checked.extent is not None
-    edges = round_edges(*_limits(log))
+    extent = log.checked.extent
+    if as_averages:
+        (found,) = engine.rows(shape_queries.extent(used))
+        extent = float(found["smallest"]), float(found["largest"])
+    edges = round_edges(*_limits(log, extent, per_pair=is_pairs or as_averages))
     return Inspection(
         log,
         log.n_samples,
         meetings,
         rated,
         teams,
-        log.checked.extent,
+        extent,
         float(engine.table(queries.mean(used))["mean"][0].as_py()),
         edges,
         _histogram(log, used, edges),
         0 if is_pairs or log.of_teams else _totals_missing(log),
+        as_averages,
     )
+
+
+def _are_averages(log: Log) -> bool:
+    """Return whether totals are averages, and known as they are written; parts of a log hold the sums."""
+    if log.feedback == "semi-bandit" or "average" not in log.options["totals"]:
+        return False
+    return "stated" in log.engine.table(f"SELECT * FROM {log.engine.name('totals')} LIMIT 0").column_names  # noqa: S608
 
 
 def round_edges(low: float, high: float) -> list[float]:
@@ -228,19 +257,16 @@ def round_edges(low: float, high: float) -> list[float]:
     return sorted({float((start + place) * step) + 0.0 for place in range(int(end - start) + 1)})
 
 
-def _limits(log: Log) -> tuple[float, float]:
+def _limits(log: Log, extent: tuple[float, float], *, per_pair: bool) -> tuple[float, float]:
     """Return what the distribution of utilities spans: the declared range, if it is made use of."""
-    assert log.checked.extent is not None
-    low, high = log.checked.extent
-    if log.feedback != "semi-bandit" or log.sigma is not None or log.utility_range is None or low == high:
+    low, high = extent
+    if not per_pair or log.sigma is not None or log.utility_range is None or low == high:
         return low, high
-    return (low, high) if is_wide(log, log.utility_range) else log.utility_range
+    return extent if _is_wide(extent, log.utility_range) else log.utility_range
 
 
-def is_wide(log: Log, declared: tuple[float, float]) -> bool:
-    """Return whether utilities use less than half of the declared range."""
-    assert log.checked.extent is not None
-    return log.checked.extent[1] - log.checked.extent[0] < 0.5 * (declared[1] - declared[0])
+def _is_wide(extent: tuple[float, float], declared: tuple[float, float]) -> bool:
+    return extent[1] - extent[0] < 0.5 * (declared[1] - declared[0])
 
 
 def _histogram(log: Log, used: str, edges: list[float]) -> list[int]:

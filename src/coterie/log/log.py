@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
+from coterie.game.game import Value
 from coterie.game.tables import NEWLINE
 from coterie.log import choices, queries, schema
 from coterie.log.checking import (
@@ -70,6 +71,8 @@ class Log:
     """The tables in use."""
     notes: tuple[str, ...]
     """What a reader of results should know about how the log was read."""
+    said: frozenset[str] = frozenset()
+    """The options that whoever read it gave; others are from `log.json`, or defaults."""
 
     @classmethod
     @takes_options
@@ -135,6 +138,12 @@ class Log:
         return self.feedback == "bandit" and self.options["totals"] in TEAM_SCORES
 
     @property
+    def value(self) -> Value:
+        """What a team is worth to a member where nobody asks for something else."""
+        found: Value = self.options["value"]
+        return found
+
+    @property
     def declared_agents(self) -> tuple[str, ...]:
         """The agents that were declared; they come first, in that order."""
         return tuple(self.options["agents"])
@@ -182,6 +191,12 @@ class Log:
     def samples(self) -> Samples:
         """The names of the samples, in their order."""
         return samples_of(self.engine, self.tables)
+
+    def with_coalitions(self, count: int) -> "Log":
+        """Return the log with so many interchangeable coalitions to form."""
+        return replace(
+            self, coalitions=checks.names(None, "coalitions", count), options={**self.options, "coalitions": count}
+        )
 
     # --- Parts, and logs together ---------------------------------------------------------------------
 
@@ -331,7 +346,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     else:
         coalitions = listed + in_order(set(coalitions) - set(listed))
     agents = options["agents"] + in_order(set(agents) - set(options["agents"]))
-    log = Log(agents, coalitions, options, engine, checked, tables, tuple(notes))
+    log = Log(agents, coalitions, options, engine, checked, tables, tuple(notes), frozenset(call))
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_ty
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, parse_json
+from coterie.game.game import Value
 from coterie.game.tables import SEPARATORS, USUAL, worded_separators
 from coterie.log.schema import COLUMNS, ROW, Feedback, Named, names_of
 from coterie.words import interval, literal, number, said
@@ -424,6 +425,16 @@ class CommonOptions(TypedDict, total=False):
             "Who met whom may have depended on earlier utilities: wider certificates hold all the same.",
             Word(flag="--adaptive"),
             default=False,
+        ),
+    ]
+    value: Annotated[
+        Value | None,
+        Option(
+            _one_of(Value),
+            "What a team is worth to a member where nobody asks for something else: the total over the others, or "
+            "their average.",
+            None,
+            default="total",
         ),
     ]
     feedback: Annotated[

@@ -16,7 +16,7 @@ from coterie.log.options import TEAM_SCORES, Options
 
 ALIKE = (
     "utility_range", "neutral", "sigma", "symmetric", "symmetrize", "pool_coalitions", "totals", "missing", "adaptive",
-    "may_stay_out",
+    "may_stay_out", "value",
 )  # fmt: skip
 """The options that logs must share to be added."""
 

@@ -373,14 +373,38 @@ def texts(view: str, condition: str) -> str:
     )
 
 
-def value_counts(view: str, most: int) -> str:
-    """Return how often each finite utility occurs, of at most so many different ones."""
-    return f"SELECT utility, count(*) AS times FROM {view} WHERE {is_finite()} GROUP BY utility LIMIT {most}"
+def value_counts(view: str, most: int, order: str = "ASC") -> str:
+    """Return how often each finite utility occurs, of so many different ones: the smallest, or the largest (DESC)."""
+    return (
+        f"SELECT utility, count(*) AS times FROM {view} WHERE {is_finite()} GROUP BY utility ORDER BY utility {order} "
+        f"LIMIT {most}"
+    )
+
+
+def finite(view: str) -> str:
+    """Return how many utilities are finite numbers."""
+    return f"SELECT count(*) AS n FROM {view} WHERE {is_finite()}"
 
 
 def mean(view: str) -> str:
     """Return the mean utility, for people to look at (not used in any estimate)."""
     return f"SELECT avg(utility) AS mean FROM {view}"
+
+
+def totals_per_pair(totals: str, members: str, *, of_teams: bool) -> str:
+    """Return what a single pair got in each coalition, by totals of agents or scores of teams."""
+    if of_teams:
+        return f"SELECT sample, coalition, utility / terms AS utility FROM {totals}"
+    return (
+        f"SELECT m.sample AS sample, m.coalition AS coalition, t.utility / CAST(c.terms AS DOUBLE) AS utility "
+        f"FROM {members} m JOIN {totals} t ON m.sample = t.sample AND m.agent = t.agent JOIN ({terms(members)}) c "
+        "ON m.sample = c.sample AND m.agent = c.agent WHERE c.terms > 0"
+    )
+
+
+def stated(totals: str) -> str:
+    """Return totals that are averages as they are written."""
+    return f"SELECT stated AS utility FROM {totals}"
 
 
 def meetings_in_pairs(pairs: str) -> str:

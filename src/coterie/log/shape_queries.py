@@ -17,6 +17,12 @@ SAY_NOTHING = (
 )  # fmt: skip
 """What people write in a cell for nothing, in lower case."""
 
+NOBODY = (
+    "-", "--", "---", "\u2013", "\u2014", ".", "/", "?", "n/a", "n.a.", "#n/a", "none", "nobody", "no one", "no-one",
+    "vacant", "empty", "tbd", "niemand", "keiner", "keine", "leer", "k.a.", "personne", "nadie", "ninguno", "nessuno",
+)  # fmt: skip
+"""What people write where a member would be named and there is none, in lower case."""
+
 SUMMARIES = (
     "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
     "sub-total", "durchschnitt", "mittelwert", "summe", "gesamt", "insgesamt", "gesamtsumme", "zwischensumme",
@@ -25,6 +31,7 @@ SUMMARIES = (
 """What rows are called that sum others up, in lower case."""
 
 _NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
+_NONE = ", ".join(f"'{text}'" for text in NOBODY)
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
 
 
@@ -106,10 +113,22 @@ def _is_called_so(columns: Sequence[str]) -> str:
     return f"({' OR '.join(f'coalesce(lower(trim({one})) IN ({exact}), false)' for one in columns)})"
 
 
-def without_members(view: str, pattern: str) -> str:
-    """Return the first rows with a cell that lists nobody, and how many there are; `pattern` stands between names."""
-    nobody = f"{is_blank('members')} OR regexp_like(members, '^[ \t]*({pattern}[ \t]*)+$')"
-    return first_rows(view, f"({nobody}) AND NOT {is_empty(('sample', 'coalition', 'members', 'utility'))}")
+def without_members(view: str, listed: str, written: Sequence[str]) -> str:
+    """Return the first rows that list nobody, and how many there are; `listed` has a row for each of their members.
+
+    Rows in which all columns that are `written` are empty are none.
+    """
+    there = f"SELECT 1 FROM {listed} l WHERE l.row_index = v.row_index AND l.file_name = v.file_name"
+    return first_rows(f"{view} v", f"NOT EXISTS ({there}) AND NOT {is_empty(written)}")
+
+
+def names_for_nobody(view: str, cells: str) -> str:
+    """Return the words for nobody among the names that cells list, and how often each is there."""
+    listed = f"SELECT {cells} AS agent FROM {view}"
+    return (
+        f"SELECT trim(agent) AS word, count(*) AS times FROM ({listed}) AS listed "
+        f"WHERE lower(trim(agent)) IN ({_NONE}) GROUP BY trim(agent) ORDER BY times DESC, word"
+    )
 
 
 def as_written(view: str) -> str:
@@ -121,7 +140,10 @@ def with_members(view: str, cells: str) -> str:
     """Return a row for each of the agents that a cell lists; `cells` is an expression with a row for each."""
     named = ("sample", "coalition", "utility", "written", *PLACE)
     listed = f"SELECT {', '.join(named)}, {cells} AS agent FROM {view}"
-    return f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> ''"
+    return (
+        f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> '' "
+        f"AND lower(trim(agent)) NOT IN ({_NONE})"
+    )
 
 
 def some_names(members: str, pattern: str) -> str:
@@ -333,4 +355,85 @@ def shared_scores(rows: str) -> str:
         "coalesce(sum(CASE WHEN values_seen > 1 THEN 1 ELSE 0 END), 0) AS different FROM (SELECT "
         f"count(DISTINCT utility) AS values_seen, count(*) AS n FROM {rows} WHERE utility IS NOT NULL "
         "GROUP BY sample, coalition HAVING count(*) > 1) AS teams"
+    )
+
+
+def named(members: str) -> str:
+    """Return who was where, without rows in which something of that is not written."""
+    blank = " OR ".join(map(is_blank, ("sample", "coalition", "agent")))
+    return f"SELECT sample, coalition, agent FROM {members} WHERE NOT ({blank})"
+
+
+_PERSON = "lower(trim(agent))"
+
+
+def places(members: str) -> str:
+    """Return how many rounds and memberships there are, and how often a person was there in a round."""
+    present = f"SELECT count(*) FROM (SELECT DISTINCT sample, {_PERSON} AS who FROM {members}) AS there"
+    return f"SELECT count(*) AS members, count(DISTINCT sample) AS rounds, ({present}) AS present FROM {members}"
+
+
+def how_large(members: str) -> str:
+    """Return how many teams there were of each size."""
+    return f"SELECT size, count(*) AS teams FROM ({queries.sizes(members)}) AS z GROUP BY size"
+
+
+def how_many(members: str) -> str:
+    """Return in how many rounds there were how many teams of several at once."""
+    several = f"SELECT sample, count(*) AS teams FROM ({queries.sizes(members)}) AS z WHERE size > 1 GROUP BY sample"
+    return f"SELECT teams, count(*) AS rounds FROM ({several}) AS counted GROUP BY teams"
+
+
+def who_where(members: str) -> str:
+    """Return in how many rounds each person was in a team of several of each name."""
+    return (
+        f"SELECT {_PERSON} AS agent, coalition, count(*) AS times FROM ({_sized(members, members)}) AS sized "
+        f"WHERE others > 0 GROUP BY {_PERSON}, coalition"
+    )
+
+
+def got_where(outcomes: str) -> str:
+    """Return of each name how many teams there were, the mean of what these got, and the sum of its squares."""
+    teams = (
+        f"SELECT sample, coalition, avg(utility) AS got FROM ({outcomes}) AS o WHERE utility IS NOT NULL "
+        "GROUP BY sample, coalition"
+    )
+    return (
+        f"SELECT coalition, count(*) AS teams, avg(got) AS mean, sum(got * got) AS squares FROM ({teams}) AS t "
+        "GROUP BY coalition"
+    )
+
+
+def pairs_where(pairs: str) -> str:
+    """Return how much what pairs get differs between names of teams, and how much within them.
+
+    Sums of squares of means of each pair and name around that of the pair, and of utilities around the former.
+    """
+    cells = (
+        "SELECT agent, partner, count(*) AS n, sum(utility) AS s, sum(utility * utility) AS q "
+        f"FROM {pairs} WHERE {queries.is_finite()} GROUP BY agent, partner, coalition"
+    )
+    grouped = (
+        "SELECT sum(n) AS n, count(*) AS cells, sum(q - s * s / n) AS within, "
+        f"sum(s * s / n) - sum(s) * sum(s) / sum(n) AS between_names FROM ({cells}) AS c GROUP BY agent, partner"
+    )
+    return (
+        "SELECT coalesce(sum(n), 0) AS n_rows, coalesce(sum(cells), 0) AS n_cells, count(*) AS n_pairs, "
+        f"coalesce(sum(within), 0) AS within, coalesce(sum(between_names), 0) AS between_names FROM ({grouped}) AS p"
+    )
+
+
+def per_pair(rows: str, members: str, terms: str) -> str:
+    """Return what each row says of a single pair; `terms` is how many it is the sum over, 1 where it is an average."""
+    return (
+        f"SELECT sample, coalition, utility / CAST({terms} AS DOUBLE) AS utility FROM ({_sized(rows, members)}) "
+        "AS sized WHERE others > 0"
+    )
+
+
+def solo(rows: str, members: str) -> str:
+    """Return how many numbers are about somebody who was alone in a team, and their mean."""
+    return (
+        f"SELECT count(*) AS n, avg(utility) AS mean FROM ({_sized(rows, members)}) AS sized "
+        f"WHERE others = 0 AND {queries.is_finite()}"
     )

@@ -39,8 +39,8 @@ AS_WRITTEN = "as_written"
 """The view of outcomes row by row, before any are added up."""
 
 AVERAGES = {
-    "average": "totals are averages over pairs, and each was read as the sum that it is the average of",
-    "team-averages": "totals are averages over teammates, and each was read as the sum that it is the average of",
+    "average": "the number of a person is taken for the average over all pairs that they are in",
+    "team-averages": "the number of a person is taken for the average over teammates",
 }
 
 SCORES = {
@@ -225,6 +225,13 @@ def _without_summaries(engine: Engine, table: Table, view: str, *, is_alone: boo
     engine.view(f"single_{view}", shape_queries.without(engine.name(view), condition))
     count, words = int(rows[0]["times"]), [_summary_word(row, columns) for row in rows]
     one = count == 1
+    if not engine.rows(
+        shape_queries.first_rows(engine.name(f"single_{view}"), f"NOT {shape_queries.is_empty(columns)}")
+    ):
+        raise InputError(
+            f"{table.source.shown}: every row seems to sum others up, since it says {words[0]!r}; if that is a name "
+            f"like any other, {said(summaries='keep')} takes it so"
+        )
     told = (
         f"{counted(count, 'row')} of {table.source.shown} {'sums' if one else 'sum'} others up "
         f"({some(map(repr, dict.fromkeys(words)), names.LISTED)}, {_where(table.source, rows)}) and "
@@ -352,18 +359,30 @@ def _with_members(
 ) -> tuple[dict[str, str], list[str]]:
     """Return a view with a row for each member that a cell lists, and what to tell of cells that may list more."""
     name, pattern = views[table.source.table], separator_pattern(signs)
-    told = []
-    if empty := engine.rows(shape_queries.without_members(engine.name(name), pattern)):
-        one = int(empty[0]["times"]) == 1
-        told.append(
-            f"{counted(int(empty[0]['times']), 'row')} of {table.source.shown} {'lists' if one else 'list'} no members "
-            f"({_where(table.source, empty)}) and {'was' if one else 'were'} left out"
-        )
-    listed = shape_queries.with_members(engine.name(name), engine.listed("members", pattern))
-    engine.view(f"listed_{name}", listed)
+    told, cells = [], engine.listed("members", pattern)
+    engine.view(f"listed_{name}", shape_queries.with_members(engine.name(name), cells))
+    columns = [one for one in schema.SHAPES[table.shape] if table.columns.get(one) != schema.ROW]
+    if len(columns) < len(schema.SHAPES[table.shape]):  # rows have numbers, so also those in which nothing is written
+        blank = shape_queries.first_rows(engine.name(name), shape_queries.is_empty(columns))
+        told += _left_out(table, engine.rows(blank), "is blank", "are blank")
+    empty = shape_queries.without_members(engine.name(name), engine.name(f"listed_{name}"), columns)
+    told += _left_out(table, engine.rows(empty), "lists no members", "list no members")
+    if nobody := engine.rows(shape_queries.names_for_nobody(engine.name(name), cells)):
+        count, words = sum(int(row["times"]) for row in nobody), [repr(row["word"]) for row in nobody]
+        cell = f"{counted(count, 'place')} for a member of {table.source.shown} {'says' if count == 1 else 'say'}"
+        told.append(f"{cell} {some(words, names.LISTED)}, which is taken for nobody")
     others = [sign for sign in SEPARATORS if sign not in signs]
     found = engine.rows(shape_queries.some_names(engine.name(f"listed_{name}"), separator_pattern(others)))
     return {table.source.table: f"listed_{name}"}, [*told, *_unsplit(engine, f"listed_{name}", found, signs)]
+
+
+def _left_out(table: Table, rows: Sequence[Mapping[str, Any]], one: str, several: str) -> list[str]:
+    """Return what to tell of rows that were left out, by what they are."""
+    if not rows:
+        return []
+    is_one = (count := int(rows[0]["times"])) == 1
+    what = f"{one if is_one else several} ({_where(table.source, rows)}) and {'was' if is_one else 'were'} left out"
+    return [f"{counted(count, 'row')} of {table.source.shown} {what}"]
 
 
 def _unsplit(engine: Engine, view: str, found: Sequence[Mapping[str, Any]], signs: Sequence[str]) -> list[str]:

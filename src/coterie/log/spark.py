@@ -8,10 +8,9 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -212,7 +211,7 @@ class SparkEngine(Engine):
     def stream(self, query: str) -> Iterator[pa.RecordBatch]:
         # Each batch travels as one value, so that the driver holds one partition at a time.
         with self._explained():
-            packed = self._session.sql(query).mapInArrow(partial(_packed, BATCH_ROWS), "batch BINARY")
+            packed = self._session.sql(query).mapInArrow(_packed(BATCH_ROWS), "batch BINARY")
             rows = packed.toLocalIterator()
         while True:
             with self._explained():
@@ -281,15 +280,30 @@ def _has_ended(session: Any) -> bool:
 
 
 def _reason(problem: Exception) -> str:
-    lines = str(problem).strip().splitlines()
-    return lines[0] if lines else type(problem).__name__
+    """Return the line that tells why: of causes within causes the innermost, of a worker's traceback the last."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    if not lines:
+        return type(problem).__name__
+    causes = [at for at, line in enumerate(lines) if line.startswith(("Caused by: ", ": "))]
+    if not causes:
+        return lines[0]
+    own = lines[causes[-1] :]
+    stack = next((at for at, line in enumerate(own) if line.startswith("at ")), len(own))
+    return own[:stack][-1].removeprefix("Caused by: ").removeprefix(": ")
 
 
-def _packed(rows: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Turn batches into rows that hold a serialised batch each; runs on Spark's workers."""
-    for batch in batches:
-        for start in range(0, batch.num_rows, rows):
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, batch.schema) as writer:
-                writer.write_batch(batch.slice(start, rows))
-            yield pa.record_batch({"batch": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+def _packed(rows: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what turns batches into rows that hold a serialised batch each, on Spark's workers.
+
+    A function within a function travels to them as it is, so that they need pyarrow and nothing of ours.
+    """
+
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for start in range(0, batch.num_rows, rows):
+                sink = pa.BufferOutputStream()
+                with pa.ipc.new_stream(sink, batch.schema) as writer:
+                    writer.write_batch(batch.slice(start, rows))
+                yield pa.record_batch({"batch": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+    return packed

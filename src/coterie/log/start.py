@@ -1,8 +1,9 @@
 """From a table that nobody has explained yet to a log: what is what, guessed with reasons, and written to a folder."""
 
+import math
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +24,8 @@ from coterie.log.options import FORMAT, TABLE, call_options
 from coterie.log.scales import likely_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
-from coterie.log.tables import Source
+from coterie.log.tables import SUFFIXES, Source, not_a_table
+from coterie.log.teams_seen import MEAN_NOTHING, RARE, TeamsSeen, names_mean_nothing
 from coterie.spreadsheets import Workbook
 from coterie.words import counted, number, percent, said, some
 
@@ -45,6 +47,7 @@ QUESTIONS: dict[str, str] = {
     "pool_coalitions": "Do team labels mean nothing, as Team 1 and Team 2 or names that are made up each time (a pair "
     "then gets the same in any of them)?",
     "coalitions": "How many teams are there at once?",
+    "value": "What is a team worth to a member: the sum over teammates (total) or their average (average)?",
     "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
 }
 """What is asked about each thing that is guessed."""
@@ -57,14 +60,20 @@ SHAPES = {
 }
 """What a table seems to be, in words."""
 
+FEW_SOLOS = 3
+"""From so many numbers of people on their own on, they say what working alone is worth."""
+
 FEW_TEAMS, MANY_TEAMS = 3, 10
 """In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
 
 WORDS_SHOWN = 5
 """How many words among numbers are shown."""
 
-FEW_ROUNDS, RARE = 20, 10
+FEW_ROUNDS, SELDOM = 20, 10
 """In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
+
+_TERMS = {"sum": "others", "team-scores": "(others * (others + 1) / 2)"}
+"""How many pairs a number is the sum over, where it is one, by how many others are in the team."""
 
 _LABEL = re.compile(
     r"(team|group|gruppe|table|tisch|room|squad|crew|equipe|groupe|equipo)?[\s_-]*#?([0-9]+|[a-z])", re.IGNORECASE
@@ -114,6 +123,14 @@ class Guess:
         found |= {one.name: one.value for one in self.answers}
         return {name: value for name, value in found.items() if value is not None and value != ()}
 
+    def keeping(self, taken: Sequence[Answer]) -> "Guess":
+        """Return the guess with the reasons of answers that were taken as they were offered."""
+        why = {one.name: one.why for one in taken}
+        parts, answers = (
+            tuple(replace(one, why=why.get(one.name, one.why)) for one in every) for every in (self.parts, self.answers)
+        )
+        return replace(self, parts=parts, answers=answers)
+
     def to_json(self) -> dict[str, Any]:
         """Return what `log.json` holds."""
         return {"format": FORMAT} | self.options
@@ -127,8 +144,8 @@ class Guess:
         with whole_folder(folder) as temporary:
             shutil.copyfile(self.path, temporary / f"{table}{self.path.suffix.lower()}")
             (temporary / "log.json").write_text(to_json(self.to_json()), encoding="utf-8")
-            read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
-        return read_log(folder)
+            own = read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
+        return replace(read_log(folder), notes=own.notes)
 
     def __repr__(self) -> str:
         lines = [f"Guess({self.path}: {SHAPES[self.shape]}, {counted(self.rows, 'row')})"]
@@ -156,6 +173,8 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     path = checks.path(table, "table", "the file that a table is in")
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
+    if path.is_file() and path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{not_a_table(path)} with a row for each rating, person or team")
     said_so = call_options({"sheet": sheet} | known)
     engine = make_engine(said_so)
     sources, _ = engine.find_log(str(path), said_so.get("sheet"), said_so.get("skip_rows"))
@@ -257,8 +276,10 @@ class _Answers:
         found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
         found[:0] = [] if self.shape == "choices" else self._blank_words()
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
-        if self._named["sample"] == ROW and found[-1].value:
-            scale.append(self._how_many())
+        if found[-1].value:
+            scale.append(Answer("coalitions", *self._seen.how_many()))
+        if "average" in str({one.name: one.value for one in found}.get("totals")):
+            scale.append(Answer("value", "average", "the numbers are averages, and all that is told is on their scale"))
         return [self._said(one) for one in (*found, *scale)]
 
     def _said(self, guess: Answer) -> Answer:
@@ -339,13 +360,19 @@ class _Answers:
         """How many samples there are, as far as was looked."""
         return len(self.engine.table(shape_queries.values(self._view, "sample", VALUES)))
 
-    def _how_many(self) -> Answer:
-        """Guess how many teams there are at once, where no column says which are."""
-        people = len(self.engine.table(shape_queries.values(self._view, "agent", VALUES)))
-        sizes = self.engine.table(queries.sizes(self._view))["size"].to_pylist()
-        size = sum(sizes) / len(sizes)
-        why = f"{counted(people, 'person', 'people')}, and teams of {number(round(size, 1))} on average"
-        return Answer("coalitions", max(1, round(people / size)), why)
+    @cached_property
+    def _members(self) -> str:
+        """Who was where, as far as all three are written."""
+        everybody = (
+            queries.inferred_members(self._view) if self.shape == "pairs" else queries.columns_of(self._view, ("*",))
+        )
+        self.engine.view("guessed_places", shape_queries.named(f"({everybody}) AS everybody"))
+        return self.engine.name("guessed_places")
+
+    @cached_property
+    def _seen(self) -> TeamsSeen:
+        """How large teams were, and how many."""
+        return TeamsSeen.of(self.engine, self._members)
 
     def _pooled(self) -> Answer:
         if self._named["coalition"] == ROW:
@@ -363,7 +390,7 @@ class _Answers:
             such = min(row["coalition"] for row in named if row["samples"] == 1)
             told = f"{once:,} of {labels} occur in one round only, such as {such!r}"
             return Answer("pool_coalitions", True, f"{told}: names for once, of which each alone tells nothing")
-        if rounds >= FEW_ROUNDS and RARE * teams <= rounds * len(named):
+        if rounds >= FEW_ROUNDS and SELDOM * teams <= rounds * len(named):
             told = f"on average a label occurs in {number(round(teams / len(named), 1))} of {rounds:,} rounds only"
             return Answer("pool_coalitions", True, f"{told}: each alone tells next to nothing")
         if generic == len(named):
@@ -377,7 +404,18 @@ class _Answers:
             if not once
             else f"{len(back):,} of {labels} {'comes' if len(back) == 1 else 'come'} back"
         )
-        return Answer("pool_coalitions", False, f"{told}, such as {back[0]!r}")
+        told = f"{told}, such as {back[0]!r}"
+        pairs = self._view if self.shape == "pairs" else None
+        if self.shape != "choices" and names_mean_nothing(self.engine, self._members, self._per_pair, pairs):
+            told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
+        return Answer("pool_coalitions", False, told)
+
+    @property
+    def _per_pair(self) -> str:
+        """What each row says of a single pair."""
+        if self.shape == "pairs":
+            return queries.columns_of(self._view, ("sample", "coalition", "utility"))
+        return shape_queries.per_pair(self._view, self._view, _TERMS.get(self._said(self._totals()).value, "1"))
 
     @cached_property
     def _shared(self) -> tuple[int, int, int]:
@@ -413,41 +451,95 @@ class _Answers:
             same, rows, _ = self._shared
             only = "only " if same < MANY_TEAMS else ""
             about = f"it is the same for all members in each of {only}{same:,} teams ({rows:,} rows), and "
-        largest = {terms: max(map(abs, times)) for terms, times in self._by_terms.items()}
-        few, many = min(largest), max(largest)
+        middle = {terms: _mean(times) for terms, times in self._by_terms.items()}
+        often = {terms: sum(times.values()) for terms, times in self._by_terms.items()}
+        usual = [terms for terms in often if RARE * often[terms] >= sum(often.values())]
+        few, many = (min(usual), max(usual)) if len(usual) > 1 else (min(often), max(often))
         if few == many:
             begins = "" if about == "it " else about
-            if self._of_teams:  # so that the scale of a pair is that of the scores
-                told = f"{begins}teams have one size: it is taken for the average over {noun}s"
-                return Answer("totals", average, told)
-            return Answer("totals", whole, f"{begins}teams have one size: it is taken for the sum over {noun}s")
+            told = f"{begins}teams have one size: it is taken for the average over {noun}s, which is on the same scale"
+            return Answer("totals", average, told)
         unit = "team" if self._of_teams else "row"
-        often = {terms: counted(sum(self._by_terms[terms].values()), unit) for terms in (few, many)}
         shown = (
-            f"up to {number(largest[few])} with {counted(few, noun)} ({often[few]}), "
-            f"{number(largest[many])} with {many} ({often[many]})"
+            f"{_rounded(middle[few])} on average with {counted(few, noun)} ({counted(often[few], unit)}), "
+            f"{_rounded(middle[many])} with {many} ({counted(often[many], unit)})"
         )
-        if largest[many] > (1 + many / few) / 2 * largest[few]:
+        sizes = {terms: _mean_size(self._by_terms[terms]) for terms in (few, many)}
+        if sizes[many] > (1 + many / few) / 2 * sizes[few]:
             return Answer("totals", whole, f"{about}grows with the size of teams: {shown}")
         return Answer("totals", average, f"{about}does not grow with the size of teams: {shown}")
 
     def _scale(self, guessed: Mapping[str, Any]) -> list[Answer]:
         if self.shape == "pairs":
-            found = self.engine.table(queries.value_counts(self._view, VALUES))
-            times, per_pair = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True)), ""
-            if not times:
-                raise InputError(f"the column {self._column('utility').name!r} holds no numbers, expected ratings")
+            times, about = self._ratings(), ""
+            neutral = None
         else:
-            is_sum = self.known.get("totals", guessed["totals"]) in {"sum", "team-scores"}
-            per_pair = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"
+            is_sum = self.known.get("totals", guessed["totals"]) in _TERMS
+            about = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"
             times = {}
             for terms, counts in self._by_terms.items():
                 for value, count in counts.items():
                     each = value / terms if is_sum else value
                     times[each] = times.get(each, 0) + count
+            neutral = self._alone(times, is_sum=is_sum)
         scale = likely_scale(times)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
+        if neutral is None:
+            return [
+                Answer("utility_range", [low, high], scale.why),
+                Answer("neutral", (low + high) / 2, "it is the middle of the scale"),
+            ]
+        value, why = neutral
+        if "utility_range" not in self.known and not low <= value <= high:
+            low, high = min(low, value), max(high, value)
+            about = f"{about}, and it holds what people got on their own"
         return [
-            Answer("utility_range", [low, high], scale.why + per_pair),
-            Answer("neutral", (low + high) / 2, "it is the middle of the scale"),
+            Answer("utility_range", [low, high], scale.why + about),
+            Answer("neutral", min(max(value, low), high), why),
         ]
+
+    def _ratings(self) -> dict[float, int]:
+        """How often each rating occurs; of very many different ones those at the ends, and the rest as one between."""
+        (whole,) = self.engine.rows(queries.finite(self._view))
+        count = int(whole["n"])
+        if not count:
+            raise InputError(f"the column {self._column('utility').name!r} holds no numbers, expected ratings")
+        times: dict[float, int] = {}
+        for order in ("ASC", "DESC"):
+            found = self.engine.rows(queries.value_counts(self._view, VALUES // 2, order))
+            times |= {float(row["utility"]): int(row["times"]) for row in found}
+        if rest := count - sum(times.values()):
+            values = sorted(times)
+            between = (values[VALUES // 2 - 1] + values[VALUES // 2]) / 2
+            times[between] = times.get(between, 0) + rest
+        return times
+
+    def _alone(self, times: Mapping[float, int], *, is_sum: bool) -> tuple[float, str]:
+        """Return what working alone is worth, and why: what those got who did, else what is usual.
+
+        What somebody got alone is on the scale of averages, but is no sum over pairs.
+        """
+        (found,) = self.engine.rows(shape_queries.solo(self._view, self._view))
+        count, spread = int(found["n"]), (max(times) - min(times)) or 1.0
+        decimals = max(0, 2 - math.floor(math.log10(spread)))
+        if count >= FEW_SOLOS and not is_sum:
+            mean = round(float(found["mean"]), decimals)
+            return mean, f"{count:,} numbers are of people on their own, {number(mean)} on average"
+        mean = round(_mean(times), decimals)
+        lack = f"there are {'too few' if count else 'no'} numbers of people on their own"
+        if count and is_sum:
+            lack = "numbers of people on their own are no sums over pairs"
+        per_pair = " per pair" if is_sum else ""
+        return mean, f"{lack}, and {number(mean)} is the average{per_pair}: what is above it is better than usual"
+
+
+def _mean(times: Mapping[float, int]) -> float:
+    return sum(value * count for value, count in times.items()) / sum(times.values())
+
+
+def _mean_size(times: Mapping[float, int]) -> float:
+    return sum(abs(value) * count for value, count in times.items()) / sum(times.values())
+
+
+def _rounded(value: float) -> str:
+    return number(float(f"{value:.3g}"))

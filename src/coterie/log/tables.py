@@ -39,6 +39,13 @@ SUFFIXES = {
     **dict.fromkeys(PARQUET, "parquet"),
     **dict.fromkeys(SPREADSHEETS, "sheet"),
 }
+OTHERS = {
+    "a picture": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".svg"),
+    "a document": (".pdf", ".doc", ".docx", ".odt", ".rtf", ".ppt", ".pptx", ".html", ".htm", ".md"),
+    "an archive": (".zip", ".gz", ".7z", ".rar", ".tar"),
+}
+"""What files are called that hold no table that is read, by what they are."""
+
 FORMS = ".csv, .xlsx, .parquet or a folder of .parquet parts"
 
 MOST_COUNTED = 1_000_000
@@ -217,12 +224,18 @@ def _sheet_source(table: str, workbook: Workbook, sheet: str | None, skip_rows: 
     )  # fmt: skip
 
 
+def not_a_table(path: Path) -> str:
+    """Return what is wrong with a file that holds no table, by its name."""
+    is_what = next((f"is {what}; " for what, endings in OTHERS.items() if path.suffix.lower() in endings), "")
+    return f"{path}: {is_what}expected a .csv, .xlsx or .parquet file"
+
+
 def _source(table: str, path: Path, sheet: str | None = None, skip_rows: int | None = None) -> Source:
     if path.is_dir():
         return Source(table, str(path), tuple(str(part) for part in _parts(path)))
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise InputError(f"{path}: expected a .csv, .xlsx or .parquet file, or a folder with a table pairs or totals")
+        raise InputError(f"{not_a_table(path)}, or a folder with a table pairs or totals")
     if kind == "sheet":
         return _sheet_source(table, Workbook.open(path), sheet, skip_rows)
     if kind == "parquet":

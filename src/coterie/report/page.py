@@ -24,9 +24,9 @@ from coterie.learn.explanation import Explanation
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
-    as_far_as_known,
     assigned_people,
     expected_worth,
+    for_readers,
     glossary,
     guesses,
     is_known,
@@ -178,8 +178,9 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
     learnt = bool(result.options)
     lead = " ".join(filter(None, [recommendation(result).removeprefix("Recommended: "), so_far(result)]))
     promises = _promises(result)
-    text = " ".join([lead, *promises])
+    text = " ".join([lead, *_cautions(result), *promises])
     title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
+    title = visible(result.title) or title
     return {
         "result": result,
         "title": title,
@@ -190,7 +191,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "confidence": percent(1 - result.certificate.delta),
         "limits": not result.says_nothing,
         "option_limits": options_have_limits(result),
-        "warnings": told_warnings(result),
+        "warnings": [for_readers(text) for text in told_warnings(result)],
         "values": what_values_are(result),
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
@@ -206,12 +207,18 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             {
                 "question": QUESTIONS.get(check.assumption, check.assumption),
                 "verdict": check.verdict,
-                "text": check.text,
+                "text": for_readers(check.text),
             }
             for check in result.checks
         ],
         "rules": [] if known is None else list(_rules(result, known)),
         "unchecked": known is not None and result.rules.max_moves is not None and not known.checks_moves,
+        "assumes": [
+            f"people look for a gain {STEPS[result.stability]}"
+            if text.startswith("stability is ")
+            else for_readers(text)
+            for text in result.certificate.assumes
+        ],
         "facts": list(_facts(result)),
         "words": [*glossary(text), *((word, GLOSSARY[word]) for word in ("best alternative", "worst-off"))],
     }
@@ -260,19 +267,16 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     if stay and (result.certificate.gap > 0 or stay == len(everybody)):
         yield {"amount": f"{stay} of {len(everybody)}", "about": f"surely have nothing to gain by moving ({sure} sure)"}
     gap = result.certificate.gap
-    if gap == 0 and stay == len(everybody):
+    if result.says_nothing or (gap == 0 and stay == len(everybody)):
         return
     most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
-    if result.says_nothing:
-        yield {"amount": "too few data", "about": "to promise anything"}
-    else:
-        yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
+    yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
 
 
 def _promises(result: Result) -> list[str]:
-    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result, commands=False))
     if result.says_nothing:
-        said = (as_far_as_known(result), likely(result), "", "")
+        return []  # that there are too few data is said among the cautions
+    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result, commands=False))
     return [text for text in said if text]
 
 
@@ -363,7 +367,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
 def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
     what = label(result.moving(one.alternative))
-    brief = what.replace("changing places with", "swap with", 1)
+    brief = result.step(one.alternative, label, ", ")
     low, high = None if result.says_nothing else one.least, one.alternative.bound
     return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
 

@@ -394,7 +394,12 @@ class Assignments:
             advice = f"fewer or smaller ones would help, or some may be empty, {some_empty}{more}"
             return f". {people} cannot fill {teams}: {advice}"
         if all(one.max is not None for one in sizes) and sum(one.max or 0 for one in sizes) < n:
-            return f". {people} do not fit into {teams}: more or larger ones would help"
+            largest, more = max(one.max or 1 for one in sizes), ""
+            if self.admissible.interchangeable:
+                more = (
+                    f"; they have no names of their own, so say how many there are: {said(coalitions=-(-n // largest))}"
+                )
+            return f". {people} do not fit into {teams}: more or larger ones would help{more}"
         return ""
 
     def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:

@@ -6,21 +6,41 @@ its positive part. Margins are those of `coterie.certificates`, computed for man
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
-from coterie.certificates.gains import ENUMERATED, GainBound, LinearBound, LogTerm, SmallerOf, worst_deviations
+from coterie.certificates.gains import (
+    ENUMERATED,
+    INFINITE,
+    GainBound,
+    LinearBound,
+    LogTerm,
+    SmallerOf,
+    worst_deviations,
+)
 from coterie.certificates.holdout import holdout_bound
+from coterie.certificates.pair_evidence import DependentBatches, PairEvidence
 from coterie.certificates.paired import PROJECTED, PairedForm, paired_bound, union_terms
 from coterie.certificates.widths import one_event
 from coterie.estimate.design import BatchDesign, Design, MovedDesign
+from coterie.estimate.unknowns import SizeFreeBatch
 from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
+
+if TYPE_CHECKING:
+    from coterie.solve.margins import Margins
+
+COMPILED = 100_000
+"""From more than so many (moves x agents x actions) on, compiled code is worth loading: some 50 agents of 8 actions."""
+
+MOST_CELLS = 20_000_000
+"""Up to so many numbers the compiled code keeps at hand."""
 
 CELLS = 400_000
 """How many numbers (profiles x agents x actions x coalitions) are handled at once."""
@@ -51,17 +71,73 @@ class Objective(ABC):
         Agents are numbers, in increasing order.
         """
         agents = np.arange(self.game.n_agents) if agents is None else agents
+        if self._compiled is not None:
+            return self._compiled.margins(profiles, agents)
         step = self._step(agents)
         blocks = [self._margins(profiles[t : t + step], agents) for t in range(0, len(profiles), step)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(agents)))
 
     def margins_of_moves(
-        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
+        self,
+        profile: BoolArray,
+        movers: IntArray,
+        actions: BoolArray,
+        agents: IntArray | None = None,
+        cut: float = np.inf,
     ) -> FloatArray:
-        """Return the margins of some agents after each move from `profile`: by whom, to which set; shape (m, g)."""
+        """Return the margins of some agents after each move from `profile`: by whom, to which set; shape (m, g).
+
+        Of a move after which one of them is at least `cut`, no more than that need be known: its row holds one that
+        is, and the others may be lower than they are.
+        """
+        agents = np.arange(self.game.n_agents) if agents is None else agents
+        if self._compiled is not None:
+            return self._compiled.margins_of_moves(profile, movers, actions, agents, cut)
+        return self._margins_of_moves(profile, movers, actions, agents)
+
+    def _margins_of_moves(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray
+    ) -> FloatArray:
         moved = np.repeat(profile[None], len(movers), axis=0)
         moved[np.arange(len(movers)), movers] = actions
         return self.margins(moved, agents)
+
+    def softest_move(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, width: float, below: float
+    ) -> tuple[int, FloatArray]:
+        """Return the move after which `soft_maximum` is smallest, and the margins then; -1 if none is `below`."""
+        if self._compiled is not None:
+            return self._compiled.softest_move(profile, movers, actions, width, below)
+        after = self.margins_of_moves(profile, movers, actions)
+        soft = soft_maximum(after, width)
+        best = int(soft.argmin()) if len(soft) else -1
+        return (best, after[best]) if best >= 0 and soft[best] < below else (-1, np.empty(0))
+
+    @cached_property
+    def _compiled(self) -> "Margins | None":
+        """The same in compiled code: where it is worth loading, and where all sums add up over partners."""
+        n, k = self.game.n_agents, self.game.n_coalitions
+        if any(space.size > ENUMERATED for space, _ in self.spaces.groups):
+            return None
+        sizes = [space.size for space, _ in self.spaces.groups]
+        if (n * max(sizes)) ** 2 <= COMPILED or max(len(sizes) * max(sizes), 16 * n * n) * k > MOST_CELLS:
+            return None
+        bound_of = self._bound_of()
+        if bound_of is None:
+            return None
+        from coterie.solve.margins import Margins, cells_of  # compiled: loaded where it is needed
+
+        sets = [one for one in self._sets if one is not None]
+        cells = cells_of(bound_of, sets, self._group, self.spaces.counted, self._forms())
+        return None if cells is None else Margins(cells)
+
+    def _bound_of(self) -> Callable[[BoolArray], GainBound] | None:
+        """Return a function from profiles (b, n, k) to the bound of all rows; None where sums do not add up."""
+        return None
+
+    def _forms(self) -> FloatArray | None:
+        """Return the matrix of each agent's unknowns that variances are forms of, shape (n, d, d), if they are."""
+        return None
 
     def _step(self, agents: IntArray) -> int:
         """Return how many profiles to take at once."""
@@ -154,13 +230,22 @@ class GapObjective(Objective):
         self.label_of_game = "game" if label == "gap" else "estimate"
 
     def _margins(self, profiles: BoolArray, agents: IntArray) -> FloatArray:
+        owners = np.tile(agents, len(profiles))
+        return self._largest(self._bound(profiles, agents), owners).reshape(len(profiles), -1)
+
+    def _bound(self, profiles: BoolArray, agents: IntArray) -> LinearBound:
         k = self.game.n_coalitions
         rooms = self.game.utilities.pure_room_values(profiles, agents).reshape(-1, k)
         own = profiles[:, agents].astype(np.float64).reshape(-1, k)
-        owners = np.tile(agents, len(profiles))
-        return self._largest(LinearBound(own, rooms, rooms), owners).reshape(len(profiles), -1)
+        return LinearBound(own, rooms, rooms)
+
+    def _bound_of(self) -> Callable[[BoolArray], GainBound] | None:
+        everybody = np.arange(self.game.n_agents)
+        return None if self.game.depends_on_size else lambda profiles: self._bound(profiles, everybody)
 
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        if self._compiled is not None:
+            return self._compiled.moved_margins(profile, movers, actions)
         rooms = self.game.utilities.pure_room_values(profile[None])[0, movers]
         return self._largest(LinearBound(actions.astype(np.float64), rooms, rooms), movers)
 
@@ -225,23 +310,45 @@ class CertificateObjective(Objective):
             self._remembered[key] = self._largest(bound, everybody)
         return self._remembered[key]
 
+    def _bound_of(self) -> Callable[[BoolArray], GainBound] | None:
+        source = self._batched
+        if not isinstance(source, (PairEvidence, DependentBatches)):
+            return None
+        everybody, nobody = (
+            np.arange(self.game.n_agents),
+            np.zeros((1, self.game.n_agents, self.game.n_coalitions), bool),
+        )
+        if not isinstance(self.evidence.unknowns.batch(nobody, everybody), SizeFreeBatch):
+            return None
+
+        def bound(profiles: BoolArray) -> GainBound:
+            design = self.evidence.unknowns.batch(profiles, everybody)
+            assert design is not None
+            return self._bound(source, design, np.tile(everybody, len(profiles)))
+
+        return bound
+
+    def _forms(self) -> FloatArray | None:
+        return np.stack(self._batched.matrices) if isinstance(self._batched, DependentBatches) else None
+
     def moved_margins(self, profile: BoolArray, movers: IntArray, actions: BoolArray) -> FloatArray:
+        if self._compiled is not None:
+            return self._compiled.moved_margins(profile, movers, actions)
         base = self._base(profile)
         if self._batched is None or base is None:
             return super().moved_margins(profile, movers, actions)
         moved = MovedDesign(base, movers, actions)
         return self._largest(self._bound(self._batched, moved, movers), movers)
 
-    def margins_of_moves(
-        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray | None = None
+    def _margins_of_moves(
+        self, profile: BoolArray, movers: IntArray, actions: BoolArray, agents: IntArray
     ) -> FloatArray:
-        agents = np.arange(self.game.n_agents) if agents is None else agents
         base, step, blocks = self._base(profile), self._step(agents), []
         for t in range(0, len(movers), step):
             some = slice(t, t + step)
             design = None if base is None else base.after_moves(movers[some], actions[some], agents)
             if design is None or self._batched is None:
-                return super().margins_of_moves(profile, movers, actions, agents)
+                return super()._margins_of_moves(profile, movers, actions, agents)
             owners = np.tile(agents, len(movers[some]))
             blocks.append(self._largest(self._bound(self._batched, design, owners), owners).reshape(-1, len(agents)))
         return np.concatenate(blocks) if blocks else np.empty((0, len(agents)))
@@ -341,3 +448,13 @@ class HoldoutObjective(CertificateObjective):
         if self.form != "both":
             return holdout_bound(source, design, log_term, self.form)
         return SmallerOf((source.range_bound(design), source.expected_bound(design, log_term)))
+
+
+def soft_maximum(margins: FloatArray, width: float) -> FloatArray:
+    """Return log sum exp(margin / width) of each row.
+
+    (SciPy has it, but importing that would take longer than many a search.)
+    """
+    scaled = np.clip(margins / width, -INFINITE, INFINITE)
+    top = scaled.max(axis=1, keepdims=True)
+    return np.asarray(top[:, 0] + np.log(np.exp(scaled - top).sum(axis=1)))

@@ -18,11 +18,10 @@ import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
-from coterie.certificates.gains import INFINITE
 from coterie.game.dynamics import settle
 from coterie.game.steps import small_steps
 from coterie.solve.control import Control
-from coterie.solve.objective import Objective
+from coterie.solve.objective import Objective, soft_maximum
 from coterie.solve.solution import Solution, Status
 from coterie.solve.starts import diverse
 
@@ -64,6 +63,8 @@ def pure(
     starts: int | None = None,
     kicks: int | None = None,
     keep: int = 8,
+    work: float = np.inf,
+    hopeless: float = np.inf,
 ) -> Solution:
     """Search for the pure profile with the smallest value.
 
@@ -80,6 +81,12 @@ def pure(
         than 33 agents make rounds long.
     keep
         How many distinct profiles to return as candidates, the best first.
+    work
+        The search ends when so many bounds (moves x agents x actions) have been asked for. Unlike a time limit this is
+        the same on every machine.
+    hopeless
+        If nothing that looks stable and no start has at most this value, only the best of them is improved, without
+        kicks.
     """
     control = control or Control()
     n = objective.game.n_agents
@@ -89,12 +96,13 @@ def pure(
     if kicks is None:
         kicks = max(8, min(PATIENCE, 800 // n))
     patience = checks.whole(kicks, "kicks", 0)
-    search = _Search(objective, control)
+    search = _Search(objective, control, work)
     rng, game = control.rng, objective.game
-    begin = diverse(game, starts, rng)
-    search.note(begin[:1], objective.margins(begin[:1]))
     settled, tried, failed = False, 0, 0
     with control.running():
+        control.report("pure", 0, patience, search.best_value)
+        begin = diverse(game, starts, rng, control.check)
+        search.note(begin[:1], objective.margins(begin[:1]))
         for some in (begin[:FIRST], begin[FIRST:]):
             tried += len(some)
             ends, stable, sweeps = settle(game, some, rng, control.check)
@@ -106,11 +114,14 @@ def pure(
         # The raw starts add what dynamics on the estimate leaves at once or never visits.
         search.look_at(np.concatenate([begin[: starts // 8], begin[-starts // 8 :]]))
         promising = search.best(max(6, 600 // n))
+        if search.best_value > hopeless:
+            promising, patience = promising[:1], 0
+        control.report("pure", 0, patience, search.best_value)
         for key in promising:
             search.descend(search.profiles[key], search.margins[key])
         for key in promising if patience and not search.nothing_to_win else []:
             search.descend_softly(search.profiles[key], search.margins[key])
-        while failed < patience and not search.nothing_to_win:
+        while failed < patience and not search.nothing_to_win and not search.is_over:
             control.report("pure", failed, patience, search.best_value)
             before = search.best_value
             for key in search.best(2, unvisited=True):
@@ -118,8 +129,11 @@ def pure(
             for profile in search.children(rng):
                 search.descend_softly(profile)
             failed = 0 if search.best_value < before - search.tie else failed + 1
+    if not search.values:  # whatever the time limit, there is something to return
+        anything = objective.spaces.sample(rng, 1)
+        search.note(anything, objective.margins(anything))
     ranked = search.ranked()
-    status: Status = control.ended or ("converged" if settled else "cycled")
+    status: Status = control.ended or ("limit" if search.is_over else "converged" if settled else "cycled")
     note = (
         ""
         if settled
@@ -143,8 +157,9 @@ def pure(
 class _Search:
     """Everything that one search has seen."""
 
-    def __init__(self, objective: Objective, control: Control) -> None:
+    def __init__(self, objective: Objective, control: Control, work: float = np.inf) -> None:
         self.objective, self.control = objective, control
+        self.work, self.spent = work, 0
         self.n_agents = objective.game.n_agents
         self.tie = TIE * objective.game.unit
         self.sweeps = 0
@@ -181,6 +196,11 @@ class _Search:
                 cut = max(sorted(self.values.values())[2 * ELITE], 0.0)
                 some = some[self.objective.margins(some, first).max(axis=1) <= cut]
             self.note(some, self.objective.margins(some))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all the work was done that may be."""
+        return self.spent > self.work
 
     def best(self, count: int, *, unvisited: bool = False) -> list[bytes]:
         """Return the keys of the best profiles, or of the best that no descent has visited."""
@@ -231,7 +251,7 @@ class _Search:
         """Move single agents as long as that lowers the largest margins."""
         profile = profile.copy()
         margins = self.objective.margins(profile[None])[0] if margins is None else margins
-        while (key := profile.tobytes()) not in self.visited:
+        while (key := profile.tobytes()) not in self.visited and not self.is_over:
             self.note(profile[None], margins[None])  # at once: a search may be stopped at any time
             self.visited.add(key)
             self.control.check()
@@ -256,15 +276,16 @@ class _Search:
         at_once = max(1, SOFT // (self.n_agents * self.actions**2))
         order = self.control.rng.permutation(self.n_agents)
         groups = [order[start : start + at_once] for start in range(0, self.n_agents, at_once)]
-        in_vain, now = 0, _soft_maximum(margins[None], width)[0]
+        in_vain, now = 0, soft_maximum(margins[None], width)[0]
         for group in cycle(groups):
             self.control.check()
+            if self.is_over:
+                break
             movers, actions = self._moves(profile, group)
-            after = self.objective.margins_of_moves(profile, movers, actions)
-            soft = _soft_maximum(after, width)
-            if len(soft) and soft.min() < now - TIE:
-                best = int(soft.argmin())
-                profile, margins, in_vain, now = profile.copy(), after[best], 0, soft[best]
+            self.spent += len(movers) * self.n_agents * self.actions
+            best, after = self.objective.softest_move(profile, movers, actions, width, now - TIE)
+            if best >= 0:
+                profile, margins, in_vain, now = profile.copy(), after, 0, soft_maximum(after[None], width)[0]
                 profile[movers[best]] = actions[best]
                 if margins.max() < self.best_value:
                     self.note(profile[None], margins[None])
@@ -278,12 +299,15 @@ class _Search:
         movers, actions = self._moves(profile, np.arange(self.n_agents))
         # No move helps that leaves the mover herself, or the agent with the largest margin, with as large a one.
         most = margins.max() - self.tie
+        cut = most + 3 * self.tie  # beyond this it cannot even be as good
+        self.spent += len(movers) * self.actions
         helps = self.objective.moved_margins(profile, movers, actions) < most
         movers, actions = movers[helps], actions[helps]
         if not len(movers):
             return None
         objective, chunk = self.objective, len(movers)
         if len(movers) * self.n_agents * self.actions > WHOLE:
+            self.spent += len(movers) * self.actions
             alone = objective.margins_of_moves(profile, movers, actions, np.array([margins.argmax()]))[:, 0]
             promising = np.flatnonzero(alone < most)
             promising = promising[np.argsort(alone[promising], kind="stable")]
@@ -291,13 +315,14 @@ class _Search:
             if self.n_agents > CHUNK and len(movers):
                 # Those who have large margins now are most likely to have too large ones afterwards.
                 leaders = np.sort(np.argsort(-margins, kind="stable")[: self.n_agents // 4])
-                after = objective.margins_of_moves(profile, movers, actions, leaders).max(axis=1)
-                movers, actions = movers[after <= most + 2 * self.tie], actions[after <= most + 2 * self.tie]
+                after = objective.margins_of_moves(profile, movers, actions, leaders, cut).max(axis=1)
+                movers, actions = movers[after < cut], actions[after < cut]
         now = _leading(margins[None])
         for start in range(0, len(movers), chunk):
             self.control.check()
             part = slice(start, start + chunk)
-            some = objective.margins_of_moves(profile, movers[part], actions[part])
+            self.spent += len(movers[part]) * self.n_agents * self.actions
+            some = objective.margins_of_moves(profile, movers[part], actions[part], cut=cut)
             leading = _leading(some)
             best = int(np.lexsort(leading.T[::-1])[0])
             if _less(leading[best], now[0], self.tie):
@@ -316,16 +341,6 @@ class _Search:
             movers.append(np.full(len(options), agent))
             actions.append(options)
         return np.concatenate(movers), np.concatenate(actions)
-
-
-def _soft_maximum(margins: FloatArray, width: float) -> FloatArray:
-    """Return log sum exp(margin / width) of each row.
-
-    (SciPy has it, but importing that would take longer than many a search.)
-    """
-    scaled = np.clip(margins / width, -INFINITE, INFINITE)
-    top = scaled.max(axis=1, keepdims=True)
-    return np.asarray(top[:, 0] + np.log(np.exp(scaled - top).sum(axis=1)))
 
 
 def _leading(margins: FloatArray) -> FloatArray:

@@ -42,6 +42,9 @@ KICKS = 2
 """A search ends after so many rounds of kicks in vain. With 25 agents, 12 rounds take 3 to 5 times as long and lower
 what is certified by up to a tenth; `coterie.solve.pure` by itself is more patient."""
 
+WORK = 500_000_000
+"""A search ends after so many bounds (moves x agents x actions): some seconds, and the same on every machine."""
+
 ENUMERATED = 100_000
 """Up to so many pure profiles, looking at all of them is quicker than a search."""
 
@@ -58,10 +61,19 @@ class Searcher:
     form: Form
     control: Control
 
-    def run(self, evidence: Evidence, goal: Goal, delta: float, part: PartStatistics, share: float = 1.0) -> Solution:
+    def run(
+        self,
+        evidence: Evidence,
+        goal: Goal,
+        delta: float,
+        part: PartStatistics,
+        share: float = 1.0,
+        hopeless: float = np.inf,
+    ) -> Solution:
         """Return the best strategy that the solver finds in a share of the time that is left.
 
-        `part` holds the statistics behind `evidence`, for the paper's own estimator.
+        `part` holds the statistics behind `evidence`, for the paper's own estimator. A search for a pure profile that
+        is `hopeless` is cut short, see `coterie.solve.pure`.
         """
         control = self.control.nested(share, speaks=True)
         if self.solver == "paper":
@@ -69,7 +81,7 @@ class Searcher:
         elif self.solver == "polymatrix":
             found = polymatrix(evidence.game(self.spaces), control)
         elif self.kind == "pure":
-            found = self._pure(self._objective(evidence, goal, delta), control)
+            found = self._pure(self._objective(evidence, goal, delta), control, hopeless)
         else:
             found = self._mixed(evidence, goal, delta, control)
         self.control.heed(control)
@@ -91,12 +103,12 @@ class Searcher:
         by_program = self.solver == "exact" and not self.enumerates
         return PairedObjective(evidence, self.spaces, delta, *self.names, form="box" if by_program else "best")
 
-    def _pure(self, objective: Objective, control: Control) -> Solution:
+    def _pure(self, objective: Objective, control: Control, hopeless: float = np.inf) -> Solution:
         if self.enumerates:
             return enumerate_profiles(objective, control, keep=KEPT)
         if self.solver == "exact":
             return mixed_integer(objective, control)
-        return pure(objective, control, keep=KEPT, kicks=KICKS)
+        return pure(objective, control, keep=KEPT, kicks=KICKS, work=WORK, hopeless=hopeless)
 
     def _mixed(self, evidence: Evidence, goal: Goal, delta: float, control: Control) -> Solution:
         """Begin from the best pure profile, which a mixed strategy never has to be worse than."""

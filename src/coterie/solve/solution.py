@@ -16,7 +16,7 @@ cycled
     It ran to its end, but best-response dynamics on the estimate never came to rest: no stable pure
     profile was found, and the strategy is the one of smallest regret.
 limit
-    Out of sweeps.
+    Out of sweeps, or of the work that a search may do.
 time, interrupted
     Stopped early; the strategy is the best so far.
 """

@@ -1,16 +1,22 @@
 """Where searches over pure profiles begin: diverse profiles, which `coterie.game.dynamics.settle` leads on."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from coterie.arrays import BoolArray
 from coterie.game.game import Game
 
 
-def diverse(game: Game, count: int, rng: np.random.Generator) -> BoolArray:
-    """Return `count` profiles: a few greedy, a few with everybody at the same set, the rest random."""
+def diverse(game: Game, count: int, rng: np.random.Generator, check: Callable[[], None] = lambda: None) -> BoolArray:
+    """Return `count` profiles: a few greedy, a few with everybody at the same set, the rest random.
+
+    `check` is called now and then; what it raises ends it.
+    """
     spaces, few = game.actions, min(count // 4, 32)
     profiles: BoolArray = spaces.sample(rng, count)
     for t in range(few):
+        check()
         profiles[t] = greedy(game, rng)
     for t in range(few, 2 * few):
         # The same weights make everybody who can choose the same set choose it.

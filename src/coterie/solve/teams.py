@@ -103,12 +103,14 @@ class Task:
         small = bool((profile.sum(axis=0) <= self.largest).all())
         return small and bool(self.spaces.contains(profile).all()) and self.admissible.holds(profile)
 
-    def steps(self, profile: BoolArray) -> Steps:
-        """Return the steps that a search may take: they keep what holds."""
-        spaces, groups = self.spaces, self.admissible.groups_in(profile)
-        parts = [_small(profile, spaces), exchanges(profile, spaces)]
-        if groups:
-            parts += [steps_from(profile, spaces, "nash", groups), self._regrouped(profile, groups)]
+    def steps(self, profile: BoolArray, *, alone: bool = False) -> Steps:
+        """Return the steps that a search may take, or those of single people: they keep what holds."""
+        spaces = self.spaces
+        parts = [_small(profile, spaces)]
+        if not alone:
+            parts.append(exchanges(profile, spaces))
+            if groups := self.admissible.groups_in(profile):
+                parts += [steps_from(profile, spaces, "nash", groups), self._regrouped(profile, groups)]
         found = Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
         found = found[self.admissible.admitted(profile, found)]
         sizes = profile.sum(axis=0) + found.change(profile).sum(axis=1)
@@ -238,7 +240,8 @@ def best_teams(
         search.climb(first[0], FIRST_SWEEPS)
         anneals = _anneals(task)
         for _ in range(starts // 2 if anneals else starts):
-            drawn = task.assignments.drawn(control)
+            drawn = _random_profile(task, control.rng)
+            drawn = task.assignments.drawn(control) if drawn is None else drawn
             control.check()
             first += [] if drawn is None else [drawn]
         others = [*(_annealed(task, first[-ANNEALED:], control) if anneals else ()), *first[1:]]
@@ -293,10 +296,13 @@ def _annealed(task: Task, profiles: Sequence[BoolArray], control: Control) -> li
 
 def _any_profile(task: Task, rng: np.random.Generator) -> BoolArray:
     """Return a profile that is allowed: one of a few random ones if rules leave much, else from the program."""
-    for profile in task.spaces.sample(rng, 20):
-        if task.allows(profile):
-            return np.asarray(profile)
-    return task.assignments.first_drawn(rng)
+    found = _random_profile(task, rng)
+    return task.assignments.first_drawn(rng) if found is None else found
+
+
+def _random_profile(task: Task, rng: np.random.Generator) -> BoolArray | None:
+    """Return one of a few random profiles that is allowed, if any is."""
+    return next((np.asarray(one) for one in task.spaces.sample(rng, 20) if task.allows(one)), None)
 
 
 class _Search:
@@ -330,14 +336,22 @@ class _Search:
                 if self.sweeps >= sure:
                     self.control.check()
                 self.sweeps += 1
-                steps = self.task.steps(profile)
-                gains = self.task.changes(profile, steps)
-                rising = np.flatnonzero(gains > self.task.game.rounding)
+                # Exchanges are many, and wait until nobody can raise the score alone.
+                steps, rising = self._rising(profile, alone=True)
+                if not len(rising):
+                    steps, rising = self._rising(profile, alone=False)
                 if not len(rising):
                     break
-                profile = self._taken(profile, steps, rising[np.argsort(-gains[rising], kind="stable")])
+                profile = self._taken(profile, steps, rising)
         finally:  # also where time runs out on the way up
             self.note(profile)
+
+    def _rising(self, profile: BoolArray, *, alone: bool) -> tuple[Steps, IntArray]:
+        """Return steps, and the numbers of those that raise the score, the one that does most first."""
+        steps = self.task.steps(profile, alone=alone)
+        gains = self.task.changes(profile, steps)
+        rising = np.flatnonzero(gains > self.task.game.rounding)
+        return steps, rising[np.argsort(-gains[rising], kind="stable")]
 
     def _taken(self, profile: BoolArray, steps: Steps, order: IntArray) -> BoolArray:
         """Return the profile after the best step, and others that touch neither its coalitions nor its people."""

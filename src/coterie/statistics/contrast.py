@@ -22,6 +22,7 @@ from coterie.statistics import group_by
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import HALVES, Division
 from coterie.statistics.setting import Setting
+from coterie.sums import numbered
 
 POOLED = "(pooled)"
 """Stands for all coalitions where they are interchangeable."""
@@ -73,9 +74,7 @@ def suggested_weights(suggests: PairStatistics, tests: PairStatistics) -> tuple[
     """Return the weight of each entry of the testing half, and the mean of its pair in the half that suggests."""
     ours, theirs = suggests.entries.keys, tests.entries.keys
     both = np.concatenate([ours, theirs])
-    _, pair = np.unique(both[:, :3], axis=0, return_inverse=True)
-    _, cell = np.unique(both, axis=0, return_inverse=True)
-    pair, cell, split = pair.ravel(), cell.ravel(), len(ours)
+    pair, cell, split = numbered(both[:, :3]), numbered(both), len(ours)
     pairs, cells = int(pair.max(initial=-1)) + 1, int(cell.max(initial=-1)) + 1
     count, seen = suggests.count.astype(np.float64), tests.count.astype(np.float64)
     mean = _means(pair[:split], suggests.mean, count, pairs)
@@ -89,8 +88,8 @@ def suggested_weights(suggests: PairStatistics, tests: PairStatistics) -> tuple[
 def _pair_variance(suggests: PairStatistics, tests: PairStatistics) -> FloatArray:
     """Return for each entry of the testing half the variance of its pair's utilities at all sizes, in both halves."""
     both = (suggests, tests)
-    _, pair = np.unique(np.concatenate([one.entries.keys[:, :3] for one in both]), axis=0, return_inverse=True)
-    pair, pairs = pair.ravel(), int(pair.max(initial=-1)) + 1
+    pair = numbered(np.concatenate([one.entries.keys[:, :3] for one in both]))
+    pairs = int(pair.max(initial=-1)) + 1
     count, mean, spread = (
         np.concatenate([getattr(one, name) for one in both]).astype(np.float64)
         for name in ("count", "mean", "variance")

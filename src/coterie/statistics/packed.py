@@ -1,5 +1,7 @@
 """Packed symmetric matrices of integers, in square blocks of which most may be empty."""
 
+from itertools import combinations
+
 import numpy as np
 
 from coterie.arrays import IntArray
@@ -28,11 +30,20 @@ def packed_positions(rows: IntArray, columns: IntArray, block: int, dimension: i
 
 
 def unpacked(packed: IntArray, block: int, dimension: int) -> IntArray:
-    """Return the symmetric matrix with the given packed form."""
+    """Return the symmetric matrix with the given packed form, copied block by block."""
     matrix = np.zeros((dimension, dimension), dtype=packed.dtype)
-    rows, columns = np.triu_indices(dimension)
-    matrix[rows, columns] = packed[packed_positions(rows, columns, block, dimension)]
-    matrix[columns, rows] = matrix[rows, columns]
+    tables, length = dimension // max(block, 1), packed_length(block)
+    parts = [slice(l * block, (l + 1) * block) for l in range(tables)]
+    upper = np.triu_indices(block)
+    for l, own in enumerate(parts):
+        inside = matrix[own, own]
+        inside[upper] = packed[l * length : (l + 1) * length]
+        inside.T[upper] = inside[upper]
+    start = tables * length
+    for l, m in combinations(range(tables), 2):
+        across = packed[start : start + block**2].reshape(block, block)
+        matrix[parts[l], parts[m]], matrix[parts[m], parts[l]] = across, across.T
+        start += block**2
     return matrix
 
 

@@ -71,7 +71,7 @@ def reduce_log(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
         seed, log.declared_agents, log.declared_coalitions, log.options["missing"], log.adaptive,
-        log.of_teams,
+        log.of_teams, log.value,
     )  # fmt: skip
     task = Reduction(log.engine, setting, log.rows, log.checked.extent)
     _refuse_too_long(task)

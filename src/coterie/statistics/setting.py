@@ -12,6 +12,7 @@ from coterie.arrays import IntArray
 from coterie.errors import InputError
 from coterie.files import record
 from coterie.game.actions import ActionSpaces, UpTo
+from coterie.game.game import Value
 from coterie.log.choices import is_observed, sorted_sets
 from coterie.log.options import Missing, fixed_range
 from coterie.log.schema import Feedback
@@ -58,6 +59,8 @@ class Setting:
     """Whether who met whom may have depended on earlier utilities."""
     of_teams: bool = False
     """Whether totals are scores of teams, each over all its pairs."""
+    value: Value = "total"
+    """What a team is worth to a member where nobody asks for something else."""
 
     @property
     def n_agents(self) -> int:
@@ -122,8 +125,9 @@ class Setting:
     def to_json(self) -> dict[str, Any]:
         """Return the setting as plain values."""
         found = asdict(self)
-        if not self.of_teams:  # as files were before there were such logs
-            del found["of_teams"]
+        for name, usual in (("of_teams", False), ("value", "total")):  # as files were before there were other logs
+            if found[name] == usual:
+                del found[name]
         return found
 
     @classmethod

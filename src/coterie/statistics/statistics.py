@@ -277,9 +277,9 @@ class Statistics:
 
         Clues are left out: they are partly floats, which depend on the order of summation, and statistics
         that were made without them give the same results. So is how often agents were there, which says whom a
-        certificate is about.
+        certificate is about, and the value that the log suggests, which says what is asked of the same estimates.
         """
-        return _digest(self.setting.to_json(), self._arrays())
+        return _digest(replace(self.setting, value="total").to_json(), self._arrays())
 
     @cached_property
     def log_sha256(self) -> str:

@@ -1,0 +1,86 @@
+"""Which variances of effects a log leaves possible, where it is too short to tell one value of each.
+
+One most likely value is too sure of itself: teams are chosen for what looks best, and that looks best where the
+variance of pairs happens to be taken for large. With w the totals turned so that their noise is independent, of
+variance rho, and g_q the variance of part q in units of rho,
+
+    w ~ N(0, rho C),    C = 1 + sum of g_q K_q,    Q = w'C^-1 w + what no effect can explain,
+    log density of g = -log det(C) / 2 - N log(Q) / 2 + sum of log(share_q) + log(u (1 - u)),
+
+rho being integrated out under the prior 1 / rho. A priori every division of a mean's variance among the parts is as
+likely as any other, and so is every share u of noise in the spread of totals: share_q = g_q m_q / sum of g m, m_q the
+variance of a mean if part q has variance 1, u = N / (N + sum of g tr(K)); the last terms are the density in log g.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.arrays import FloatArray
+
+STEPS, KEPT = 480, 32
+"""So many steps are taken through what is possible, and so many of the variances on the way are kept."""
+
+STRIDE = 0.9
+"""How far a step goes in the logarithm of variances."""
+
+LEAST_SHARE = 1e-3
+"""Nothing starts with a smaller share of the spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """What totals tell of the variances of parts, in units of the noise."""
+
+    kernels: Sequence[FloatArray]
+    """K_q of each part, shape (r, r)."""
+    weights: FloatArray
+    """m_q of each part."""
+    always: FloatArray
+    """What C holds besides, shape (r, r): the noise, and what is known."""
+    totals: FloatArray
+    """w, shape (r,)."""
+    left: float
+    """The square of what no effect can explain."""
+    count: float
+    """N, how many totals there are."""
+
+    def start(self, ratios: FloatArray) -> FloatArray:
+        """Return logarithms of ratios that leave no part without a share."""
+        return np.asarray(np.log(np.maximum(ratios, LEAST_SHARE * self.count / self._traces)))
+
+    def log_density(self, logs: FloatArray) -> tuple[float, float]:
+        """Return the logarithm of the density at logarithms of ratios, and Q."""
+        ratios = np.exp(logs)
+        matrix = self.always + sum(one * kernel for one, kernel in zip(ratios, self.kernels, strict=True))
+        lower = np.linalg.cholesky(matrix)
+        square = float((np.linalg.solve(lower, self.totals) ** 2).sum()) + self.left
+        parts, told = ratios * self.weights, float(ratios @ self._traces)
+        by_share = float(np.log(parts / parts.sum()).sum()) + math.log(self.count * told / (self.count + told) ** 2)
+        size = float(np.log(np.diag(lower)).sum())
+        return by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
+
+    @property
+    def _traces(self) -> FloatArray:
+        return np.array([max(float(np.trace(kernel)), 1e-300) for kernel in self.kernels])
+
+
+def drawn_ratios(
+    told: Ratios, ratios: FloatArray, rng: np.random.Generator, enough: Callable[[], bool]
+) -> list[tuple[FloatArray, float]]:
+    """Return ratios with the noise rho of each, `KEPT` of them, or fewer where it is `enough`: Metropolis's walk."""
+    now = told.start(ratios)
+    height, square = told.log_density(now)
+    found = []
+    for step in range(1, STEPS + 1):
+        if enough():
+            break
+        other = now + STRIDE * rng.normal(size=len(now)) * (rng.random(len(now)) < max(0.5, 1 / len(now)))
+        higher, its_square = told.log_density(other)
+        if math.log(rng.random()) < higher - height:
+            now, height, square = other, higher, its_square
+        if step % (STEPS // KEPT) == 0:
+            found.append((np.exp(now), square / rng.chisquare(told.count)))
+    return found

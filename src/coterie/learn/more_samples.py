@@ -1,0 +1,80 @@
+"""How many more samples like those of a log would certify something, where the log certifies nothing.
+
+An extrapolation, and told as one: the log is repeated, so that averages stay as they are and everything is seen so many
+times as often, until what is certified is less than half of what the range of outcomes says without any data.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from coterie.estimate.posterior import never
+from coterie.statistics.setting import Setting
+from coterie.statistics.statistics import PartStatistics
+
+LONGEST = 1024
+"""A log that would have to be more than so many times as long is out of reach."""
+
+STRIDE = 4
+"""By so much a log is made longer at a time, before it is looked between."""
+
+ENOUGH = 0.5
+"""A limit of this share of what the range says is worth something."""
+
+
+def times_as_long(
+    whole: PartStatistics,
+    setting: Setting,
+    gap: Callable[[PartStatistics], float],
+    without_data: float,
+    is_over: Callable[[], bool] = never,
+) -> float | None:
+    """Return how many times as long the log would have to be, within a half; infinite if beyond `LONGEST`.
+
+    None where time `is_over` before that is known.
+
+    Parameters
+    ----------
+    whole
+        The log.
+    setting
+        How it is read.
+    gap
+        What would be certified.
+    without_data
+        What the range of outcomes says of the gap.
+    is_over
+        Asked now and then.
+    """
+
+    def is_enough(times: int) -> bool:
+        return gap(repeated(whole, setting, times)) < ENOUGH * without_data
+
+    low, high = 1, STRIDE
+    while not is_enough(high):
+        low, high = high, high * STRIDE
+        if high > LONGEST:
+            return math.inf
+        if is_over():
+            return None
+    while high > 1.5 * low and not is_over():
+        middle = math.ceil(math.sqrt(low * high))
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return float(high)
+
+
+def added(one: Any, other: Any, setting: Setting) -> PartStatistics:
+    """Return the sums of two parts of one kind."""
+    found: PartStatistics = one.merged(other, setting)
+    return found
+
+
+def repeated(whole: PartStatistics, setting: Setting, times: int) -> PartStatistics:
+    """Return the sums of a log that holds everything so many times: doubled, and added where a binary digit is 1."""
+    found = whole
+    for digit in f"{times:b}"[1:]:
+        found = added(found, found, setting)
+        found = added(found, whole, setting) if digit == "1" else found
+    return found

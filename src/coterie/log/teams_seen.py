@@ -1,0 +1,166 @@
+"""The teams that a log has seen: how large they were, how many there were at once, whether their names say anything.
+
+What is to be formed should be like what there was: that is all that anybody can have learnt about, and what people are
+used to.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.log import queries, shape_queries
+from coterie.log.engine import Engine
+from coterie.log.log import Log
+from coterie.log.names import plain
+from coterie.words import counted, number
+
+RARE = 20
+"""Sizes that fewer than one in so many teams had are not called usual."""
+
+SEVERAL = 1.25
+"""Where people were in fewer teams at once than so many on average, they are in one as a rule."""
+
+LEAST_ROUNDS = 8
+"""From so many rounds on, names are looked at."""
+
+MOST_PLACES = 1_000_000
+"""So many people times names are looked at."""
+
+BY_CHANCE = 3.0
+"""So many standard deviations above what is expected, chance is no explanation."""
+
+MEAN_NOTHING = "people change between them each time, and what is got is the same in all"
+"""Why names may mean nothing."""
+
+
+@dataclass(frozen=True)
+class TeamsSeen:
+    """How many people there were, and in teams of which sizes."""
+
+    people: int
+    places: float
+    """Of how many teams a person was a member at once, on average."""
+    sizes: Mapping[int, int]
+    """Size -> how many teams had it; teams of one are none."""
+    at_once: Mapping[int, int]
+    """Number of teams in a round -> in how many rounds."""
+
+    @classmethod
+    def of(cls, engine: Engine, members: str) -> "TeamsSeen":
+        """Return what a view with sample, coalition and agent holds; spellings of a name are one."""
+        (whole,) = engine.rows(shape_queries.places(members))
+        named = engine.table(queries.distinct_names([(members, "agent")]))["name"].to_pylist()
+        sizes = {int(row["size"]): int(row["teams"]) for row in engine.rows(shape_queries.how_large(members))}
+        rounds = {int(row["teams"]): int(row["rounds"]) for row in engine.rows(shape_queries.how_many(members))}
+        places = int(whole["members"]) / max(int(whole["present"]), 1)
+        people = len({plain(name) for name in named if name})
+        return cls(people, places, {s: t for s, t in sorted(sizes.items()) if s > 1}, rounds)
+
+    @property
+    def seats(self) -> float:
+        """How many places there are to fill, if all take part as often as they did: as a rule in one team each."""
+        return self.people * (self.places if self.places >= SEVERAL else 1.0)
+
+    @property
+    def usual(self) -> tuple[int, int]:
+        """The smallest and the largest size that is not rare."""
+        every = sum(self.sizes.values())
+        often = [size for size, teams in self.sizes.items() if RARE * teams >= every]
+        return (min(often), max(often)) if often else (1, max(self.people, 1))
+
+    def how_many(self) -> tuple[int, str]:
+        """Return how many teams are to be formed, and why: as many as give all a place in teams of usual sizes.
+
+        No team is to be larger than usual, and if there is a choice none smaller, and sizes as they were on average.
+
+        >>> TeamsSeen(24, 1.0, {3: 10, 4: 40, 5: 10}, {6: 10}).how_many()
+        (6, 'as many as there were at once in 10 of 10 rounds')
+        >>> TeamsSeen(24, 1.0, {3: 10, 4: 20, 5: 10}, {5: 4, 7: 3}).how_many()
+        (6, '24 people in teams of 4 on average (5 to 7 teams were there at once)')
+        """
+        (low, high), seats = self.usual, self.seats
+        every = sum(self.sizes.values())
+        mean = sum(size * teams for size, teams in self.sizes.items()) / every if every else 1.0
+        least, most = math.ceil(round(seats / high, 6)), math.floor(round(seats / low, 6))
+        count = max(1, least, min(round(seats / mean), most))  # nobody may be left over
+        rounds = sum(self.at_once.values())
+        if 2 * self.at_once.get(count, 0) > rounds > 1:
+            return count, f"as many as there were at once in {self.at_once[count]:,} of {counted(rounds, 'round')}"
+        why = f"{counted(self.people, 'person', 'people')} in teams of {number(round(mean, 1))} on average"
+        few, many = min(self.at_once), max(self.at_once)
+        if rounds > 1 and many > 1:
+            there = f"{few} to {counted(many, 'team')} were" if few < many else f"{counted(many, 'team')} were"
+            why += f" ({there} there at once)"
+        return count, why
+
+    def bounds(self, teams: int) -> str:
+        """Return the sizes of so many teams, as `--team-size` takes them: usual ones, and such that all have a place.
+
+        >>> TeamsSeen(24, 1.0, {3: 10, 4: 40, 5: 10}, {6: 10}).bounds(6)
+        '3:5'
+        >>> TeamsSeen(30, 1.0, {8: 30}, {3: 10}).bounds(3)
+        '8:10'
+        >>> TeamsSeen(11, 1.0, {5: 8}, {2: 8}).bounds(4)  # three of four names are used
+        '0,3:5'
+        """
+        low, high = self.usual
+        filled = min(teams, self.how_many()[0]) if low * teams > self.seats else teams
+        each = self.seats / filled
+        low, high = min(low, max(math.floor(each + 1e-6), 1)), max(high, math.ceil(each - 1e-6))
+        empty = "0," if filled < teams else ""
+        return f"{empty}{low}" if low == high else f"{empty}{low}:{high}"
+
+
+def teams_seen(log: Log) -> TeamsSeen:
+    """Return the teams of a log."""
+    return TeamsSeen.of(log.engine, log.engine.name("members"))
+
+
+def names_mean_nothing(engine: Engine, members: str, outcomes: str, pairs: str | None = None) -> bool:
+    """Return whether names of teams seem to be drawn anew each time: who is where, and what is got, is as if by chance.
+
+    Chi-square of people and names, where the same people under a name would show, and the analysis of variance of what
+    teams got in a round on average, and of what each of the `pairs` got under each name, where that is known.
+    `outcomes` is a query with sample, coalition and utility, `pairs` a view with agent and partner besides.
+    """
+    rows = engine.rows(shape_queries.who_where(members))
+    rounds = int(engine.rows(shape_queries.places(members))[0]["rounds"])
+    names, people = sorted({row["coalition"] for row in rows}), sorted({row["agent"] for row in rows})
+    if len(names) < 2 or len(people) < 3 or rounds < LEAST_ROUNDS or len(names) * len(people) > MOST_PLACES:
+        return False
+    place, who = ({name: i for i, name in enumerate(every)} for every in (names, people))
+    times = np.zeros((len(people), len(names)))
+    for row in rows:
+        times[who[row["agent"]], place[row["coalition"]]] += int(row["times"])
+    if 2 * times.sum(axis=0).min() < times.sum(axis=0).mean():  # a name that hardly occurs has a story
+        return False
+    expected = times.sum(axis=1, keepdims=True) * times.sum(axis=0) / times.sum()
+    moved = _is_chance(float(((times - expected) ** 2 / expected).sum()), (len(people) - 1) * (len(names) - 1))
+    return moved and _same_everywhere(engine, outcomes) and (pairs is None or _same_for_pairs(engine, pairs))
+
+
+def _same_everywhere(engine: Engine, outcomes: str) -> bool:
+    rows = engine.rows(shape_queries.got_where(outcomes))
+    count, mean, squares = (np.array([float(row[name]) for row in rows]) for name in ("teams", "mean", "squares"))
+    freedom = count.sum() - len(rows)
+    if len(rows) < 2 or freedom < 1:
+        return False
+    within = float((squares - count * mean**2).sum()) / freedom
+    between = float((count * (mean - (count * mean).sum() / count.sum()) ** 2).sum())
+    return within > 0 and _is_chance(between / within, len(rows) - 1)
+
+
+def _same_for_pairs(engine: Engine, pairs: str) -> bool:
+    (found,) = engine.rows(shape_queries.pairs_where(pairs))
+    rows, cells, every = (int(found[name]) for name in ("n_rows", "n_cells", "n_pairs"))
+    if cells in {rows, every}:  # nothing to compare
+        return True
+    within = float(found["within"]) / (rows - cells)
+    return within > 0 and _is_chance(float(found["between_names"]) / within, cells - every)
+
+
+def _is_chance(statistic: float, freedom: int) -> bool:
+    """Return whether a statistic that is chi-square by chance is not far above what it is then expected to be."""
+    return statistic <= freedom + BY_CHANCE * math.sqrt(2 * freedom)

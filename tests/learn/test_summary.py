@@ -1,0 +1,104 @@
+"""Sentences about results: one wording of each thing, and what they leave to people who have no command line."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from coterie import Result, Strategy
+from coterie.certificates.certificate import Doubt, Witness
+from coterie.learn.explanation import Explanation, with_others
+from coterie.learn.options import Option
+from coterie.learn.summary import difference, expected_worth, for_readers, option_label, what_would_help
+
+NOW = {"Ada": ["x"], "Bo": ["y"], "Cy": ["x"], "Di": ["y"]}
+
+
+def step(*movers):
+    to = dict(movers)
+    return Witness(movers[0][0], to[movers[0][0]], 0.5, 0.1, movers=to)
+
+
+@pytest.mark.parametrize(
+    ("movers", "words"),
+    [
+        ((("Ada", ("y",)), ("Bo", ("x",))), "change places with Bo"),
+        ((("Ada", ("y",)), ("Cy", ("y",))), "move together with Cy"),
+        ((("Ada", ("y",)), ("Cy", ("y",)), ("Bo", ("x",))), "change places, together with Cy, with Bo"),
+    ],
+)
+def test_a_step_of_several_has_the_same_words_everywhere(movers, words):
+    witness = step(*movers)
+    shown = SimpleNamespace(strategy=SimpleNamespace(actions=NOW))
+    assert Result.step(shown, witness) == with_others(witness, NOW) == words
+    assert Result.moving(shown, witness) == words.replace("change", "changing").replace("move ", "moving ")
+    assert f"to {words} (then in y)" in Explanation("Ada", 1.0, (), witness).told(limits=False)[0]
+
+
+def told(sets, *, today=None, pooled=False):
+    agents = ("Ada", "Bo", "Cy", "Di")
+
+    def made(rows):
+        return Strategy.pure(np.eye(3, dtype=bool)[list(rows)], agents, ("x", "y", "z"))
+
+    result = SimpleNamespace(
+        strategy=made(sets[0]),
+        today=None if today is None else SimpleNamespace(strategy=made(today)),
+        data=SimpleNamespace(pool_coalitions=pooled),
+        says_nothing=True, range_gap=1.0, options=(),
+    )  # fmt: skip
+    return result, made(sets[1])
+
+
+@pytest.mark.parametrize(
+    ("sets", "more", "words"),
+    [
+        (([0, 0, 1, 1], [0, 1, 1, 1]), {}, "teams of 3, 1"),
+        (([0, 0, 1, 1], [0, 1, 0, 1]), {}, "Bo in y, Cy in x"),
+        (([0, 0, 1, 1], [0, 1, 0, 1]), {"today": [0, 1, 0, 1]}, "keeps Ada and Cy together and 1 more pair"),
+        (([0, 0, 1, 1], [0, 1, 1, 0]), {"pooled": True}, "puts Ada and Di together and 1 more pair"),
+    ],
+)
+def test_options_are_called_by_what_differs(sets, more, words):
+    result, other = told(sets, **more)
+    assert difference(result, other) == words
+    option = Option("another", other, "paired", 1.0, 0.0, 0.0, None)
+    assert option_label(result, option) == words
+    assert option_label(result, replace(option, label="fairest")) == "fairest"
+    assert option_label(result, replace(option, label="surest")) == words  # nothing is sure
+
+
+def test_what_would_help_names_one_person_once():
+    worst = Witness("Ada", ("x",), 0.1, 1.0, doubts=tuple(Doubt(name, "x", 0.5) for name in ("Bo", "Cy", "Di")))
+    result = SimpleNamespace(
+        certificate=SimpleNamespace(gap=1.0, worst=worst), data=SimpleNamespace(pool_coalitions=True)
+    )
+    assert what_would_help(result) == ["more outcomes of Ada with Bo, Cy, Di (uncertain by up to 0.5)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("utilities depend on size: use --sizes aware", "utilities depend on size"),
+        ("23 rows have no utility and were skipped; --blanks refuse refuses such rows", None),
+        ("pairs are independent (--noise pairs) as declared", "pairs are independent as declared"),
+        ("Ada - Bo: 3 to 4, about half", "Ada - Bo: 3 to 4, about half"),
+    ],
+)
+def test_readers_of_a_page_have_no_options(text, left):
+    assert for_readers(text) == (text.partition(";")[0] if left is None else left)
+
+
+def test_what_is_expected_has_its_range():
+    strategy = Strategy.pure(np.eye(2, dtype=bool)[[0, 0, 1, 1]], ("Ada", "Bo", "Cy", "Di"), ("x", "y"))
+    option = Option("recommended", strategy, "paired", 1.0, 0.5, 0.0, None, expected_range=(0.2, 0.7))
+    result = SimpleNamespace(
+        options=(option,), strategy=strategy, value="average", unit="stars", rules=SimpleNamespace(staff=None),
+        data=SimpleNamespace(neutral=3.0), contradicted=(),
+    )  # fmt: skip
+    assert expected_worth(result) == (
+        "3.50 stars per teammate (with 80 % probability 3.20 to 3.70; 3 is as good as being alone)"
+    )
+    result.contradicted = ("independence",)
+    assert expected_worth(result) == "3.50 stars per teammate (3 is as good as being alone)"

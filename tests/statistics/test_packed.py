@@ -1,0 +1,17 @@
+"""Packed symmetric matrices."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coterie.statistics.packed import packed_length, packed_positions, unpacked
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_matrices_unpack_to_what_their_positions_say(block, tables, seed):
+    dimension = block * tables
+    packed = np.random.default_rng(seed).integers(0, 100, packed_length(dimension))
+    found = unpacked(packed, block, dimension)
+    rows, columns = np.triu_indices(dimension)
+    assert (found == found.T).all()
+    assert (found[rows, columns] == packed[packed_positions(rows, columns, block, dimension)]).all()
