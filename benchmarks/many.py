@@ -158,7 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", nargs="+", help="one case alone, with its numbers")
     parser.add_argument(
-        "--samples", type=int, default=50, help="samples of the log of 10,000 agents, a million rows each"
+        "--samples", type=int, default=12, help="samples of the log of 10,000 agents, a million rows each"
     )
     given = parser.parse_args()
     if given.case:
