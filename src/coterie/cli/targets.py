@@ -34,9 +34,7 @@ Out = Annotated[
     typer.Option(metavar="FILE", help="Write the result (.json), teams (.csv, .xlsx) or a report (.html); repeatable."),
 ]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report page, as --out FILE.html does.")]
-Unit = Annotated[
-    str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")
-]
+Unit = Annotated[str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")]
 Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report is called.")]
 Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under the report's title, in your own words.")]
 Explain = Annotated[str | None, typer.Option(metavar="NAME", help="All about one person, by name or its beginning.")]

@@ -437,3 +437,21 @@ def solo(rows: str, members: str) -> str:
         f"SELECT count(*) AS n, avg(utility) AS mean FROM ({_sized(rows, members)}) AS sized "
         f"WHERE others = 0 AND {queries.is_finite()}"
     )
+
+
+def unlike_twos(rows: str) -> str:
+    """Return how many teams of two have different numbers for the two."""
+    teams = (
+        f"SELECT min(utility) AS low, max(utility) AS high FROM {rows} WHERE {queries.is_finite()} "
+        "GROUP BY sample, coalition HAVING count(*) = 2"
+    )
+    return f"SELECT count(*) AS teams FROM ({teams}) AS twos WHERE low < high"
+
+
+def namesakes(rows: str) -> str:
+    """Return rounds in which rows that list a team each have the same name of a team, the first in each."""
+    return (
+        f"SELECT sample, min(coalition) AS coalition, max(times) AS times FROM (SELECT sample, coalition, count(*) AS "
+        f"times FROM {rows} WHERE utility IS NOT NULL GROUP BY sample, coalition HAVING count(*) > 1) AS twice "
+        "GROUP BY sample ORDER BY sample"
+    )

@@ -194,7 +194,12 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         shape, parts = guess_parts(columns, fixed)
         if not parts:
             raise InputError(_nothing_found(columns))
-        answers = _Answers(engine, source, shape, parts, columns, said_so).all()
+        guessing = _Answers(engine, source, shape, parts, columns, said_so)
+        if "coalition" not in fixed and (twins := guessing.namesakes()):
+            # Two teams of one name are two teams: each row is one.
+            parts = [Part("coalition", ROW, twins) if part.role == "coalition" else part for part in parts]
+            guessing = replace(guessing, parts=parts)
+        answers = guessing.all()
     named = tuple(Answer(part.role, part.column, part.why) for part in parts)
     sheet = source.sheet if source.note else said_so.get("sheet")
     others = {
@@ -274,6 +279,9 @@ class _Answers:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
         listed = self._separators if isinstance(self._named.get("members"), str) else None
         found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
+        if own == self._totals and not self._of_teams and (unlike := self._unlike()):
+            told = f"{unlike:,} {'team' if unlike == 1 else 'teams'} of two had different numbers for the two"
+            found.insert(-1, self._said(Answer("symmetric", False, told)))
         found[:0] = [] if self.shape == "choices" else self._blank_words()
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         if found[-1].value:
@@ -319,6 +327,17 @@ class _Answers:
         listed = shape_queries.with_members(self._written, self.engine.listed("members", pattern))
         self.engine.view("guessed_members", listed)
         return self.engine.name("guessed_members")
+
+    def namesakes(self) -> str:
+        """Return which teams of one name there are in one round, where each row lists a team; "" where none are."""
+        if self.shape != "listed scores" or self._named["coalition"] == ROW:
+            return ""
+        rows = self.engine.rows(shape_queries.namesakes(self._written))
+        if not rows:
+            return ""
+        first, several = rows[0], counted(len(rows), "round has", "rounds have")
+        times, sample, name = int(first["times"]), first["sample"], first["coalition"]
+        return f"{several} several teams of one name, such as {times} {name!r} in {sample!r}: each row is a team"
 
     def _blank_words(self) -> list[Answer]:
         """Ask about words among the numbers of which it is not known that they stand for none; never guess that."""
@@ -422,6 +441,11 @@ class _Answers:
         """In how many teams of several the number is the same for all, in how many rows, and in how many it is not."""
         row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
         return int(row["same"]), int(row["same_rows"]), int(row["different"])
+
+    def _unlike(self) -> int:
+        """In how many teams of two the numbers of the two differ: then a pair does not mean the same to both."""
+        (row,) = self.engine.rows(shape_queries.unlike_twos(self._view))
+        return int(row["teams"])
 
     @cached_property
     def _of_teams(self) -> bool:
