@@ -23,6 +23,7 @@ USUAL: dict[str, tuple[str, ...]] = {
 PROOF = "Proof and search"
 
 SELDOM: dict[str, tuple[str, ...]] = {
+    "More about the answer": ("date",),
     "More about teams": ("rules", "quota", "left_behind", "stability"),
     "More about the log": (
         *("clean_names", "separators", "blanks", "blank_words", "skip_rows", "summaries"),
