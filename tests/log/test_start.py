@@ -10,6 +10,7 @@ import xlsxwriter
 import coterie
 from coterie.errors import InputError
 from coterie.files import header_among, named_columns
+from coterie.log import schema
 from coterie.log.inspection import inspect_log
 from coterie.log.teams_seen import TeamsSeen
 
@@ -341,7 +342,7 @@ def test_which_row_is_the_header(rows, header):
 def test_a_header_over_several_columns():
     rows = [["x", "Ada", "Bo", "", "1", "late"], ["y", "Cy", "Dee", "Eve", "2", ""]]
     assert named_columns(["Team", "Who", "", "", "", ""], rows) == ["Team", "Who", "Who 2", "", " ", "  "]
-    assert named_columns(["", "Who", "", "Who 2"], rows) == ["", "Who", "Who 2", "Who 2 "]
+    assert named_columns(["", "Who", "", "Who 2"], rows) == ["", "Who", "Who 3", "Who 2"]
 
 
 # --- A column for each member ---------------------------------------------------------------------------------
@@ -635,7 +636,30 @@ def test_a_header_that_comes_again_is_no_number():
     below = [["a", "Ann", "Bo", "3", "4"], ["b", "Cy", "Dee", "5", "6"]]
     found = named_columns(["team", "Member", "member", "score", "score"], below)
     assert found == ["team", "Member", "member 2", "score", "score "]
-    assert named_columns(["team", "agent", "agent", "x", "y"], below)[1:3] == ["agent", "agent "]
+    for name in (*schema.COLUMNS, *schema.SYNONYMS.values()):
+        assert named_columns(["x", name, name, "y", "z"], below)[1:3] == [name, f"{name} "]
+
+
+def test_a_header_that_comes_again_over_cells_that_are_filled_later_or_without_a_name():
+    below = [["a", "Ann", "", "3", "Eve"], ["b", "Cy", "", "5", "Finn"]]
+    assert named_columns(["x", "Member", "Member", "y", "z"], below)[1:3] == ["Member", "Member 2"]
+    assert named_columns(["x", "y", "z", "Points", "Points"], [["a", "b", "c", "3", ""]])[3:] == ["Points", "Points "]
+    full = [["a", "Ann", "Bo", "Eve", "3"]]
+    assert named_columns(["x", "Member", "Member", "", "y"], full)[1:4] == ["Member", "Member 2", "Member 3"]
+    assert named_columns(["x", "Member", "Member", "member 2"], full)[1:] == ["Member", "Member 3", "member 2"]
+
+
+def test_two_columns_that_could_be_the_team(saved):
+    rows = [(e, t, f"Hall {e[-1]}", name, 3) for e, t, names, _ in events(4) for name in names.split("; ")]
+    for header in (("Week", "Team", "Team", "Name", "Points"), ("sample", "team", "team", "agent", "utility")):
+        table = saved([header, *rows])
+        with pytest.raises(InputError, match="could both be 'coalition'; rename one"):
+            coterie.start(table)
+    with pytest.raises(InputError, match="could both be 'coalition'; rename one"):
+        coterie.read_log(table, utility_range=(0, 5))
+    guess = coterie.start(saved([("Week", "Area", "Area", "Name", "Points"), *rows]))
+    (other,) = {"Area", "Area 2"} - {part(guess, "coalition").value}
+    assert part(guess, "coalition").why.endswith(f"; {other!r} may be meant as well")
 
 
 def test_blank_rows_among_numbered_ones_are_called_so(saved, tmp_path):

@@ -21,6 +21,7 @@ from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import are_names_for_once, spellings
 from coterie.log.options import FORMAT, TABLE, call_options
+from coterie.log.refusals import ambiguous_column
 from coterie.log.scales import likely_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
@@ -194,6 +195,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         shape, parts = guess_parts(columns, fixed)
         if not parts:
             raise InputError(_nothing_found(columns))
+        parts = _told_of_others(columns, parts)
         answers = _Answers(engine, source, shape, parts, columns, said_so).all()
     named = tuple(Answer(part.role, part.column, part.why) for part in parts)
     sheet = source.sheet if source.note else said_so.get("sheet")
@@ -221,6 +223,28 @@ def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
         if not is_row and theirs.casefold() not in names:
             listed = ", ".join(column.name for column in columns)
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}")
+
+
+def _told_of_others(columns: list[Column], parts: list[Part]) -> list[Part]:
+    """Return the parts of a log, telling of columns that are called as one of them; refuse those that nothing parts."""
+    used = {name for part in parts for name in names_of(part.column)}
+    found = []
+    for part in parts:
+        for name in names_of(part.column):
+            alike = [column.name for column in columns if column.name.casefold() == name.casefold()]
+            if len(alike) > 1:
+                raise InputError(ambiguous_column(part.role, alike))
+        stem = _stem(names_of(part.column)[0])
+        others = [column.name for column in columns if _stem(column.name) == stem and column.name not in used]
+        is_told = others and part.why != "you said so" and isinstance(part.column, str)
+        also = f"; {some(map(repr, others), 2)} may be meant as well" if is_told else ""
+        found.append(replace(part, why=part.why + also))
+    return found
+
+
+def _stem(header: str) -> str:
+    """Return a header without the number that it has where it comes again."""
+    return re.sub(" [0-9]+$", "", header.casefold())
 
 
 def _a_column_each(rounds: list[str]) -> str:
