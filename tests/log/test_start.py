@@ -523,13 +523,56 @@ def test_reasons_tell_what_is_usual_not_what_is_largest(saved):
     )
 
 
+@pytest.mark.parametrize("middle", [0.0, 0.3, 1.0])
+def test_sums_and_averages_around_zero(saved, middle):
+    rng = np.random.default_rng(5)
+    teams = [(event, PEOPLE[: 2 + event % 4]) for event in range(160)]
+    pairs = [rng.normal(middle, 1, len(team) * (len(team) - 1) // 2) for _, team in teams]
+    for make, totals in ((np.sum, "team-scores"), (np.mean, "team-score-averages")):
+        rows = [[e, f"T{e}", "; ".join(team), round(make(got), 2)] for (e, team), got in zip(teams, pairs, strict=True)]
+        guess = coterie.start(saved([HEADER, *rows]))
+        assert answer(guess, "totals").value == totals
+    if not middle:
+        assert "lies on both sides of 0, no further from it in larger teams: 0." in answer(guess, "totals").why
+
+
+def test_what_grows_less_than_pairs_do_is_not_said_not_to_grow(saved):
+    rows = [[f"{e}", f"T{e}", "; ".join(PEOPLE[: 2 + e % 4]), 3 * (2 + e % 4) + e % 3] for e in range(60)]
+    why = answer(coterie.start(saved([HEADER, *rows])), "totals").why
+    assert why == "it grows less than the number of pairs: 7 on average with 1 pair (15 teams), 16 with 10 (15 teams)"
+
+
 def test_those_who_were_alone_say_what_that_is_worth(saved, tmp_path):
-    guess = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    table = saved([RECORDS, *weekly(("A", "B"), solos=1)])
+    guess = coterie.start(table, utility_range=(20, 60))
     neutral = answer(guess, "neutral")
     assert (neutral.value, neutral.why) == (30.9, "16 numbers are of people on their own, 30.9 on average")
-    assert answer(guess, "utility_range").value[0] == 30.9
-    assert "it holds what people got on their own" in answer(guess, "utility_range").why
     assert guess.write(tmp_path / "log").neutral == 30.9
+
+
+def test_numbers_of_people_alone_widen_no_scale(saved):
+    guess = coterie.start(saved([RECORDS, *weekly(("A", "B"))]))
+    odd = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    assert answer(odd, "utility_range") == answer(guess, "utility_range")
+    assert answer(odd, "neutral").value == answer(guess, "neutral").value
+    why = "numbers of people on their own do not count, since 11 of 16 are outside of 31.5 to 50, and 40.1"
+    assert answer(odd, "neutral").why.startswith(why)
+    rows = weekly(("A", "B"), solos=1)
+    for row in rows:
+        row[3] = 900 if row[1:3] == ["S0", "solo 0"] and row[0] == "Week 1" else 35 if row[1] == "S0" else row[3]
+    why = "15 numbers are of people on their own, 35 on average, not counting that 1 of 16 is outside of 31.5 to 50"
+    assert answer(coterie.start(saved([RECORDS, *rows])), "neutral").why == why
+
+
+def test_sums_of_rounds_are_nobody_on_their_own(saved):
+    rows = weekly(("A", "B"))
+    for week in range(15):
+        place = max(i for i, row in enumerate(rows) if row[0] == f"Week {week}")
+        rows.insert(place + 1, [f"Week {week}", "Sum", "Sum", 40])
+    table = saved([RECORDS, *rows])
+    why = answer(coterie.start(table), "neutral").why
+    assert "no numbers of people on their own (without 15 in rows that are called as if they summed others up)" in why
+    assert answer(coterie.start(table, summaries="keep"), "neutral").value == 40
 
 
 def test_without_anybody_alone_the_average_is_neutral(saved):

@@ -431,9 +431,17 @@ def per_pair(rows: str, members: str, terms: str) -> str:
     )
 
 
-def solo(rows: str, members: str) -> str:
-    """Return how many numbers are about somebody who was alone in a team, and their mean."""
+def solo(rows: str, members: str, limits: tuple[float, float], names: Sequence[str]) -> str:
+    """Return how many numbers are about somebody who was alone in a team, how many lie within limits, and their mean.
+
+    Rows that are called in some columns as if they summed others up are counted apart.
+    """
+    low, high = (queries.double(end) for end in limits)
+    is_summary = _is_called_so(names) if names else "false"
+    within = f"NOT {is_summary} AND utility BETWEEN {low} AND {high}"
     return (
-        f"SELECT count(*) AS n, avg(utility) AS mean FROM ({_sized(rows, members)}) AS sized "
-        f"WHERE others = 0 AND {queries.is_finite()}"
+        f"SELECT count(CASE WHEN {is_summary} THEN 1 END) AS summaries, "
+        f"count(CASE WHEN NOT {is_summary} THEN 1 END) AS every, "
+        f"count(CASE WHEN {within} THEN 1 END) AS n, avg(CASE WHEN {within} THEN utility END) AS mean "
+        f"FROM ({_sized(rows, members)}) AS sized WHERE others = 0 AND {queries.is_finite()}"
     )
