@@ -655,7 +655,7 @@ def test_ratings_are_all_looked_at(saved):
 
 def test_words_for_nobody_name_nobody(saved, tmp_path):
     rows = wide(events(6))
-    for place, word in ((1, "-"), (2, "None"), (7, "n/a"), (9, "-")):
+    for place, word in ((1, "-"), (2, "none"), (7, "n/a"), (9, "-")):
         rows[place][4] = word
     rows[5][2:5] = ["-", "", "nobody"]
     guess = coterie.start(saved([("Event", "Team", "Member", "Member", "Member", "Score"), *rows]))
@@ -663,10 +663,33 @@ def test_words_for_nobody_name_nobody(saved, tmp_path):
     log = guess.write(tmp_path / "log")
     assert log.agents == tuple(sorted(PEOPLE))
     (note,) = noted(log, "taken for nobody")
-    assert note.startswith(f"6 places for a member of {tmp_path / 't.csv'} say '-', 'None', 'n/a'")
+    assert note.startswith(f"6 places for a member of {tmp_path / 't.csv'} say '-', 'n/a', 'nobody'")
+    assert note.endswith("taken for nobody; if that is somebody's name, write it like one: None")
     (note,) = noted(log, "no members")
     assert "1 row of" in note
     assert "(row 7)" in note
+
+
+@pytest.mark.parametrize("name", ["None", "Leer", "Nadie", "Na"])
+def test_people_may_be_called_as_nobody_is(saved, tmp_path, name):
+    rows = [[cell.replace("Ann", name) if isinstance(cell, str) else cell for cell in row] for row in events(6)]
+    log = coterie.start(saved([HEADER, *rows])).write(tmp_path / "log")
+    assert set(log.agents) == {name, *PEOPLE} - {"Ann"}
+    assert not noted(log, "taken for nobody")
+    assert noted(log, f"{name!r} is taken for a person; if that stands for nobody")
+    low = [[cell.lower() if isinstance(cell, str) else cell for cell in row] for row in rows]
+    log = coterie.start(saved([HEADER, *low])).write(tmp_path / "low")
+    assert noted(log, f"'{name.lower()}', which is taken for nobody; ", f"write it like one: {name}")
+    assert name.lower() not in log.agents
+
+
+def test_words_for_nobody_in_a_column_of_people_are_told(csv_log):
+    table = "sample,team,agent,utility\n1,x,Ann,3\n1,x,-,3\n2,x,Ann,4\n2,x,none,4\n"
+    path = csv_log(totals=table)
+    log = coterie.read_log(path, utility_range=(0, 5))
+    assert log.agents == ("-", "Ann", "none")
+    assert noted(log, "'-', 'none' are taken for people; if that stands for nobody, leave out such rows")
+    assert not noted(coterie.read_log(path, utility_range=(0, 5), agents=("-", "none", "Ann")), "nobody")
 
 
 def test_names_in_one_cell_may_be_nobody_too(csv_log):
