@@ -4,6 +4,7 @@ import codecs
 import csv
 import errno
 import io
+import itertools
 import json
 import math
 import os
@@ -622,7 +623,7 @@ def csv_header(rows: Sequence[str]) -> int:
     return best[-1]
 
 
-ONCE = {"sample", "agent", "partner", "coalition", "utility", "choice", "members"}
+ONCE = {"sample", "agent", "partner", "coalition", "team", "utility", "score", "choice", "members"}
 """Names of columns that tell what a column is; two of them contradict each other."""
 
 
@@ -630,7 +631,7 @@ def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -
     """Return the names of columns, given some rows below: a header over several columns has its number in each.
 
     Columns without a name belong to it if most of their cells are filled, and not with numbers. So does a name that
-    comes again, unless it is one that may be there once only.
+    comes again, unless its cells are numbers (if there are none yet, those of the first) or it may be there once only.
 
     >>> named_columns(["Team", "Members", "", "Score"], [["x", "Ada", "Bo", "1"], ["y", "Cy", "Dee", "2"]])
     ['Team', 'Members', 'Members 2', 'Score']
@@ -638,19 +639,23 @@ def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -
     ['Team', 'Member', 'Member 2', 'Score']
     """
     names: list[str] = []
-    last, number, times = "", 1, dict[str, int]()
+    taken = {name.casefold() for name in header}
+    last, numbers, texts = "", dict[str, int](), dict[str, bool]()
     for place, name in enumerate(header):
         cells = [(row[place] or "").strip() for row in rows if place < len(row)]
         filled = [cell for cell in cells if cell]
-        last, number = (name, 1) if name else (last, number + 1)
-        goes_on = last and 2 * len(filled) > len(rows) and not any(map(_NUMERIC.fullmatch, filled))
-        if not name and not goes_on:
-            last = ""
-        times[name.casefold()] = times.get(name.casefold(), 0) + 1
-        if name and name.casefold() not in ONCE and (again := times[name.casefold()]) > 1:
-            is_text = 2 * sum(_NUMERIC.fullmatch(cell) is None for cell in filled) > len(filled)
-            name = f"{name} {again}" if is_text and f"{name} {again}" not in header else name  # noqa: PLW2901
-        names.append(name or (f"{last} {number}" if goes_on else ""))
+        last = name or last
+        key, numeric = last.casefold(), sum(_NUMERIC.fullmatch(cell) is not None for cell in filled)
+        if name:
+            is_text = 2 * numeric < len(filled) if filled else texts.get(key, False)
+            goes_on = key in texts and key not in ONCE and is_text
+            texts.setdefault(key, is_text)
+        else:
+            goes_on = bool(last) and 2 * len(filled) > len(rows) and not numeric
+            last = last if goes_on else ""
+        if goes_on:
+            numbers[key] = next(n for n in itertools.count(numbers.get(key, 1) + 1) if f"{key} {n}" not in taken)
+        names.append(f"{name or last} {numbers[key]}" if goes_on else name)
     return told_apart(names)
 
 

@@ -386,3 +386,18 @@ def test_options_that_messages_name_can_be_found(messy, run):
     assert "--coalitions" in run("learn", "--help")[1]
     Path("pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,7\n", encoding="utf-8")
     assert "--help-all" not in run("inspect", "pairs.csv")[2]  # --utility-range is in the shorter help
+
+
+@pytest.mark.parametrize("labels", ["ABCD", "ABCDE"])
+def test_a_log_of_people_who_were_always_alone_has_no_sizes_to_ask_for(run, tmp_path, labels):
+    rows = [(week, who, labels[(place + week) % len(labels)]) for week in range(8) for place, who in enumerate("abcd")]
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    members = [f"{week},{who},{label}" for week, who, label in rows]
+    (folder / "memberships.csv").write_text("\n".join(["sample,agent,coalition", *members]), encoding="utf-8")
+    totals = [f"{week},{who},0" for week, who, _ in rows]
+    (folder / "totals.csv").write_text("\n".join(["sample,agent,utility", *totals]), encoding="utf-8")
+    (folder / "log.json").write_text('{"format": "coterie.log/1", "utility_range": [-1, 1]}', encoding="utf-8")
+    code, _, err = run("learn", folder, "--time-limit", "0.2")
+    assert code == 0, err
+    assert "as they were seen" not in err

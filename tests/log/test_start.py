@@ -10,6 +10,7 @@ import xlsxwriter
 import coterie
 from coterie.errors import InputError
 from coterie.files import header_among, named_columns
+from coterie.log import schema
 from coterie.log.inspection import inspect_log
 from coterie.log.teams_seen import TeamsSeen
 
@@ -341,7 +342,7 @@ def test_which_row_is_the_header(rows, header):
 def test_a_header_over_several_columns():
     rows = [["x", "Ada", "Bo", "", "1", "late"], ["y", "Cy", "Dee", "Eve", "2", ""]]
     assert named_columns(["Team", "Who", "", "", "", ""], rows) == ["Team", "Who", "Who 2", "", " ", "  "]
-    assert named_columns(["", "Who", "", "Who 2"], rows) == ["", "Who", "Who 2", "Who 2 "]
+    assert named_columns(["", "Who", "", "Who 2"], rows) == ["", "Who", "Who 3", "Who 2"]
 
 
 # --- A column for each member ---------------------------------------------------------------------------------
@@ -522,13 +523,56 @@ def test_reasons_tell_what_is_usual_not_what_is_largest(saved):
     )
 
 
+@pytest.mark.parametrize("middle", [0.0, 0.3, 1.0])
+def test_sums_and_averages_around_zero(saved, middle):
+    rng = np.random.default_rng(5)
+    teams = [(event, PEOPLE[: 2 + event % 4]) for event in range(160)]
+    pairs = [rng.normal(middle, 1, len(team) * (len(team) - 1) // 2) for _, team in teams]
+    for make, totals in ((np.sum, "team-scores"), (np.mean, "team-score-averages")):
+        rows = [[e, f"T{e}", "; ".join(team), round(make(got), 2)] for (e, team), got in zip(teams, pairs, strict=True)]
+        guess = coterie.start(saved([HEADER, *rows]))
+        assert answer(guess, "totals").value == totals
+    if not middle:
+        assert "lies on both sides of 0, no further from it in larger teams: 0." in answer(guess, "totals").why
+
+
+def test_what_grows_less_than_pairs_do_is_not_said_not_to_grow(saved):
+    rows = [[f"{e}", f"T{e}", "; ".join(PEOPLE[: 2 + e % 4]), 3 * (2 + e % 4) + e % 3] for e in range(60)]
+    why = answer(coterie.start(saved([HEADER, *rows])), "totals").why
+    assert why == "it grows less than the number of pairs: 7 on average with 1 pair (15 teams), 16 with 10 (15 teams)"
+
+
 def test_those_who_were_alone_say_what_that_is_worth(saved, tmp_path):
-    guess = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    table = saved([RECORDS, *weekly(("A", "B"), solos=1)])
+    guess = coterie.start(table, utility_range=(20, 60))
     neutral = answer(guess, "neutral")
     assert (neutral.value, neutral.why) == (30.9, "16 numbers are of people on their own, 30.9 on average")
-    assert answer(guess, "utility_range").value[0] == 30.9
-    assert "it holds what people got on their own" in answer(guess, "utility_range").why
     assert guess.write(tmp_path / "log").neutral == 30.9
+
+
+def test_numbers_of_people_alone_widen_no_scale(saved):
+    guess = coterie.start(saved([RECORDS, *weekly(("A", "B"))]))
+    odd = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    assert answer(odd, "utility_range") == answer(guess, "utility_range")
+    assert answer(odd, "neutral").value == answer(guess, "neutral").value
+    why = "numbers of people on their own do not count, since 11 of 16 are outside of 31.5 to 50, and 40.1"
+    assert answer(odd, "neutral").why.startswith(why)
+    rows = weekly(("A", "B"), solos=1)
+    for row in rows:
+        row[3] = 900 if row[1:3] == ["S0", "solo 0"] and row[0] == "Week 1" else 35 if row[1] == "S0" else row[3]
+    why = "15 numbers are of people on their own, 35 on average, not counting that 1 of 16 is outside of 31.5 to 50"
+    assert answer(coterie.start(saved([RECORDS, *rows])), "neutral").why == why
+
+
+def test_sums_of_rounds_are_nobody_on_their_own(saved):
+    rows = weekly(("A", "B"))
+    for week in range(15):
+        place = max(i for i, row in enumerate(rows) if row[0] == f"Week {week}")
+        rows.insert(place + 1, [f"Week {week}", "Sum", "Sum", 40])
+    table = saved([RECORDS, *rows])
+    why = answer(coterie.start(table), "neutral").why
+    assert "no numbers of people on their own (without 15 in rows that are called as if they summed others up)" in why
+    assert answer(coterie.start(table, summaries="keep"), "neutral").value == 40
 
 
 def test_without_anybody_alone_the_average_is_neutral(saved):
@@ -611,7 +655,7 @@ def test_ratings_are_all_looked_at(saved):
 
 def test_words_for_nobody_name_nobody(saved, tmp_path):
     rows = wide(events(6))
-    for place, word in ((1, "-"), (2, "None"), (7, "n/a"), (9, "-")):
+    for place, word in ((1, "-"), (2, "none"), (7, "n/a"), (9, "-")):
         rows[place][4] = word
     rows[5][2:5] = ["-", "", "nobody"]
     guess = coterie.start(saved([("Event", "Team", "Member", "Member", "Member", "Score"), *rows]))
@@ -619,10 +663,33 @@ def test_words_for_nobody_name_nobody(saved, tmp_path):
     log = guess.write(tmp_path / "log")
     assert log.agents == tuple(sorted(PEOPLE))
     (note,) = noted(log, "taken for nobody")
-    assert note.startswith(f"6 places for a member of {tmp_path / 't.csv'} say '-', 'None', 'n/a'")
+    assert note.startswith(f"6 places for a member of {tmp_path / 't.csv'} say '-', 'n/a', 'nobody'")
+    assert note.endswith("taken for nobody; if that is somebody's name, write it like one: None")
     (note,) = noted(log, "no members")
     assert "1 row of" in note
     assert "(row 7)" in note
+
+
+@pytest.mark.parametrize("name", ["None", "Leer", "Nadie", "Na"])
+def test_people_may_be_called_as_nobody_is(saved, tmp_path, name):
+    rows = [[cell.replace("Ann", name) if isinstance(cell, str) else cell for cell in row] for row in events(6)]
+    log = coterie.start(saved([HEADER, *rows])).write(tmp_path / "log")
+    assert set(log.agents) == {name, *PEOPLE} - {"Ann"}
+    assert not noted(log, "taken for nobody")
+    assert noted(log, f"{name!r} is taken for a person; if that stands for nobody")
+    low = [[cell.lower() if isinstance(cell, str) else cell for cell in row] for row in rows]
+    log = coterie.start(saved([HEADER, *low])).write(tmp_path / "low")
+    assert noted(log, f"'{name.lower()}', which is taken for nobody; ", f"write it like one: {name}")
+    assert name.lower() not in log.agents
+
+
+def test_words_for_nobody_in_a_column_of_people_are_told(csv_log):
+    table = "sample,team,agent,utility\n1,x,Ann,3\n1,x,-,3\n2,x,Ann,4\n2,x,none,4\n"
+    path = csv_log(totals=table)
+    log = coterie.read_log(path, utility_range=(0, 5))
+    assert log.agents == ("-", "Ann", "none")
+    assert noted(log, "'-', 'none' are taken for people; if that stands for nobody, leave out such rows")
+    assert not noted(coterie.read_log(path, utility_range=(0, 5), agents=("-", "none", "Ann")), "nobody")
 
 
 def test_names_in_one_cell_may_be_nobody_too(csv_log):
@@ -635,7 +702,30 @@ def test_a_header_that_comes_again_is_no_number():
     below = [["a", "Ann", "Bo", "3", "4"], ["b", "Cy", "Dee", "5", "6"]]
     found = named_columns(["team", "Member", "member", "score", "score"], below)
     assert found == ["team", "Member", "member 2", "score", "score "]
-    assert named_columns(["team", "agent", "agent", "x", "y"], below)[1:3] == ["agent", "agent "]
+    for name in (*schema.COLUMNS, *schema.SYNONYMS.values()):
+        assert named_columns(["x", name, name, "y", "z"], below)[1:3] == [name, f"{name} "]
+
+
+def test_a_header_that_comes_again_over_cells_that_are_filled_later_or_without_a_name():
+    below = [["a", "Ann", "", "3", "Eve"], ["b", "Cy", "", "5", "Finn"]]
+    assert named_columns(["x", "Member", "Member", "y", "z"], below)[1:3] == ["Member", "Member 2"]
+    assert named_columns(["x", "y", "z", "Points", "Points"], [["a", "b", "c", "3", ""]])[3:] == ["Points", "Points "]
+    full = [["a", "Ann", "Bo", "Eve", "3"]]
+    assert named_columns(["x", "Member", "Member", "", "y"], full)[1:4] == ["Member", "Member 2", "Member 3"]
+    assert named_columns(["x", "Member", "Member", "member 2"], full)[1:] == ["Member", "Member 3", "member 2"]
+
+
+def test_two_columns_that_could_be_the_team(saved):
+    rows = [(e, t, f"Hall {e[-1]}", name, 3) for e, t, names, _ in events(4) for name in names.split("; ")]
+    for header in (("Week", "Team", "Team", "Name", "Points"), ("sample", "team", "team", "agent", "utility")):
+        table = saved([header, *rows])
+        with pytest.raises(InputError, match="could both be 'coalition'; rename one"):
+            coterie.start(table)
+    with pytest.raises(InputError, match="could both be 'coalition'; rename one"):
+        coterie.read_log(table, utility_range=(0, 5))
+    guess = coterie.start(saved([("Week", "Area", "Area", "Name", "Points"), *rows]))
+    (other,) = {"Area", "Area 2"} - {part(guess, "coalition").value}
+    assert part(guess, "coalition").why.endswith(f"; {other!r} may be meant as well")
 
 
 def test_blank_rows_among_numbered_ones_are_called_so(saved, tmp_path):

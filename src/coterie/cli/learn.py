@@ -99,10 +99,12 @@ def command(
 
 
 def _what_else(log: Log, result: "Result", targets: Sequence[Path]) -> str:
-    """Return which options would make an answer that fits better; "" where they were given."""
+    """Return which options would make an answer that fits better; "" where they were given, or all were alone."""
     if result.rules.bounds_sizes or not result.options:
         return ""
     seen = teams_seen(log)
+    if not seen.sizes:
+        return ""
     if result.rules.staff is not None:
         seen = replace(seen, people=len(result.rules.staff))
     told = [f"--team-size {seen.bounds(len(log.coalitions))} asks for sizes as they were seen"]

@@ -11,7 +11,7 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Value
 from coterie.game.tables import NEWLINE
-from coterie.log import choices, queries, schema
+from coterie.log import choices, queries, schema, shape_queries
 from coterie.log.checking import (
     Checked,
     check,
@@ -23,7 +23,7 @@ from coterie.log.checking import (
 )
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
-from coterie.log.names import about_spellings, about_swapped
+from coterie.log.names import LISTED, about_spellings, about_swapped
 from coterie.log.options import (
     TEAM_SCORES,
     FrameOptions,
@@ -37,7 +37,7 @@ from coterie.log.options import (
 from coterie.log.samples import Samples, samples_of
 from coterie.log.shapes import Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
-from coterie.words import counted, html_table, in_order, said
+from coterie.words import counted, html_table, in_order, said, some
 
 INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
@@ -337,7 +337,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
     for what, seen in (("agent", agents), ("coalition", coalitions)):
         notes += about_spellings(what, seen)
-    notes += about_swapped(agents, coalitions)
+    notes += [*about_swapped(agents, coalitions), *_about_nobody(set(agents) - set(options["agents"]))]
     for what, seen, names in (("agent", agents, options["agents"]), ("coalition", coalitions, listed)):
         notes += _unlisted(what, seen, names, f"{what}s" if f"{what}s" in call else "log.json")
     if options["pool_coalitions"]:
@@ -436,6 +436,17 @@ def _some(names: Sequence[str]) -> str:
 def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     names = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
     return tuple(names["name"].to_pylist())
+
+
+def _about_nobody(agents: set[str]) -> list[str]:
+    """Return what to tell of people whose names may stand for nobody; those who were declared are people."""
+    words = {*shape_queries.NOBODY, *shape_queries.NOBODY_OR_A_NAME}
+    found = sorted(name for name in agents if name.strip().lower() in words)
+    if not found:
+        return []
+    taken = "is taken for a person" if len(found) == 1 else "are taken for people"
+    helps = "if that stands for nobody, leave out such rows, or write - in lists of members"
+    return [f"{some(map(repr, found), LISTED)} {taken}; {helps}"]
 
 
 def _unlisted(what: str, seen: tuple[str, ...], listed: tuple[str, ...], where: str) -> list[str]:

@@ -18,10 +18,13 @@ SAY_NOTHING = (
 """What people write in a cell for nothing, in lower case."""
 
 NOBODY = (
-    "-", "--", "---", "\u2013", "\u2014", ".", "/", "?", "n/a", "n.a.", "#n/a", "none", "nobody", "no one", "no-one",
-    "vacant", "empty", "tbd", "niemand", "keiner", "keine", "leer", "k.a.", "personne", "nadie", "ninguno", "nessuno",
+    "-", "--", "---", "\u2013", "\u2014", ".", "/", "?", "n/a", "n.a.", "#n/a", "nobody", "no one", "no-one",
+    "vacant", "empty", "tbd", "niemand", "keiner", "keine", "k.a.", "personne", "ninguno", "nessuno",
 )  # fmt: skip
 """What people write where a member would be named and there is none, in lower case."""
+
+NOBODY_OR_A_NAME = ("na", "none", "leer", "nadie")
+"""The same, but somebody may be called so: who is written like a name, as in None, is a person."""
 
 SUMMARIES = (
     "average", "avg", "avg.", "mean", "median", "total", "totals", "sum", "overall", "grand total", "subtotal",
@@ -31,7 +34,9 @@ SUMMARIES = (
 """What rows are called that sum others up, in lower case."""
 
 _NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
-_NONE = ", ".join(f"'{text}'" for text in NOBODY)
+_NONE = ", ".join(f"'{text}'" for text in (*NOBODY, *NOBODY_OR_A_NAME))
+_PEOPLE = ", ".join(f"'{text.capitalize()}'" for text in NOBODY_OR_A_NAME)
+_IS_NOBODY = f"(lower(trim(agent)) IN ({_NONE}) AND trim(agent) NOT IN ({_PEOPLE}))"
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
 
 
@@ -127,7 +132,7 @@ def names_for_nobody(view: str, cells: str) -> str:
     listed = f"SELECT {cells} AS agent FROM {view}"
     return (
         f"SELECT trim(agent) AS word, count(*) AS times FROM ({listed}) AS listed "
-        f"WHERE lower(trim(agent)) IN ({_NONE}) GROUP BY trim(agent) ORDER BY times DESC, word"
+        f"WHERE {_IS_NOBODY} GROUP BY trim(agent) ORDER BY times DESC, word"
     )
 
 
@@ -142,7 +147,7 @@ def with_members(view: str, cells: str) -> str:
     listed = f"SELECT {', '.join(named)}, {cells} AS agent FROM {view}"
     return (
         f"SELECT {', '.join(named)}, trim(agent) AS agent FROM ({listed}) AS listed WHERE trim(agent) <> '' "
-        f"AND lower(trim(agent)) NOT IN ({_NONE})"
+        f"AND NOT {_IS_NOBODY}"
     )
 
 
@@ -431,11 +436,19 @@ def per_pair(rows: str, members: str, terms: str) -> str:
     )
 
 
-def solo(rows: str, members: str) -> str:
-    """Return how many numbers are about somebody who was alone in a team, and their mean."""
+def solo(rows: str, members: str, limits: tuple[float, float], names: Sequence[str]) -> str:
+    """Return how many numbers are about somebody who was alone in a team, how many lie within limits, and their mean.
+
+    Rows that are called in some columns as if they summed others up are counted apart.
+    """
+    low, high = (queries.double(end) for end in limits)
+    is_summary = _is_called_so(names) if names else "false"
+    within = f"NOT {is_summary} AND utility BETWEEN {low} AND {high}"
     return (
-        f"SELECT count(*) AS n, avg(utility) AS mean FROM ({_sized(rows, members)}) AS sized "
-        f"WHERE others = 0 AND {queries.is_finite()}"
+        f"SELECT count(CASE WHEN {is_summary} THEN 1 END) AS summaries, "
+        f"count(CASE WHEN NOT {is_summary} THEN 1 END) AS every, "
+        f"count(CASE WHEN {within} THEN 1 END) AS n, avg(CASE WHEN {within} THEN utility END) AS mean "
+        f"FROM ({_sized(rows, members)}) AS sized WHERE others = 0 AND {queries.is_finite()}"
     )
 
 

@@ -370,7 +370,9 @@ def _with_members(
     if nobody := engine.rows(shape_queries.names_for_nobody(engine.name(name), cells)):
         count, words = sum(int(row["times"]) for row in nobody), [repr(row["word"]) for row in nobody]
         cell = f"{counted(count, 'place')} for a member of {table.source.shown} {'says' if count == 1 else 'say'}"
-        told.append(f"{cell} {some(words, names.LISTED)}, which is taken for nobody")
+        unsure = [row["word"].capitalize() for row in nobody if row["word"].lower() in shape_queries.NOBODY_OR_A_NAME]
+        undo = f"; if that is somebody's name, write it like one: {unsure[0]}" if unsure else ""
+        told.append(f"{cell} {some(words, names.LISTED)}, which is taken for nobody{undo}")
     others = [sign for sign in SEPARATORS if sign not in signs]
     found = engine.rows(shape_queries.some_names(engine.name(f"listed_{name}"), separator_pattern(others)))
     return {table.source.table: f"listed_{name}"}, [*told, *_unsplit(engine, f"listed_{name}", found, signs)]

@@ -21,6 +21,7 @@ from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import are_names_for_once, spellings
 from coterie.log.options import FORMAT, TABLE, call_options
+from coterie.log.refusals import ambiguous_column
 from coterie.log.scales import likely_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
@@ -65,6 +66,9 @@ FEW_SOLOS = 3
 
 FEW_TEAMS, MANY_TEAMS = 3, 10
 """In fewer teams of several, the same number for all members may be chance; below the second, it is said to be few."""
+
+ON_BOTH_SIDES = 10
+"""Numbers lie around zero where one in so many or more is above it, and as many are below."""
 
 WORDS_SHOWN = 5
 """How many words among numbers are shown."""
@@ -194,6 +198,7 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
         shape, parts = guess_parts(columns, fixed)
         if not parts:
             raise InputError(_nothing_found(columns))
+        parts = _told_of_others(columns, parts)
         guessing = _Answers(engine, source, shape, parts, columns, said_so)
         if "coalition" not in fixed and (twins := guessing.namesakes()):
             # Two teams of one name are two teams: each row is one.
@@ -226,6 +231,28 @@ def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
         if not is_row and theirs.casefold() not in names:
             listed = ", ".join(column.name for column in columns)
             raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}")
+
+
+def _told_of_others(columns: list[Column], parts: list[Part]) -> list[Part]:
+    """Return the parts of a log, telling of columns that are called as one of them; refuse those that nothing parts."""
+    used = {name for part in parts for name in names_of(part.column)}
+    found = []
+    for part in parts:
+        for name in names_of(part.column):
+            alike = [column.name for column in columns if column.name.casefold() == name.casefold()]
+            if len(alike) > 1:
+                raise InputError(ambiguous_column(part.role, alike))
+        stem = _stem(names_of(part.column)[0])
+        others = [column.name for column in columns if _stem(column.name) == stem and column.name not in used]
+        is_told = others and part.why != "you said so" and isinstance(part.column, str)
+        also = f"; {some(map(repr, others), 2)} may be meant as well" if is_told else ""
+        found.append(replace(part, why=part.why + also))
+    return found
+
+
+def _stem(header: str) -> str:
+    """Return a header without the number that it has where it comes again."""
+    return re.sub(" [0-9]+$", "", header.casefold())
 
 
 def _a_column_each(rounds: list[str]) -> str:
@@ -484,19 +511,30 @@ class _Answers:
             told = f"{begins}teams have one size: it is taken for the average over {noun}s, which is on the same scale"
             return Answer("totals", average, told)
         unit = "team" if self._of_teams else "row"
-        shown = (
-            f"{_rounded(middle[few])} on average with {counted(few, noun)} ({counted(often[few], unit)}), "
-            f"{_rounded(middle[many])} with {many} ({counted(often[many], unit)})"
-        )
         sizes = {terms: _mean_size(self._by_terms[terms]) for terms in (few, many)}
-        if sizes[many] > (1 + many / few) / 2 * sizes[few]:
-            return Answer("totals", whole, f"{about}grows with the size of teams: {shown}")
-        return Answer("totals", average, f"{about}does not grow with the size of teams: {shown}")
+        around = _is_around_zero(self._by_terms)
+        shown = (
+            f"{_rounded((sizes if around else middle)[few])} on average with {counted(few, noun)} "
+            f"({counted(often[few], unit)}), {_rounded((sizes if around else middle)[many])} with {many} "
+            f"({counted(often[many], unit)})"
+        )
+        # What adds up on one side of zero grows like the number of terms, what is on both sides like its root.
+        terms = math.sqrt(many / few) if around else many / few
+        is_sum, grows = sizes[many] > (1 + terms) / 2 * sizes[few], sizes[many] > sizes[few]
+        if around:
+            how = "further" if is_sum else "hardly further" if grows else "no further"
+            told = f"{about}lies on both sides of 0, {how} from it in larger teams: {shown}"
+        elif is_sum:
+            told = f"{about}grows with the size of teams: {shown}"
+        elif grows:
+            told = f"{about}grows less than the number of {noun}s: {shown}"
+        else:
+            told = f"{about}does not grow with the size of teams: {shown}"
+        return Answer("totals", whole if is_sum else average, told)
 
     def _scale(self, guessed: Mapping[str, Any]) -> list[Answer]:
         if self.shape == "pairs":
-            times, about = self._ratings(), ""
-            neutral = None
+            times, about, is_sum = self._ratings(), "", False
         else:
             is_sum = self.known.get("totals", guessed["totals"]) in _TERMS
             about = f"{' per pair' if is_sum else ''}; widen it if a single pair can go further"
@@ -505,18 +543,11 @@ class _Answers:
                 for value, count in counts.items():
                     each = value / terms if is_sum else value
                     times[each] = times.get(each, 0) + count
-            neutral = self._alone(times, is_sum=is_sum)
         scale = likely_scale(times)
         low, high = self.known.get("utility_range", (scale.low, scale.high))
-        if neutral is None:
-            return [
-                Answer("utility_range", [low, high], scale.why),
-                Answer("neutral", (low + high) / 2, "it is the middle of the scale"),
-            ]
-        value, why = neutral
-        if "utility_range" not in self.known and not low <= value <= high:
-            low, high = min(low, value), max(high, value)
-            about = f"{about}, and it holds what people got on their own"
+        value, why = (low + high) / 2, "it is the middle of the scale"
+        if self.shape != "pairs":
+            value, why = self._alone(times, (low, high), is_sum=is_sum)
         return [
             Answer("utility_range", [low, high], scale.why + about),
             Answer("neutral", min(max(value, low), high), why),
@@ -538,21 +569,29 @@ class _Answers:
             times[between] = times.get(between, 0) + rest
         return times
 
-    def _alone(self, times: Mapping[float, int], *, is_sum: bool) -> tuple[float, str]:
+    def _alone(self, times: Mapping[float, int], limits: tuple[float, float], *, is_sum: bool) -> tuple[float, str]:
         """Return what working alone is worth, and why: what those got who did, else what is usual.
 
-        What somebody got alone is on the scale of averages, but is no sum over pairs.
+        What somebody got alone is on the scale of averages, but is no sum over pairs. What is outside of the scale is
+        something else, and so is what is called as rows that sum others up.
         """
-        (found,) = self.engine.rows(shape_queries.solo(self._view, self._view))
-        count, spread = int(found["n"]), (max(times) - min(times)) or 1.0
-        decimals = max(0, 2 - math.floor(math.log10(spread)))
-        if count >= FEW_SOLOS and not is_sum:
+        names = () if self.known.get("summaries") == "keep" else ("agent", "coalition")
+        (found,) = self.engine.rows(shape_queries.solo(self._view, self._view, limits, names))
+        summed, every, count = (int(found[name]) for name in ("summaries", "every", "n"))
+        decimals = max(0, 2 - math.floor(math.log10((max(times) - min(times)) or 1.0)))
+        low, high = (number(end) for end in limits)
+        without = f" (without {summed:,} in rows that are called as if they summed others up)" if summed else ""
+        outside = f"{every - count:,} of {every:,} {'is' if every - count == 1 else 'are'} outside of {low} to {high}"
+        if count >= FEW_SOLOS and 2 * count >= every and not is_sum:
             mean = round(float(found["mean"]), decimals)
-            return mean, f"{count:,} numbers are of people on their own, {number(mean)} on average"
+            told = f"{count:,} numbers are of people on their own, {number(mean)} on average{without}"
+            return mean, f"{told}, not counting that {outside}" if every > count else told
         mean = round(_mean(times), decimals)
-        lack = f"there are {'too few' if count else 'no'} numbers of people on their own"
-        if count and is_sum:
+        lack = f"there are {'too few' if every else 'no'} numbers of people on their own{without}"
+        if every and is_sum:
             lack = "numbers of people on their own are no sums over pairs"
+        elif every > 2 * count:
+            lack = f"numbers of people on their own do not count, since {outside}{without}"
         per_pair = " per pair" if is_sum else ""
         return mean, f"{lack}, and {number(mean)} is the average{per_pair}: what is above it is better than usual"
 
@@ -563,6 +602,14 @@ def _mean(times: Mapping[float, int]) -> float:
 
 def _mean_size(times: Mapping[float, int]) -> float:
     return sum(abs(value) * count for value, count in times.items()) / sum(times.values())
+
+
+def _is_around_zero(by_terms: Mapping[int, Mapping[float, int]]) -> bool:
+    """Return whether a fair share of numbers is above zero, and of others below."""
+    times = [found for every in by_terms.values() for found in every.items()]
+    count = sum(often for _, often in times)
+    above, below = (sum(often for value, often in times if sign * value > 0) for sign in (1, -1))
+    return ON_BOTH_SIDES * min(above, below) >= count
 
 
 def _rounded(value: float) -> str:

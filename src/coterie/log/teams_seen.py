@@ -79,6 +79,8 @@ class TeamsSeen:
         (6, 'as many as there were at once in 10 of 10 rounds')
         >>> TeamsSeen(24, 1.0, {3: 10, 4: 20, 5: 10}, {5: 4, 7: 3}).how_many()
         (6, '24 people in teams of 4 on average (5 to 7 teams were there at once)')
+        >>> TeamsSeen(4, 1.0, {}, {}).how_many()
+        (4, '4 people, each of them alone so far')
         """
         (low, high), seats = self.usual, self.seats
         every = sum(self.sizes.values())
@@ -88,6 +90,8 @@ class TeamsSeen:
         rounds = sum(self.at_once.values())
         if 2 * self.at_once.get(count, 0) > rounds > 1:
             return count, f"as many as there were at once in {self.at_once[count]:,} of {counted(rounds, 'round')}"
+        if not every:
+            return count, f"{counted(self.people, 'person', 'people')}, each of them alone so far"
         why = f"{counted(self.people, 'person', 'people')} in teams of {number(round(mean, 1))} on average"
         few, many = min(self.at_once), max(self.at_once)
         if rounds > 1 and many > 1:
