@@ -1,7 +1,7 @@
 """How many more samples like those of a log would certify something, where the log certifies nothing.
 
 An extrapolation, and told as one: the log is repeated, so that averages stay as they are and everything is seen so many
-times as often, until what is certified is less than half of what the range of outcomes says without any data. Pairs who
+times as often, until what is certified says much. Pairs who
 were never together are not seen in it however long it is, and those who met seldom go on to: where everybody meets
 everybody fewer samples will do, so it is told as the most that it would take.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from coterie.estimate.posterior import never
+from coterie.learn.options import says_much
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import PartStatistics
 
@@ -19,9 +20,6 @@ LONGEST = 1024
 
 STRIDE = 4
 """By so much a log is made longer at a time, before it is looked between."""
-
-ENOUGH = 0.5
-"""A limit of this share of what the range says is worth something."""
 
 
 def times_as_long(
@@ -50,7 +48,7 @@ def times_as_long(
     """
 
     def is_enough(times: int) -> bool:
-        return gap(repeated(whole, setting, times)) < ENOUGH * without_data
+        return says_much(gap(repeated(whole, setting, times)), without_data)
 
     low, high = 1, STRIDE
     while not is_enough(high):

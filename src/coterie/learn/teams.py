@@ -263,6 +263,12 @@ class _Teams:
         game = beliefs.game(self.against.spaces).valued(wishes.value)
         return Task(game, wishes.admissible, wishes.largest, fair=wishes.goal == "fairness")
 
+    @property
+    def _begin(self) -> list[BoolArray]:
+        """Where searches begin: at today's teams, without those who left."""
+        today = self.wishes.today
+        return [] if today is None else [today.sets & self.wishes.admissible.staff[:, None]]
+
     def _searched(self, task: Task, share: float, *, is_short: bool = False) -> tuple[Found, list[BoolArray]]:
         """Return the profiles of largest expected value, and those that come to rest; few where it `is_short`."""
         self.control.tell("search")
@@ -273,7 +279,7 @@ class _Teams:
             scores = [float(task.game.values(profile).mean()) for profile in profiles]
             return Found(profiles, scores, len(profiles), 0), []
         control = self.control.nested(share, speaks=True)
-        begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
+        begin = self._begin
         if self.control.time_limit is not None:  # what was found before is not to be found again
             begin = [*sorted(self._found_before, key=task.score, reverse=True), *begin]
         if self.own.solver is not None:
@@ -343,9 +349,8 @@ class _Teams:
         """
         quick = self.control.nested(0.1)
         (quick.rng,) = self.control.rng.spawn(1)  # what follows is the same whether this was asked or not
-        begin = [] if self.wishes.today is None else [self.wishes.today.sets & self.wishes.admissible.staff[:, None]]
         task = self._task(Beliefs(learning, learning.values, None))
-        profile = best_teams(task, quick, begin=begin, starts=0, patience=0).profiles[0]
+        profile = best_teams(task, quick, begin=self._begin, starts=0, patience=0).profiles[0]
         self.control.heed(quick)
         (strategy,) = self._named([profile])
         (sure,) = sealed.expected([strategy], learning, self.against, delta / HELD_OUT, form=self.form)
