@@ -162,6 +162,16 @@ class Cells:
         return np.concatenate([cells, (by_pair * self.product)[..., None]], axis=3)
 
 
+def symmetric_root(matrix: FloatArray) -> FloatArray:
+    """Return the one R >= 0 with R R = a matrix >= 0.
+
+    Eigenvectors alone would do for a root, but their signs, and all of them where values are equal, differ from one
+    processor to another: what is drawn with them would too.
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T, dtype=np.float64)
+
+
 class Conditioned:
     """What the observations say about all effects, given the variances of the parts."""
 
@@ -174,8 +184,7 @@ class Conditioned:
         """w: 0 where nothing was observed."""
         self._by_pair = self.weight.sum(axis=3).reshape(self._shape)
         covariance = cells.families["pairs"].covariance(variances) * np.ones((orders * k, orders * k))
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        root = symmetric_root(covariance)
         inner = np.linalg.cholesky(np.eye(orders * k) + (root.T * self._by_pair[:, None, :]) @ root)
         self._log_pairs = 2 * float(np.log(np.diagonal(inner, axis1=1, axis2=2)).sum())
         self.pair_root: FloatArray = root @ np.swapaxes(np.linalg.inv(inner), 1, 2)
@@ -218,8 +227,7 @@ class Conditioned:
             return None
         noise = self.variances["shared"] * levels.patterns["shared"]
         share = np.asarray(np.linalg.solve(levels.covariance(self.variances), noise).T, dtype=np.float64)
-        values, vectors = np.linalg.eigh(noise - share @ noise)
-        return share, np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=np.float64)
+        return share, symmetric_root(noise - share @ noise)
 
     def residual(self, values: FloatArray) -> FloatArray:
         """Return V^-1 values."""

@@ -227,7 +227,8 @@ class PossibleMeans:
         # Of what the log tells nothing, a variance may be as large as all of them together.
         scale = np.sqrt(np.maximum(np.diag(information), 1 / self._now.sum() ** 2))
         values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-        root = vectors / np.sqrt(np.maximum(values, LEAST_SHARPNESS)) / scale[:, None]
+        # The symmetric one, as in `effects.symmetric_root`: drawn alike on every processor.
+        root = (vectors / np.sqrt(np.maximum(values, LEAST_SHARPNESS))) @ vectors.T / scale[:, None]
         rng, centre = np.random.default_rng(0), self._now + root @ (root.T @ np.array(self._prices))
         drawn = [centre + root @ rng.normal(size=len(root)) for _ in range(OTHERS)]
         return tuple(self._with(np.clip(one, least, np.minimum(self._most, 4 * self._now.sum()))) for one in drawn)
