@@ -15,6 +15,9 @@ ROOM = 8
 """Keys are sorted by counting where there are at most so many possible keys for each one given."""
 
 
+TOO_MANY = "these statistics cannot be added: there are too many rows for sums of 64 bits"
+
+
 @dataclass(frozen=True, eq=False)
 class Sums:
     """Row t says that the key `keys[t]` has the sums `values[t]`; keys are sorted and distinct."""
@@ -50,6 +53,10 @@ class Sums:
         refuse_overflow(self.values, other.values)
         return Sums.collect(np.concatenate([self.keys, other.keys]), np.concatenate([self.values, other.values]))
 
+    def times(self, factor: int) -> "Sums":
+        """Return the sums of everything so many times."""
+        return Sums(self.keys, multiplied(self.values, factor))
+
     def relabelled(self, maps: Sequence[IntArray | None]) -> "Sums":
         """Return the sums with the numbers in each key column replaced through a map, None leaving them."""
         columns = [column if table is None else table[column] for column, table in zip(self.keys.T, maps, strict=True)]
@@ -62,11 +69,18 @@ def added(ours: IntArray, theirs: IntArray) -> IntArray:
     return ours + theirs
 
 
+def multiplied(values: IntArray, factor: int) -> IntArray:
+    """Return whole numbers times another, if 64 bits hold them."""
+    if max(-int(values.min(initial=0)), int(values.max(initial=0))) * factor >= 2**63:
+        raise InputError(TOO_MANY)
+    return values * factor
+
+
 def refuse_overflow(ours: IntArray, theirs: IntArray) -> None:
     """Refuse to add whole numbers that might come to more than 64 bits hold: they would turn negative in silence."""
     ends = [max(abs(int(one.min(initial=0))), int(one.max(initial=0))) for one in (ours, theirs)]
     if sum(ends) >= 2**63:
-        raise InputError("these statistics cannot be added: there are too many rows for sums of 64 bits")
+        raise InputError(TOO_MANY)
 
 
 def numbered(keys: IntArray) -> IntArray:

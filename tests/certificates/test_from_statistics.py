@@ -139,7 +139,7 @@ def test_shared_noise_brings_its_counts(tmp_path):
         here = receiver == 0
         present[batch.sample[here], batch.coalition[here], giver[here]] = 1
     x = present[:, :, 1:].reshape(300, -1)
-    np.testing.assert_array_equal(evidence.estimate.noise.together(0), x.T @ x)
+    np.testing.assert_array_equal(evidence.estimate.noise.together(0, None), x.T @ x)
     strategy = source.game.strategy(source.game.actions.sample(np.random.default_rng(0), 1)[0])
     with_counts = fixed(evidence, strategy, source.game.actions, 0.1)
     from dataclasses import replace

@@ -8,9 +8,9 @@ import pytest
 import coterie
 from coterie.certificates.from_statistics import evidence_from
 from coterie.certificates.paired import paired
-from coterie.learn.more_samples import LONGEST, repeated, times_as_long
+from coterie.learn.more_samples import LONGEST, times_as_long
 from coterie.learn.summary import more_needed, rounded, what_is_sure
-from coterie.simulate import FirmPlan, rated_firm
+from coterie.simulate import FirmPlan, Simulation, rated_firm
 from coterie.statistics.statistics import Statistics
 
 
@@ -21,11 +21,31 @@ def firm():
 
 def test_a_repeated_log_has_all_its_sums_so_many_times(firm):
     statistics = Statistics.of(firm.log(), parts=(1.0,))
-    seven = repeated(statistics.whole, statistics.setting, 7)
+    seven = statistics.whole.repeated(7)
     assert seven.n_samples == 7 * statistics.n_samples
     one, many = evidence_from(statistics.whole).estimate, evidence_from(seven).estimate
     np.testing.assert_array_equal(many.moments.count, 7 * one.moments.count)
     np.testing.assert_allclose(many.moments.mean, one.moments.mean)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "log_options", "options"),
+    [
+        ("semi-bandit", {}, {"noise": "samples"}),
+        ("semi-bandit", {"missing": "worst"}, {"sizes": "aware"}),
+        ("bandit", {}, {"joint": True}),
+    ],
+)
+def test_a_repeated_log_is_what_adding_it_up_comes_to(feedback, log_options, options):
+    log = Simulation.draw(5, 2, 0).log(30, feedback, **log_options)
+    whole = Statistics.of(log, parts=(1.0,), **options).whole
+    added = whole
+    for _ in range(4):
+        added = added.merged(whole, whole.setting)
+    five = whole.repeated(5).arrays()
+    assert five.keys() == added.arrays().keys()
+    for name, values in added.arrays().items():
+        np.testing.assert_allclose(five[name], values, rtol=1e-12, err_msg=name)
 
 
 def test_it_is_the_shortest_that_is_enough_within_a_half(firm):
@@ -35,12 +55,12 @@ def test_it_is_the_shortest_that_is_enough_within_a_half(firm):
     def gap(whole):
         return paired(evidence_from(whole), strategy, spaces, 0.01).gap
 
-    times = times_as_long(statistics.whole, statistics.setting, gap, gap(statistics.whole))
+    times = times_as_long(statistics.whole, gap, gap(statistics.whole))
     assert 1 < times < LONGEST
-    enough = [gap(repeated(statistics.whole, statistics.setting, int(t))) for t in (times, times / 1.6)]
+    enough = [gap(statistics.whole.repeated(int(t))) for t in (times, times / 1.6)]
     assert enough[0] < gap(statistics.whole) / 2 <= enough[1]
-    assert times_as_long(statistics.whole, statistics.setting, lambda _: 1.0, 1.0) == math.inf
-    assert times_as_long(statistics.whole, statistics.setting, lambda _: 1.0, 1.0, lambda: True) is None
+    assert times_as_long(statistics.whole, lambda _: 1.0, 1.0) == math.inf
+    assert times_as_long(statistics.whole, lambda _: 1.0, 1.0, lambda: True) is None
 
 
 def test_too_few_data_are_said_in_one_line_with_what_would_help(firm):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -238,6 +239,29 @@ class PairEvidence(Evidence):
         upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
         return LinearBound(design.marginals, upper + rounding, lower - rounding)
 
+    def dependence(self, design: Design) -> FloatArray:
+        """Return r^2 alpha' H alpha of every row's rooms, shape (rows, k, k), see `widths.dependent`.
+
+        H is large: it is asked for once for a design, and of a pure profile only as far as people are together.
+        """
+        if design not in self._dependences:
+            assert self.estimate.noise is not None
+            together, rooms = self.estimate.noise.together, design.marginals.shape[1]
+            assert together is not None
+            square = np.empty((len(design.owners), rooms, rooms))
+            for i, rows in design.rows_by_owner():
+                alpha = design.rows_directions(rows) * own_unknowns(self.per_count[None, :, i], i)
+                some = np.flatnonzero(alpha.any(axis=(0, 1)))
+                alpha = alpha[..., some]
+                by_h = (alpha.reshape(len(rows) * rooms, len(some)) @ together(i, some)).reshape(alpha.shape)
+                square[rows] = self.bounds.half_range**2 * by_h @ np.swapaxes(alpha, 1, 2)
+            self._dependences[design] = square
+        return self._dependences[design]
+
+    @cached_property
+    def _dependences(self) -> WeakKeyDictionary[Design, FloatArray]:
+        return WeakKeyDictionary()
+
     def _dependent_bound(self, design: Design, log_term: LogTerm) -> GainBound:
         assert self.estimate.noise is not None
         if self.estimate.noise.together is None:
@@ -271,7 +295,7 @@ class DependentBatches:
         matrices = []
         for i in range(estimate.n_agents):
             own = estimate.bounds.half_range * own_unknowns(evidence.per_count[None, :, i], i)[0]
-            matrices.append(own[:, None] * estimate.noise.together(i) * own)
+            matrices.append(own[:, None] * estimate.noise.together(i, None) * own)
         return matrices
 
     def range_bound(self, design: Design) -> GainBound:

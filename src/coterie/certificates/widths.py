@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.certificates.gains import GainBound, LinearBound, LogTerm, RootBound
-from coterie.estimate.design import Design, own_unknowns
+from coterie.estimate.design import Design
 from coterie.estimate.ridge import Projection
 
 if TYPE_CHECKING:
@@ -210,16 +210,7 @@ def dependent(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootB
     A sample moves the estimate of sum c_e theta_e within an interval of length 2 r alpha' y, y its indicator of
     unknowns; samples are independent, so the variance proxy is r^2 alpha' H alpha with H = sum over samples of y y'.
     """
-    assert known.estimate.noise is not None
-    together, r = known.estimate.noise.together, known.bounds.half_range
-    assert together is not None
-    rooms = design.marginals.shape[1]
-    square = np.empty((len(design.owners), rooms, rooms))
-    for i, rows in design.rows_by_owner():
-        alpha = design.rows_directions(rows) * own_unknowns(known.per_count[None, :, i], i)
-        by_h = (alpha.reshape(-1, alpha.shape[2]) @ together(i)).reshape(alpha.shape)  # H is large: read it once
-        square[rows] = r**2 * by_h @ np.swapaxes(alpha, 1, 2)
-    return dependent_bound(known.parts(design), square, log_term)
+    return dependent_bound(known.parts(design), known.dependence(design), log_term)
 
 
 def dependent_without_counts(known: "PairEvidence", design: Design, log_term: LogTerm) -> GainBound:

@@ -29,12 +29,12 @@ REMEMBERED_BYTES = 2**28
 class SampleNoise:
     """What `--noise samples` needs: which unknowns of an agent occur together in a sample.
 
-    `together(i)` is H_i = sum over samples of x x', with x the indicator (pooled: the count) of agent
-    i's unknowns in the sample, in the order of `coterie.estimate.design.directions`. None where it
-    does not fit; a valid bound that needs the counts only then takes its place.
+    `together(i, some)` is H_i = sum over samples of x x', with x the indicator (pooled: the count) of some of agent
+    i's unknowns in the sample, which are numbers in the order of `coterie.estimate.design.directions`; None for all of
+    them. There is none where it does not fit; a valid bound that needs the counts only then takes its place.
     """
 
-    together: Callable[[int], FloatArray] | None
+    together: Callable[[int, IntArray | None], FloatArray] | None
     by_cluster: Callable[[int], tuple[FloatArray, FloatArray]] | None = None
     """See `PairStatistics.by_cluster`; None where that is not kept."""
 
@@ -194,10 +194,17 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
     if part.together is None or is_listed(part.setting):
         return SampleNoise(None, by_cluster)
 
-    def together(agent: int) -> FloatArray:
-        return part.cooccurrence(agent).astype(np.float64)
-
     # A search asks for one agent's matrix after the other, again and again: to keep only some of them would be in vain.
     setting = part.setting
     fits = 8 * setting.n_agents * setting.n_features**2 <= REMEMBERED_BYTES
-    return SampleNoise(cache(together) if fits else together, by_cluster)
+
+    @cache
+    def remembered(agent: int) -> FloatArray:
+        return part.cooccurrence(agent).astype(np.float64)
+
+    def together(agent: int, some: IntArray | None) -> FloatArray:
+        if not fits:
+            return part.cooccurrence(agent, some).astype(np.float64)
+        return remembered(agent) if some is None else remembered(agent)[np.ix_(some, some)]
+
+    return SampleNoise(together, by_cluster)

@@ -291,6 +291,11 @@ class UpTo(ActionSpace):
         return both
 
     def _all(self) -> BoolArray:
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> BoolArray:
+        """Every action: a search asks again and again."""
         rows = np.zeros((self.size, self.n_coalitions), dtype=bool)
         sets = (
             chosen
@@ -299,6 +304,7 @@ class UpTo(ActionSpace):
         )
         for row, chosen in zip(rows, sets, strict=True):
             row[list(chosen)] = True
+        rows.setflags(write=False)
         return rows
 
     @property

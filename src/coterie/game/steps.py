@@ -140,27 +140,51 @@ def single_steps(profile: BoolArray, spaces: ActionSpaces) -> Steps:
 
 def exchanges(profile: BoolArray, spaces: ActionSpaces) -> Steps:
     """Return every exchange of coalitions by two agents."""
-    n, k = profile.shape
+    agents, rooms, may_change = places_in(profile)
+    one, two = np.nonzero(may_change)
+    i, j = np.nonzero(taking_all(profile))
+    return exchanged(profile, spaces, (agents[one], rooms[one], agents[two], rooms[two]), (i, j))
+
+
+def places_in(profile: BoolArray) -> tuple[IntArray, IntArray, BoolArray]:
+    """Return the places that agents have, as numbers of agents and coalitions, and which two may be exchanged.
+
+    An agent who is nowhere has one empty place to give, which is in no coalition: number k. Of two places, that of the
+    agent with the smaller number comes first.
+    """
+    k = profile.shape[1]
     out = np.flatnonzero(~profile.any(axis=1))
-    # An agent who is nowhere has one empty place to give.
     inside, places = np.nonzero(profile)
     agents, rooms = np.concatenate([inside, out]), np.concatenate([places, np.full(len(out), k)])
-    padded = np.pad(profile, ((0, 0), (0, 1)))
-    gives = np.eye(k + 1, dtype=bool)[:, :k]  # what a place is as a set; the empty place is none
-    one, two = (places.ravel() for places in np.meshgrid(np.arange(len(agents)), np.arange(len(agents)), indexing="ij"))
-    real = (agents[one] < agents[two]) & ((rooms[one] < k) | (rooms[two] < k))
-    real &= ~padded[agents[two], rooms[one]] & ~padded[agents[one], rooms[two]]
-    first, second = one[real], two[real]
-    found = [(agents[first], agents[second], gives[rooms[first]], gives[rooms[second]])]
-    # All that one has and the other has not, where that is more than single places.
-    i, j = np.triu_indices(n, 1)
-    only_i, only_j = profile[i] & ~profile[j], profile[j] & ~profile[i]
-    several = (only_i.sum(axis=1) > 1) | (only_j.sum(axis=1) > 1)
-    both_sides = (only_i.any(axis=1) | ~profile[i].any(axis=1)) & (only_j.any(axis=1) | ~profile[j].any(axis=1))
-    whole = several & both_sides
-    found.append((i[whole], j[whole], only_i[whole], only_j[whole]))
-    i, j, from_i, from_j = (np.concatenate(part) for part in zip(*found, strict=True))
-    to_i, to_j = (profile[i] & ~from_i) | from_j, (profile[j] & ~from_j) | from_i
+    there = np.pad(profile, ((0, 0), (0, 1)))[agents][:, rooms]  # whether the agent of one place is in another's
+    real = (agents[:, None] < agents) & ~there & ~there.T
+    real &= (rooms[:, None] < k) | (rooms < k)
+    return agents, rooms, real
+
+
+def taking_all(profile: BoolArray) -> BoolArray:
+    """Return which agents i < j may exchange all that is not in common, where that is more than single places."""
+    inside = profile.astype(np.float32)
+    only = inside @ (1 - inside).T  # how many coalitions of i are not j's
+    gives = (only > 0) | ~profile.any(axis=1, keepdims=True)
+    return np.asarray(np.triu(((only > 1) | (only > 1).T) & gives & gives.T, 1))
+
+
+def exchanged(
+    profile: BoolArray,
+    spaces: ActionSpaces,
+    places: tuple[IntArray, IntArray, IntArray, IntArray],
+    everything: tuple[IntArray, IntArray],
+) -> Steps:
+    """Return the exchanges that both agents may make: of places (i, l) for (j, m), and of `everything` between i and j.
+
+    Whoever exchanges all that is not in common has the other's set then.
+    """
+    one, l, two, m = places
+    gives = np.eye(profile.shape[1] + 1, dtype=bool)[:, :-1]  # what a place is as a set; the empty place is none
+    i, j = np.concatenate([one, everything[0]]), np.concatenate([two, everything[1]])
+    to_i = np.concatenate([(profile[one] & ~gives[l]) | gives[m], profile[everything[1]]])
+    to_j = np.concatenate([(profile[two] & ~gives[m]) | gives[l], profile[everything[0]]])
     allowed = _contained(spaces, i, to_i) & _contained(spaces, j, to_j)
     return Steps(np.stack([i, j], axis=1)[allowed], np.stack([to_i, to_j], axis=1)[allowed])
 
@@ -241,6 +265,8 @@ def handed_over(
 
 def _contained(spaces: ActionSpaces, agents: IntArray, sets: BoolArray) -> BoolArray:
     """Return whether each set is among the actions of its agent."""
+    if spaces.is_shared:
+        return spaces.spaces[0].contains(sets)
     allowed = np.empty(len(agents), dtype=bool)
     for space, members in spaces.groups:
         own = np.isin(agents, members)

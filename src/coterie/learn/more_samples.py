@@ -8,11 +8,9 @@ everybody fewer samples will do, so it is told as the most that it would take.
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from coterie.estimate.posterior import never
 from coterie.learn.options import says_much
-from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import PartStatistics
 
 LONGEST = 1024
@@ -24,7 +22,6 @@ STRIDE = 4
 
 def times_as_long(
     whole: PartStatistics,
-    setting: Setting,
     gap: Callable[[PartStatistics], float],
     without_data: float,
     is_over: Callable[[], bool] = never,
@@ -37,8 +34,6 @@ def times_as_long(
     ----------
     whole
         The log.
-    setting
-        How it is read.
     gap
         What would be certified.
     without_data
@@ -48,7 +43,7 @@ def times_as_long(
     """
 
     def is_enough(times: int) -> bool:
-        return says_much(gap(repeated(whole, setting, times)), without_data)
+        return says_much(gap(whole.repeated(times)), without_data)
 
     low, high = 1, STRIDE
     while not is_enough(high):
@@ -63,18 +58,3 @@ def times_as_long(
             break
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return float(high)
-
-
-def added(one: Any, other: Any, setting: Setting) -> PartStatistics:
-    """Return the sums of two parts of one kind."""
-    found: PartStatistics = one.merged(other, setting)
-    return found
-
-
-def repeated(whole: PartStatistics, setting: Setting, times: int) -> PartStatistics:
-    """Return the sums of a log that holds everything so many times: doubled, and added where a binary digit is 1."""
-    found = whole
-    for digit in f"{times:b}"[1:]:
-        found = added(found, found, setting)
-        found = added(found, whole, setting) if digit == "1" else found
-    return found

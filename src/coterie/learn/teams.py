@@ -450,7 +450,7 @@ class _Teams:
             return self._paired(pick.strategy, self.delta, evidence_from(longer)).of_known
 
         self.control.tell("more samples")
-        times = times_as_long(self.statistics.whole, self.setting, gap, without, self.control.is_over)
+        times = times_as_long(self.statistics.whole, gap, without, self.control.is_over)
         return None if times is None else (times - 1) * self.statistics.n_samples
 
     def _is_proven(self, strategy: Strategy) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.estimate.step_design import factor
-from coterie.game.actions import ActionSpaces
+from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.admissible import Admissible, PlaceRule, SizeRule
 from coterie.game.changes import changes_of_all, changes_of_the_sum
 from coterie.game.game import Game
@@ -29,6 +29,7 @@ from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_
 from coterie.game.utilities import FromMeans
 from coterie.solve.control import Control
 from coterie.solve.feasible import Assignments
+from coterie.solve.promising import SumOfPairs, drawn_exchanges
 
 STARTS = 6
 """From so many profiles the search begins."""
@@ -44,6 +45,12 @@ KICKED = 4
 
 FIRST_SWEEPS = 4
 """So many steps from the first profile are taken however little time there is: what anybody would see at a glance."""
+
+TOGETHER = 64
+"""So many of the best steps are looked at for some that can be taken together."""
+
+DRAWN = 64
+"""So many random steps are drawn at once, before all are listed for one that keeps the rules."""
 
 KEPT = 32
 """So many of the best profiles are remembered."""
@@ -108,13 +115,62 @@ class Task:
         spaces = self.spaces
         parts = [_small(profile, spaces)]
         if not alone:
-            parts.append(exchanges(profile, spaces))
-            if groups := self.admissible.groups_in(profile):
-                parts += [steps_from(profile, spaces, "nash", groups), self._regrouped(profile, groups)]
+            parts += [exchanges(profile, spaces), *self._steps_of_groups(profile)]
+        return self._kept(profile, parts)
+
+    def rising(self, profile: BoolArray, *, alone: bool = False) -> tuple[Steps, FloatArray]:
+        """Return the same steps as far as they raise the score, and by how much, the one that does most first."""
+        least = self.game.rounding
+        if self._sum is None:
+            steps = self.steps(profile, alone=alone)
+        else:
+            above = least * self._staffed / 2  # half: what rounding makes of sums does not decide
+            parts = [self._sum.moves(profile, self.spaces, above)]
+            if not alone:
+                parts += [self._sum.exchanges(profile, self.spaces, above), *self._steps_of_groups(profile)]
+            steps = self._kept(profile, parts)
+        gains = self.changes(profile, steps)
+        rising = np.flatnonzero(gains > least)
+        rising = rising[np.argsort(-gains[rising], kind="stable")]
+        return steps[rising], gains[rising]
+
+    def random_step(self, profile: BoolArray, rng: np.random.Generator) -> Steps:
+        """Return one step, if there is any: single steps and exchanges alike, however many there are of each."""
+        if not self.admissible.groups_in(profile):
+            few = (_drawn_moves if rng.random() < 0.5 else drawn_exchanges)(profile, self.spaces, rng, DRAWN)
+            if len(found := self._kept(profile, [few])):
+                return found[:1]
+        steps = self.steps(profile)
+        several = steps.moves.sum(axis=1)
+        return steps[rng.choice(np.flatnonzero(several == rng.choice(np.unique(several))), 1)] if len(steps) else steps
+
+    @cached_property
+    def _sum(self) -> SumOfPairs | None:
+        """What tells which steps raise the score without a list of all; None where nothing does."""
+        utilities = self.game.utilities
+        if self.fair or not isinstance(utilities, FromMeans):
+            return None
+        return SumOfPairs(utilities) if all(space.size <= LISTED for space, _ in self.spaces.groups) else None
+
+    @property
+    def _staffed(self) -> int:
+        return max(1, int(self.admissible.staff.sum()))
+
+    def _steps_of_groups(self, profile: BoolArray) -> list[Steps]:
+        """Return the steps of people who must be together."""
+        groups = self.admissible.groups_in(profile)
+        if not groups:
+            return []
+        return [steps_from(profile, self.spaces, "nash", groups), self._regrouped(profile, groups)]
+
+    def _kept(self, profile: BoolArray, parts: Sequence[Steps]) -> Steps:
+        """Return the steps of all parts that keep what holds."""
         found = Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
-        found = found[self.admissible.admitted(profile, found)]
-        sizes = profile.sum(axis=0) + found.change(profile).sum(axis=1)
-        found = found[np.asarray((sizes <= self.largest).all(axis=1))]
+        if self.admissible.rules:
+            found = found[self.admissible.admitted(profile, found)]
+        if (self.largest < len(profile)).any():
+            sizes = profile.sum(axis=0) + found.change(profile).sum(axis=1)
+            found = found[np.asarray((sizes <= self.largest).all(axis=1))]
         return found if self.admissible.max_moves is None else found[self._within_moves(profile, found)]
 
     def _regrouped(self, profile: BoolArray, groups: Sequence[Sequence[int]]) -> Steps:
@@ -159,7 +215,7 @@ class Task:
     def changes(self, profile: BoolArray, steps: Steps) -> FloatArray:
         """Return by how much each step changes the score."""
         if not self.fair:
-            return changes_of_the_sum(self.game.utilities, profile, steps) / max(1, int(self.admissible.staff.sum()))
+            return changes_of_the_sum(self.game.utilities, profile, steps) / self._staffed
         staff = self.admissible.staff
         own = self.game.values(profile)[staff]
         after = own + changes_of_all(self.game.utilities, profile, steps)[:, staff]
@@ -184,11 +240,32 @@ def _small(profile: BoolArray, spaces: ActionSpaces) -> Steps:
         return single_steps(profile, spaces)
     movers, sets = [], []
     for agent, space in enumerate(spaces.spaces):
-        listed = space.enumerate() if space.size <= LISTED else small_steps(space, profile[agent])
-        listed = listed[(listed != profile[agent]).any(axis=1)]
+        listed = _small_of(space, profile[agent])
         movers.append(np.full(len(listed), agent))
         sets.append(listed)
     return Steps(np.concatenate(movers)[:, None], np.concatenate(sets)[:, None])
+
+
+def _small_of(space: ActionSpace, own: BoolArray) -> BoolArray:
+    """Return the other sets of one agent, of many sets those that a small step leads to."""
+    listed = space.enumerate() if space.size <= LISTED else small_steps(space, own)
+    return np.asarray(listed[(listed != own).any(axis=1)])
+
+
+def _drawn_moves(profile: BoolArray, spaces: ActionSpaces, rng: np.random.Generator, count: int) -> Steps:
+    """Draw agents, and for each a set that she may choose; where that is her own, it is no step."""
+    movers = rng.integers(len(profile), size=count)
+    sets = profile[movers]
+    for space, agents in spaces.groups:
+        own = np.flatnonzero(np.isin(movers, agents))
+        if space.size <= LISTED:
+            sets[own] = space.enumerate()[rng.integers(space.size, size=len(own))]
+        else:
+            for row in own.tolist():
+                listed = _small_of(space, profile[movers[row]])
+                sets[row] = listed[rng.integers(len(listed))] if len(listed) else sets[row]
+    real = (sets != profile[movers]).any(axis=1)
+    return Steps(movers[real, None], sets[real, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,50 +416,34 @@ class _Search:
                 if self.sweeps >= sure:
                     self.control.check()
                 self.sweeps += 1
-                steps, rising = self._rising(profile, alone=alone_first)
-                if alone_first and not len(rising):
-                    steps, rising = self._rising(profile, alone=False)
-                if not len(rising):
+                steps = self.task.rising(profile, alone=alone_first)[0]
+                if alone_first and not len(steps):
+                    steps = self.task.rising(profile)[0]
+                if not len(steps):
                     break
-                profile = self._taken(profile, steps, rising)
+                profile = self._taken(profile, steps)
         finally:  # also where time runs out on the way up
             self.note(profile)
 
-    def _rising(self, profile: BoolArray, *, alone: bool) -> tuple[Steps, IntArray]:
-        """Return steps, and the numbers of those that raise the score, the one that does most first."""
-        steps = self.task.steps(profile, alone=alone)
-        gains = self.task.changes(profile, steps)
-        rising = np.flatnonzero(gains > self.task.game.rounding)
-        return steps, rising[np.argsort(-gains[rising], kind="stable")]
-
-    def _taken(self, profile: BoolArray, steps: Steps, order: IntArray) -> BoolArray:
-        """Return the profile after the best step, and others that touch neither its coalitions nor its people."""
-        chosen = order[:1] if self.task.fair else _apart(profile, steps, order)
+    def _taken(self, profile: BoolArray, steps: Steps) -> BoolArray:
+        """Return the profile after the first step, and others that touch neither its coalitions nor its people."""
+        chosen = [0] if self.task.fair else _apart(profile, steps[:TOGETHER])
         after = profile.copy()
-        for step in chosen.tolist():
+        for step in chosen:
             for agent, own in zip(steps.movers[step].tolist(), steps.sets[step], strict=True):
                 if agent >= 0:
                     after[agent] = own
-        if len(chosen) > 1 and not self.task.allows(after):
-            return self._taken_alone(profile, steps, int(order[0]))
-        return after
-
-    @staticmethod
-    def _taken_alone(profile: BoolArray, steps: Steps, step: int) -> BoolArray:
-        return np.asarray(steps[np.array([step])].after(profile)[0])
+        return after if len(chosen) == 1 or self.task.allows(after) else np.asarray(steps[:1].after(profile)[0])
 
     def kicked(self, rng: np.random.Generator) -> BoolArray:
         """Return one of the best profiles after a few random steps."""
         ranked = sorted(self.known.values(), key=lambda one: -one[0])[:8]
         profile = ranked[min(int(rng.integers(len(ranked))), int(rng.integers(len(ranked))))][1].copy()
         for _ in range(int(rng.integers(2, KICKED + 1))):
-            steps = self.task.steps(profile)
-            if not len(steps):
+            step = self.task.random_step(profile, rng)
+            if not len(step):
                 break
-            # Single steps and exchanges alike, however many there are of each.
-            several = steps.moves.sum(axis=1)
-            kind = rng.choice(np.unique(several))
-            profile = self._taken_alone(profile, steps, int(rng.choice(np.flatnonzero(several == kind))))
+            profile = np.asarray(step.after(profile)[0])
         return profile
 
     def look_at_all(self) -> None:
@@ -400,18 +461,18 @@ class _Search:
                     self.note(small[at], float(scores[at]))
 
 
-def _apart(profile: BoolArray, steps: Steps, order: IntArray) -> IntArray:
-    """Return the first steps of an order, of those that share a coalition with an earlier one none."""
+def _apart(profile: BoolArray, steps: Steps) -> list[int]:
+    """Return the numbers of the first steps, of those that share a coalition with an earlier one none."""
     touched = np.zeros(profile.shape[1], dtype=bool)
     rooms = (steps.change(profile) != 0).any(axis=1)
     chosen = []
-    for step in order[:64].tolist():
+    for step in range(len(steps)):
         if not (touched & rooms[step]).any():
             chosen.append(step)
             touched |= rooms[step]
             if touched.all():
                 break
-    return np.array(chosen)
+    return chosen
 
 
 def settled(

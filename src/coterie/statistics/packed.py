@@ -1,6 +1,6 @@
 """Packed symmetric matrices of integers, in square blocks of which most may be empty."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -42,6 +42,24 @@ def unpacked(packed: IntArray, block: int, dimension: int) -> IntArray:
     start = tables * length
     for l, m in combinations(range(tables), 2):
         across = packed[start : start + block**2].reshape(block, block)
+        matrix[parts[l], parts[m]], matrix[parts[m], parts[l]] = across, across.T
+        start += block**2
+    return matrix
+
+
+def unpacked_part(packed: IntArray, block: int, dimension: int, some: IntArray) -> IntArray:
+    """Return the rows and columns `some`, which are in increasing order, of the same matrix: no others are copied."""
+    matrix = np.zeros((len(some), len(some)), dtype=packed.dtype)
+    tables, length = dimension // max(block, 1), packed_length(block)
+    ends = np.searchsorted(some, block * np.arange(tables + 1))
+    parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    places = [some[own] - l * block for l, own in enumerate(parts)]
+    for l, (own, place) in enumerate(zip(parts, places, strict=True)):
+        row, column = np.minimum(place[:, None], place), np.maximum(place[:, None], place)
+        matrix[own, own] = packed[l * length + row * block - row * (row - 1) // 2 + column - row]
+    start = tables * length
+    for l, m in combinations(range(tables), 2):
+        across = packed[start : start + block**2].reshape(block, block)[np.ix_(places[l], places[m])]
         matrix[parts[l], parts[m]], matrix[parts[m], parts[l]] = across, across.T
         start += block**2
     return matrix

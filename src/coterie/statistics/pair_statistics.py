@@ -15,11 +15,11 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.game.means import DenseMeans, PairMeans, SparseMeans
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.statistics.packed import embedded, packed_length, unpacked
+from coterie.statistics.packed import embedded, packed_length, unpacked, unpacked_part
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
 from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
-from coterie.sums import Sums, added, carried
+from coterie.sums import Sums, added, carried, multiplied
 from coterie.words import said
 
 DENSE_AGENTS = 2000
@@ -193,18 +193,21 @@ class PairStatistics:
         setting = self.setting
         return size_table(self.teams, setting, self.n_samples)
 
-    def cooccurrence(self, agent: int) -> IntArray:
-        """Return H_i: how often two of the agent's unknowns were observed in the same sample.
+    def cooccurrence(self, agent: int, some: IntArray | None = None) -> IntArray:
+        """Return H_i: how often two of the agent's unknowns, or of some of them, were observed in the same sample.
 
-        Rows and columns are in the order of `Setting.feature`. For interchangeable coalitions
-        each sample counts the product of how often the two pairs met in it.
+        Rows and columns are in the order of `Setting.feature`, in which `some` are numbers. For interchangeable
+        coalitions each sample counts the product of how often the two pairs met in it.
         """
         if self.together is None:
             raise InputError(
                 f"there are no co-occurrence counts: they need {said(noise='samples')}, and they are left out "
                 "where they would be too large"
             )
-        return unpacked(self.together[agent], self.setting.block, self.setting.n_features)
+        block, dimension = self.setting.block, self.setting.n_features
+        if some is None:
+            return unpacked(self.together[agent], block, dimension)
+        return unpacked_part(self.together[agent], block, dimension, some)
 
     def by_cluster(self, agent: int) -> tuple[FloatArray, FloatArray]:
         """Return for each group of samples how often each of an agent's unknowns was seen, and what it added up to.
@@ -255,6 +258,18 @@ class PairStatistics:
             both,
             met,
             clusters,
+        )
+
+    def repeated(self, times: int) -> "PairStatistics":
+        """Return the sums of a log that holds everything so many times."""
+        return replace(
+            self,
+            n_samples=times * self.n_samples,
+            entries=self.entries.times(times),
+            teams=self.teams.times(times),
+            together=None if self.together is None else multiplied(self.together, times),
+            met=None if self.met is None else self.met.times(times),
+            clusters=None if self.clusters is None else self.clusters.times(times),
         )
 
     def relabelled(self, setting: Setting) -> "PairStatistics":

@@ -26,7 +26,7 @@ from coterie.statistics.packed import packed_length, unpacked
 from coterie.statistics.pair_statistics import embed_all, feature_positions, size_table
 from coterie.statistics.setting import Setting, positions
 from coterie.statistics.sound import sound, sound_sums, whole_number
-from coterie.sums import Sums, added, carried
+from coterie.sums import Sums, added, carried, multiplied
 
 WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
 """Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
@@ -59,6 +59,13 @@ class WeightedSums:
             carried_limbs(added(self.squares, other.squares)),
         )
 
+    def times(self, factor: int) -> "WeightedSums":
+        """Return the sums of everything so many times."""
+        gram, offsets, moments, squares = (
+            multiplied(one, factor) for one in (self.gram, self.offsets, self.moments, self.squares)
+        )
+        return WeightedSums(gram, offsets, moments, carried_limbs(squares))
+
 
 def carried_limbs(limbs: IntArray) -> IntArray:
     """Return sums in two parts with the lower part below 2^31."""
@@ -83,6 +90,11 @@ class JointSums:
     def __add__(self, other: "JointSums") -> "JointSums":
         scores = None if self.scores is None or other.scores is None else self.scores + other.scores
         return JointSums(self.projections + other.projections, self.moments + other.moments, scores)
+
+    def times(self, factor: int) -> "JointSums":
+        """Return the sums of everything so many times."""
+        scores = None if self.scores is None else factor * self.scores
+        return JointSums(factor * self.projections, factor * self.moments, scores)
 
 
 def edge_index(setting: Setting) -> IntArray:
@@ -180,6 +192,17 @@ class TotalStatistics:
             ours.teams + theirs.teams,
             {name: ours.weighted[name] + theirs.weighted[name] for name in ours.weighted},
             None if ours.joint is None or theirs.joint is None else ours.joint + theirs.joint,
+        )
+
+    def repeated(self, times: int) -> "TotalStatistics":
+        """Return the sums of a log that holds everything so many times."""
+        return replace(
+            self,
+            n_samples=times * self.n_samples,
+            totals=multiplied(self.totals, times),
+            teams=self.teams.times(times),
+            weighted={name: sums.times(times) for name, sums in self.weighted.items()},
+            joint=None if self.joint is None else self.joint.times(times),
         )
 
     def relabelled(self, setting: Setting) -> "TotalStatistics":
