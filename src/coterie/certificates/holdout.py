@@ -24,6 +24,7 @@ from coterie.certificates.likely import likely_gap
 from coterie.certificates.residual import SecondLook, expecting, second_looks
 from coterie.certificates.widths import one_event
 from coterie.errors import InputError
+from coterie.estimate.design import StrategyDesign
 from coterie.game.actions import ActionSpaces
 from coterie.game.strategy import Strategy, StrategyLike
 from coterie.statistics.second_pass import SecondPass
@@ -71,17 +72,27 @@ def _fixed(
         alone = _fixed(evidence, strategy, spaces.own_spaces, delta, form, learning, look)
         return among_known(alone, spaces.newcomers)
     design = evidence.design(strategy)
-
-    def bound(log_term: float) -> GainBound:
-        if look is not None:
-            return SmallerOf((evidence.range_bound(design), look.bound(log_term)))
-        if learning is None or form != "both" or not all(is_enumerated(space) for space in spaces.spaces):
-            return holdout_bound(evidence, design, log_term, form)
-        return SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
-
-    found = worst_deviations(bound(one_event(delta)), spaces)
-    together = worst_deviations(bound(one_event(delta / int(spaces.counted.sum()))), spaces)
+    found, together = (
+        worst_deviations(_bound(evidence, design, spaces, one_event(share), form, learning, look), spaces)
+        for share in (delta, delta / int(spaces.counted.sum()))
+    )
     return certificate("holdout", delta, strategy, found, evidence, design, together)
+
+
+def _bound(
+    evidence: Evidence,
+    design: StrategyDesign,
+    spaces: ActionSpaces,
+    log_term: float,
+    form: Form,
+    learning: Evidence | None,
+    look: SecondLook | None,
+) -> GainBound:
+    if look is not None:
+        return SmallerOf((evidence.range_bound(design), look.bound(log_term)))
+    if learning is None or form != "both" or not all(is_enumerated(space) for space in spaces.spaces):
+        return holdout_bound(evidence, design, log_term, form)
+    return SmallerOf((evidence.range_bound(design), evidence.learnt_bound(design, log_term, learning)))
 
 
 def holdout_bound(source: Bounding[D], design: D, log_term: LogTerm, form: Form = "both") -> GainBound:
@@ -132,7 +143,14 @@ class Sealed:
     ) -> list[float]:
         """Return about what each candidate would be certified to have if it alone were, to choose some by."""
         ahead = self.preview(learning)
-        return [_fixed(ahead, one, against, delta, form, learning, None).gap for one in candidates]
+        if not against.is_plain:
+            return [fixed_against(ahead, one, against, delta, form=form, learning=learning).gap for one in candidates]
+        # Certificates say more than this, such as who surely stays, at twice the price.
+        bounds = (
+            _bound(ahead, ahead.design(one), against.own_spaces, one_event(delta), form, learning, None)
+            for one in candidates
+        )
+        return [max(0.0, worst_deviations(bound, against.own_spaces).largest) for bound in bounds]
 
     def certify(
         self,
