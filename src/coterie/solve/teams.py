@@ -37,7 +37,7 @@ STARTS = 6
 ANNEALED, ANNEALED_CELLS = 4, 20_000_000
 """So many are annealed first, where pairs x coalitions are not more than that; then half as many will do."""
 
-PATIENCE = 30
+PATIENCE = 60
 """After so many kicks in vain a search ends."""
 
 KICKED = 4
