@@ -1,8 +1,8 @@
 """Runs one reader under a fuzzer that is guided by coverage (atheris, which is libFuzzer): `python -m fuzz.guided`.
 
 Inputs that reach branches which no earlier one reached are kept, and changed further: by libFuzzer, which also knows
-what bytes were compared with, or by drawing a new one as the plain fuzzer does. `make fuzz FUZZ="--guided"` starts it in
-a process for each reader, since libFuzzer ends the one that it runs in.
+what bytes were compared with, or by drawing a new one as the plain fuzzer does. `make fuzz FUZZ="--guided"` starts it
+in a process for each reader, since libFuzzer ends the one that it runs in.
 """
 
 import random
