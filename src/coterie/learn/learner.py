@@ -251,6 +251,11 @@ class StableLearner:
         """Return why an agent is where she is."""
         return explain(self.result_, agent)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickles hold: what is found again when it is asked for is left out."""
+        state: Any = super().__getstate__()
+        return {**state, "_known": None}
+
     # --- What else the log says -----------------------------------------------------------------------
 
     @property
