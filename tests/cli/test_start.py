@@ -287,7 +287,8 @@ def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, r
     assert "the lower one first" in refused[3]
 
 
-def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run):
+@pytest.mark.parametrize(("kind", "asks"), [("blank", "stand for no rating"), ("absent", "somebody was not there")])
+def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run, kind, asks):
     import sys
 
     import typer
@@ -299,16 +300,20 @@ def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run):
 
     def prompt(text, *, default, value_proc, err):
         asked.append((text, default, err))
-        return value_proc("moved, late" if "stand for no rating" in text else default)
+        return value_proc("moved, late" if asks in text else default)
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "prompt", prompt)
     code, _, err = run("start", "t.csv")
     assert code == 0, err
-    (question,) = [text for text, default, _ in asked if default == "none"]
-    assert "are refused if they stay: 'moved' (10 times)" in question
-    assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))["blank_words"] == ["moved", "late"]
-    assert "10 rows of t.csv have no utility (10 of them say 'moved')" in " ".join(err.split())
+    first, second = [text for text, default, _ in asked if default == "none"]
+    assert "are refused if they stay: 'moved' (10 times)" in first
+    assert ("no other words are left" in second) == (kind == "absent")
+    assert any("On which scale" in text for text, *_ in asked)
+    assert any("Do team labels mean nothing" in text for text, *_ in asked)
+    assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))[f"{kind}_words"] == ["moved", "late"]
+    told = "have no utility" if kind == "blank" else "say that somebody was not there"
+    assert f"10 rows of t.csv {told} (10 of them say 'moved')" in " ".join(err.split())
 
 
 def test_start_takes_what_is_known_of_rows(tmp_path, monkeypatch, run):

@@ -37,6 +37,7 @@ def command(
     columns: Annotated[str | None, typer.Option(help="What is known: sample=Project,utility=Score.")] = None,
     skip_rows: Annotated[int | None, typer.Option(metavar="N", help=TABLE["skip_rows"].help)] = None,
     blank_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["blank_words"].help)] = None,
+    absent_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["absent_words"].help)] = None,
     summaries: Annotated[Summaries | None, typer.Option(help=TABLE["summaries"].help)] = None,
     pool_coalitions: Annotated[bool, typer.Option("--pool-coalitions", help=TABLE["pool_coalitions"].help)] = False,
 ) -> None:
@@ -47,8 +48,8 @@ def command(
     if not is_free(folder):
         raise InputError(_taken(folder, table))
     guess = start(
-        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words, summaries=summaries,
-        pool_coalitions=pool_coalitions or None,
+        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words,
+        absent_words=absent_words, summaries=summaries, pool_coalitions=pool_coalitions or None,
     )  # fmt: skip
     for line in _columns(guess):
         results.print(line)
@@ -181,7 +182,7 @@ def _reader(one: Answer) -> Any:
         return _word_of(Totals if one.name == "totals" else Value)
     if one.name == "separators":
         return _separators
-    if one.name in {"coalitions", "blank_words"}:
+    if one.name in {"coalitions", "blank_words", "absent_words"}:
         return _whole if one.name == "coalitions" else _words
     return _range if one.name == "utility_range" else _number
 

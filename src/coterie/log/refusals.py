@@ -86,7 +86,11 @@ def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows
         told = f"; of {counted(rows, 'row')}, these are no numbers: {listed}"
     helps = "leave the cell empty"
     if words and shown != "empty":
-        helps += f", or if such words stand for none say {said(blank_words=','.join(words))}"
+        listed = ",".join(words)
+        helps += (
+            f", or if such words stand for none say {said(blank_words=listed)}, if for somebody who was not there "
+            f"{said(absent_words=listed)}"
+        )
     return f"utility is {shown}, expected a finite number{told}; where there is none, {helps}"
 
 
