@@ -333,10 +333,11 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import guesses, people_rows, recommendation, so_far, what_is_sure
+        from coterie.learn.summary import cut_short, guesses, people_rows, recommendation, so_far, what_is_sure
 
         told = [
             recommendation(self),
+            cut_short(self),
             so_far(self),
             self.caveat(),
             guesses(self),

@@ -65,6 +65,14 @@ def recommendation(result: Result) -> str:
     return f"Recommended: {counted(teams, 'team')}. Expected: {expected_worth(result)}."
 
 
+def cut_short(result: Result) -> str:
+    """Return that a search did not come to its end, which belongs beside what is promised of what it found."""
+    why = {"time": "by the time limit", "interrupted": "since somebody stopped it"}.get(result.solver.status)
+    if why is None:
+        return ""
+    return f"Stopped early: the search was cut short {why}, and there may be better teams than these."
+
+
 def so_far(result: Result) -> str:
     """Return what a teammate was worth on average in the log, to compare with, where nobody said who is where today."""
     level = level_so_far(result)

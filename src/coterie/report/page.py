@@ -25,6 +25,7 @@ from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
     assigned_people,
+    cut_short,
     expected_worth,
     for_readers,
     glossary,
@@ -225,6 +226,8 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
 
 
 def _cautions(result: Result) -> Iterator[str]:
+    if cut_short(result):
+        yield cut_short(result)
     if result.violations:
         yield f"These teams break rules: {'; '.join(result.violations)}."
     if result.contradicted:

@@ -16,6 +16,7 @@ from coterie.files import defused, is_formula
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
+    cut_short,
     guesses,
     kind_of_proof,
     likely,
@@ -70,6 +71,7 @@ def about_rows(result: Result) -> list[list[Any]]:
     said = [
         ("caution", result.caveat()),
         ("recommendation", recommendation(result)),
+        ("search", cut_short(result)),
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("guesses", guesses(result)),
