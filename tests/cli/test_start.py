@@ -1,6 +1,7 @@
 """`coterie start`, on three tables as people keep them, and what it asks."""
 
 import json
+import re
 import runpy
 import shlex
 import shutil
@@ -406,3 +407,24 @@ def test_a_log_of_people_who_were_always_alone_has_no_sizes_to_ask_for(run, tmp_
     code, _, err = run("learn", folder, "--time-limit", "0.2")
     assert code == 0, err
     assert "as they were seen" not in err
+
+
+def test_advice_can_be_typed_as_it_is(tmp_path, monkeypatch, run):
+    """Names with blanks are quoted, a folder is no table, and a name with a slip is known again."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},Sea,{p},{w % 3}" for w in range(20) for p in ("Ann", "Bo")]
+    written("my firm.csv", "Week,Team,Who,Points", rows)
+    assert run("start", "my firm.csv", "--yes")[0] == 0
+    code, _, err = run("start", "my firm.csv", "--yes")
+    assert code == 2
+    said = " ".join(err.split())
+    assert "coterie inspect 'my firm' goes on with it" in said
+    (advised,) = re.findall("coterie start (.+) writes another folder", said)
+    assert run("start", *shlex.split(advised), "--yes")[0] == 0
+    code, _, err = run("start", "my firm", "--yes")
+    assert code == 2
+    (advised,) = re.findall("coterie inspect (.+) shows it", " ".join(err.split()))
+    assert run("inspect", *shlex.split(advised))[0] == 0
+    code, _, err = run("inspect", "my frim")
+    assert code == 2
+    assert "did you mean my firm?" in " ".join(err.split())

@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -177,7 +178,10 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     """
     path = checks.path(table, "table", "the file that a table is in")
     if path.is_dir():
-        raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
+        raise InputError(
+            f"{path}: is a folder, expected one table: a spreadsheet or a .csv file; if it holds a log already, "
+            f"coterie inspect {shlex.quote(str(path))} shows it"
+        )
     if path.is_file() and path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{not_a_table(path)} with a row for each rating, person or team")
     said_so = call_options({"sheet": sheet} | known)
@@ -185,7 +189,8 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     sources, _ = engine.find_log(str(path), said_so.get("sheet"), said_so.get("skip_rows"))
     if not sources[0].is_alone:
         raise InputError(
-            f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
+            f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect "
+            f"{shlex.quote(str(path))}"
         )
     fixed: Mapping[str, Named] = said_so.get("columns", {})
     source, rows, columns = next(
