@@ -14,8 +14,8 @@ Spelling = Callable[[Mapping[str, Any]], str]
 """Writes options as a caller would; a value of `...` stands for the option without one."""
 
 
-UNKNOWN = "not known"
-"""In place of a value that nobody knows."""
+GUESS = "a guess"
+"""Beside a value of people who were never seen together: it is made of what they were like with others."""
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

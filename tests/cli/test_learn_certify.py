@@ -2,15 +2,19 @@
 
 import csv
 import json
+import os
 import re
+import signal
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 import coterie
+from coterie import StableLearner
 from coterie.cli.result_text import EFFECTS, _mixture
 from coterie.estimate.guess import LEVELS
+from coterie.learn import teams
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
 from report_logs import LEAVER, RATERS, few_ratings
@@ -271,6 +275,39 @@ def test_interrupted_writes_the_best_so_far(run, log, tmp_path, monkeypatch):
     assert code == 130
     assert "interrupted" in complaint
     assert json.loads((tmp_path / "result.json").read_text())["solver"]["status"] == "interrupted"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_is_answered_at_once(run, log, tmp_path, monkeypatch, times):
+    """The first keeps what was found, and the report says so; the second leaves without."""
+    search, told = teams.best_teams, []
+
+    def interrupted(*given, **how):
+        for _ in range(times if not told else 0):
+            told.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return search(*given, **how)
+
+    monkeypatch.setattr(teams, "best_teams", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    out = (tmp_path / "result.json", tmp_path / "report.html")
+    code, shown, complaint = run("learn", log, "--out", out[0], "--out", out[1])
+    assert code == 130
+    assert said(complaint).startswith("Stopping: the best teams so far")
+    assert [one.exists() for one in out] == [times == 1] * 2
+    assert signal.getsignal(signal.SIGINT) == before
+    if times == 1:
+        assert "Stopped early: the search was cut short since somebody stopped it" in said(shown)
+        assert "Stopped early" in out[1].read_text(encoding="utf-8")
+
+
+def test_an_interrupt_before_the_search_ends_the_command(run, log, monkeypatch):
+    def interrupted(*_given, **_how):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(StableLearner, "_statistics", interrupted)
+    code, _, complaint = run("learn", log)
+    assert (code, complaint) == (130, "error: interrupted\n")
 
 
 def today(folder, actions):
