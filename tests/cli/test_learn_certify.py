@@ -419,3 +419,32 @@ def test_certify_takes_the_options_about_teams(run, log, tmp_path):
     code, shown, _ = run("certify", log, tmp_path / "result.json", "--team-size", ":1")
     assert code == 0
     assert shown.startswith("This assignment breaks rules: team size of")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--max-moves", "3"], "--max-moves needs to know who is where today: --today"),
+        (["--today", "today.csv", "--max-moves", "-1"], "--max-moves: expected at least 0, got -1"),
+        (["--per-person", "x"], '--per-person: expected "1:2" or "1", got'),
+        (["--team-size", "z=2:3"], "unknown coalition in --team-size 'z'"),
+        (["--team-size", "8:6"], "--team-size: the largest, 6, is below the smallest, 8"),
+        (["--fix", "p1"], '--fix: expected "Ada=Finance", got'),
+        (["--quota", "x"], '--quota: expected "site=Paris>=1"'),
+        (["--apart", "p1"], "--together, --apart: expected at least two people, got p1"),
+    ],
+)
+def test_refusals_name_options_as_they_are_typed(run, log, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "today.csv").write_text("agent,coalition\n" + "".join(f"p{i},c1\n" for i in range(1, 5)))
+    code, _, told = run("learn", log, *words)
+    assert code == 2
+    assert message in said(told)
+    assert not re.search(r"[a-z]_[a-z]", told)
+
+
+def test_refusals_of_a_file_name_its_keys(run, log, tmp_path):
+    (tmp_path / "rules.json").write_text('{"format": "coterie.rules/1", "per_person": "x"}')
+    code, _, told = run("learn", log, "--rules", tmp_path / "rules.json")
+    assert code == 2
+    assert 'rules.json: per_person: expected "1:2" or "1"' in said(told)

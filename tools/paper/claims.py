@@ -46,8 +46,8 @@ RULE = (
     f"it is so in all of them (*{OTHER_CAUSE.partition(', ')[2]}*: not for the reason that is given), *{PARTLY}* in at "
     f"least half, *{NOT_CONFIRMED}* in fewer. A curve falls if the exponent of M that fits it best is below {FALLS:g}, "
     f"and stays if it is above {STAYS:g}; from {ROOT[0]:g} to {ROOT[1]:g} it passes for 1 / sqrt(M); a power of n or k "
-    f"matches another within {MATCHES:g}; a certificate is low up to {LOW:g}, what one colleague can be worth. An upper "
-    "bound is confirmed where it held in 99 % of the runs, as delta = 0.01 says."
+    f"matches another within {MATCHES:g}; a certificate is low up to {LOW:g}, what one colleague can be worth. An "
+    "upper bound is confirmed where it held in 99 % of the runs, as delta = 0.01 says."
 )
 """How verdicts come about, for the page; see `word`."""
 
