@@ -54,7 +54,8 @@ bench: $(DEV_READY)
 	$(BIN)/python benchmarks/run.py
 
 fuzz: $(DEV_READY)
-	@# More of it: make fuzz FUZZ="--seconds 36000", one reader alone: make fuzz FUZZ="xlsx --executions 1000".
+	@# More of it: make fuzz FUZZ="--seconds 36000", one reader alone: make fuzz FUZZ="xlsx --executions 1000",
+	@# led by what inputs reach: make fuzz FUZZ="--guided".
 	PYTHONPATH=tests nice -n 19 $(BIN)/python -m fuzz $(FUZZ)
 
 faults: $(DEV_READY)

@@ -1,6 +1,8 @@
 """The short form of `make fuzz`: some executions of each reader, inputs that one once failed on, and how it counts."""
 
+import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -62,6 +64,21 @@ def test_executions_add_up_over_runs(tmp_path, monkeypatch, capsys):
     assert main() == 0
     assert "40 executions, 80 in all runs" in capsys.readouterr().out
     assert json.loads(counts.read_text()) == {"rules": 40, "truth": 40}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="needs atheris, which is for Linux")
+def test_a_fuzzer_that_is_guided_by_coverage(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    words = ["fuzz", "rules", "--guided", "--executions", "2000", "--seconds", "60", "--seed", "1"]
+    monkeypatch.setattr(sys, "argv", words)
+    assert main() == 0
+    assert "2,000 executions, 2,000 in all runs" in capsys.readouterr().out
+    assert json.loads(Path("build/fuzz.json").read_text()) == {"rules": 2000}
+    monkeypatch.setattr(sys, "argv", ["fuzz", "options", "--guided"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "unknown reader 'options'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["pairs", "totals"])

@@ -14,8 +14,8 @@ Spelling = Callable[[Mapping[str, Any]], str]
 """Writes options as a caller would; a value of `...` stands for the option without one."""
 
 
-UNKNOWN = "not known"
-"""In place of a value that nobody knows."""
+GUESS = "a guess"
+"""Beside a value of people who were never seen together: it is made of what they were like with others."""
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -144,8 +144,9 @@ def spelled(spelling: Spelling) -> Iterator[None]:
         _spelling.reset(before)
 
 
-def _as_arguments(options: Mapping[str, Any]) -> str:
+def as_arguments(options: Mapping[str, Any]) -> str:
+    """Return options as arguments of a Python function, or keys of a file."""
     return ", ".join(name if value is ... else f"{name}={literal(value)}" for name, value in options.items())
 
 
-_spelling: ContextVar[Spelling] = ContextVar("spelling", default=_as_arguments)
+_spelling: ContextVar[Spelling] = ContextVar("spelling", default=as_arguments)

@@ -2,15 +2,19 @@
 
 import csv
 import json
+import os
 import re
+import signal
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 import coterie
+from coterie import StableLearner
 from coterie.cli.result_text import EFFECTS, _mixture
 from coterie.estimate.guess import LEVELS
+from coterie.learn import teams
 from coterie.simulate import Simulation
 from coterie.solve.control import Control
 from report_logs import LEAVER, RATERS, few_ratings
@@ -273,6 +277,39 @@ def test_interrupted_writes_the_best_so_far(run, log, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "result.json").read_text())["solver"]["status"] == "interrupted"
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_is_answered_at_once(run, log, tmp_path, monkeypatch, times):
+    """The first keeps what was found, and the report says so; the second leaves without."""
+    search, told = teams.best_teams, []
+
+    def interrupted(*given, **how):
+        for _ in range(times if not told else 0):
+            told.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+        return search(*given, **how)
+
+    monkeypatch.setattr(teams, "best_teams", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    out = (tmp_path / "result.json", tmp_path / "report.html")
+    code, shown, complaint = run("learn", log, "--out", out[0], "--out", out[1])
+    assert code == 130
+    assert said(complaint).startswith("Stopping: the best teams so far")
+    assert [one.exists() for one in out] == [times == 1] * 2
+    assert signal.getsignal(signal.SIGINT) == before
+    if times == 1:
+        assert "Stopped early: the search was cut short since somebody stopped it" in said(shown)
+        assert "Stopped early" in out[1].read_text(encoding="utf-8")
+
+
+def test_an_interrupt_before_the_search_ends_the_command(run, log, monkeypatch):
+    def interrupted(*_given, **_how):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(StableLearner, "_statistics", interrupted)
+    code, _, complaint = run("learn", log)
+    assert (code, complaint) == (130, "error: interrupted\n")
+
+
 def today(folder, actions):
     with (folder / "today.csv").open("w", newline="") as file:
         rows = csv.writer(file)
@@ -382,3 +419,32 @@ def test_certify_takes_the_options_about_teams(run, log, tmp_path):
     code, shown, _ = run("certify", log, tmp_path / "result.json", "--team-size", ":1")
     assert code == 0
     assert shown.startswith("This assignment breaks rules: team size of")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--max-moves", "3"], "--max-moves needs to know who is where today: --today"),
+        (["--today", "today.csv", "--max-moves", "-1"], "--max-moves: expected at least 0, got -1"),
+        (["--per-person", "x"], '--per-person: expected "1:2" or "1", got'),
+        (["--team-size", "z=2:3"], "unknown coalition in --team-size 'z'"),
+        (["--team-size", "8:6"], "--team-size: the largest, 6, is below the smallest, 8"),
+        (["--fix", "p1"], '--fix: expected "Ada=Finance", got'),
+        (["--quota", "x"], '--quota: expected "site=Paris>=1"'),
+        (["--apart", "p1"], "--together, --apart: expected at least two people, got p1"),
+    ],
+)
+def test_refusals_name_options_as_they_are_typed(run, log, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "today.csv").write_text("agent,coalition\n" + "".join(f"p{i},c1\n" for i in range(1, 5)))
+    code, _, told = run("learn", log, *words)
+    assert code == 2
+    assert message in said(told)
+    assert not re.search(r"[a-z]_[a-z]", told)
+
+
+def test_refusals_of_a_file_name_its_keys(run, log, tmp_path):
+    (tmp_path / "rules.json").write_text('{"format": "coterie.rules/1", "per_person": "x"}')
+    code, _, told = run("learn", log, "--rules", tmp_path / "rules.json")
+    assert code == 2
+    assert 'rules.json: per_person: expected "1:2" or "1"' in said(told)

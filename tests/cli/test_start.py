@@ -1,6 +1,7 @@
 """`coterie start`, on three tables as people keep them, and what it asks."""
 
 import json
+import re
 import runpy
 import shlex
 import shutil
@@ -287,7 +288,8 @@ def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, r
     assert "the lower one first" in refused[3]
 
 
-def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run):
+@pytest.mark.parametrize(("kind", "asks"), [("blank", "stand for no rating"), ("absent", "somebody was not there")])
+def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run, kind, asks):
     import sys
 
     import typer
@@ -299,16 +301,20 @@ def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run):
 
     def prompt(text, *, default, value_proc, err):
         asked.append((text, default, err))
-        return value_proc("moved, late" if "stand for no rating" in text else default)
+        return value_proc("moved, late" if asks in text else default)
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "prompt", prompt)
     code, _, err = run("start", "t.csv")
     assert code == 0, err
-    (question,) = [text for text, default, _ in asked if default == "none"]
-    assert "are refused if they stay: 'moved' (10 times)" in question
-    assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))["blank_words"] == ["moved", "late"]
-    assert "10 rows of t.csv have no utility (10 of them say 'moved')" in " ".join(err.split())
+    first, second = [text for text, default, _ in asked if default == "none"]
+    assert "are refused if they stay: 'moved' (10 times)" in first
+    assert ("no other words are left" in second) == (kind == "absent")
+    assert any("On which scale" in text for text, *_ in asked)
+    assert any("Do team labels mean nothing" in text for text, *_ in asked)
+    assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))[f"{kind}_words"] == ["moved", "late"]
+    told = "have no utility" if kind == "blank" else "say that somebody was not there"
+    assert f"10 rows of t.csv {told} (10 of them say 'moved')" in " ".join(err.split())
 
 
 def test_start_takes_what_is_known_of_rows(tmp_path, monkeypatch, run):
@@ -401,3 +407,24 @@ def test_a_log_of_people_who_were_always_alone_has_no_sizes_to_ask_for(run, tmp_
     code, _, err = run("learn", folder, "--time-limit", "0.2")
     assert code == 0, err
     assert "as they were seen" not in err
+
+
+def test_advice_can_be_typed_as_it_is(tmp_path, monkeypatch, run):
+    """Names with blanks are quoted, a folder is no table, and a name with a slip is known again."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{w},Sea,{p},{w % 3}" for w in range(20) for p in ("Ann", "Bo")]
+    written("my firm.csv", "Week,Team,Who,Points", rows)
+    assert run("start", "my firm.csv", "--yes")[0] == 0
+    code, _, err = run("start", "my firm.csv", "--yes")
+    assert code == 2
+    said = " ".join(err.split())
+    assert "coterie inspect 'my firm' goes on with it" in said
+    (advised,) = re.findall("coterie start (.+) writes another folder", said)
+    assert run("start", *shlex.split(advised), "--yes")[0] == 0
+    code, _, err = run("start", "my firm", "--yes")
+    assert code == 2
+    (advised,) = re.findall("coterie inspect (.+) shows it", " ".join(err.split()))
+    assert run("inspect", *shlex.split(advised))[0] == 0
+    code, _, err = run("inspect", "my frim")
+    assert code == 2
+    assert "did you mean my firm?" in " ".join(err.split())

@@ -191,6 +191,30 @@ def test_names_of_agents_and_coalitions_do_not_matter(symmetric, sizes, seed):
     np.testing.assert_allclose(found, renamed(possible_means(mean, error, 1.0, symmetric=symmetric).middle), atol=1e-8)
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_draws_do_not_hang_on_the_eigenvectors_that_a_library_finds(symmetric, monkeypatch):
+    """Their signs, and all of them where values are equal, differ from one processor to another."""
+    data, usual = observed(1, 3, 5, 0, symmetric=symmetric), np.linalg.eigh
+
+    def drawn():
+        model = possible_means(*data, 1.0, symmetric=symmetric)
+        return np.array([one.draw(np.random.default_rng(0)) for one in model.others(LEAST)])
+
+    def turned(matrix):
+        values, vectors = usual(matrix)
+        ends = np.flatnonzero(np.diff(values, append=np.inf) > 1e-9 * abs(values[-1])) + 1
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+            vectors[:, begin:end] = vectors[:, begin:end] @ -ortho_group(end - begin)
+        return values, vectors
+
+    def ortho_group(size):
+        return np.linalg.qr(np.random.default_rng(size).normal(size=(size, size)))[0] if size > 1 else np.ones((1, 1))
+
+    found = drawn()
+    monkeypatch.setattr(np.linalg, "eigh", turned)
+    np.testing.assert_allclose(drawn(), found, atol=1e-7)
+
+
 def test_skills_that_multiply():
     """Pairs of a weak and a strong one, never seen, are expected where a product has them; a sum is too hopeful."""
     rng = np.random.default_rng(0)

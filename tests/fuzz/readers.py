@@ -85,11 +85,15 @@ class Defect(Exception):  # noqa: N818  (it reads so)
 
 @dataclass(frozen=True)
 class Reader:
-    """One reader: `draw(rng)` returns an input, bytes, and `read(folder, content)` hands it over."""
+    """One reader: `draw(rng)` returns an input, bytes, and `read(folder, content)` hands it over.
+
+    Where bytes are not what is read, but a list of words or tables, only `draw` changes them.
+    """
 
     name: str
     draw: object
     read: object
+    reads_bytes: bool = True
 
 
 def execute(reader, content, folder):
@@ -518,7 +522,7 @@ READERS = {
         Reader("lists", _strategy_or_staff, _read_strategy_table),
         Reader("result", _result, _read_result),
         Reader("statistics", _npz, _read_npz),
-        Reader("options", _line, _run_line),
-        *(Reader(f"second-{kind}", *_differential(kind)) for kind in ("pairs", "totals")),
+        Reader("options", _line, _run_line, reads_bytes=False),
+        *(Reader(f"second-{kind}", *_differential(kind), reads_bytes=False) for kind in ("pairs", "totals")),
     )
 }

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 from coterie import Game, InputError, additively_separable, fractional, friends_and_enemies
 
@@ -89,6 +90,17 @@ def test_aversion_to_enemies_has_a_core():
     game = friends_and_enemies(friends, attitude="aversion")
     cliques = game.strategy({**dict.fromkeys("abc", ("1",)), **dict.fromkeys("de", ("2",))})
     assert game.is_core_stable(cliques)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_friends_and_enemies_have_a_core(seed):
+    """The same theorems, for friendships at random."""
+    friends = np.random.default_rng(seed).random((5, 5)) < 0.4
+    np.fill_diagonal(friends, 0)
+    _, component = connected_components(friends, connection="strong")
+    liking = friends_and_enemies(friends)
+    assert liking.is_core_stable(np.eye(5)[component], strict=True)
+    assert friends_and_enemies(friends, attitude="aversion").core()
 
 
 def test_the_core_may_be_empty():

@@ -123,3 +123,13 @@ def test_a_row_of_sizes_is_for_all_coalitions():
     np.testing.assert_array_equal(game.utilities.scale, [[1, 1, 2, 3]] * 2)
     with pytest.raises(InputError, match=r"size_scale: expected shape \(2, 4\)"):
         game_of(VALUES, size_scale=[1, 1, 2])
+
+
+def test_numbers_are_names_where_the_other_side_has_them_in_another_order():
+    """What pandas numbers by itself is no name, until rows are taken in another order."""
+    numbered = pd.DataFrame(VALUES)
+    together = {"0": ["1"], "1": ["1"], "2": ["2"]}
+    for frame in (numbered.loc[[2, 0, 1]], numbered[[2, 0, 1]], numbered.loc[[2, 0, 1], [1, 2, 0]]):
+        game = game_of(frame)
+        assert dict(zip(game.agents, game.values(together).tolist(), strict=True)) == {"0": 1.0, "1": 3.0, "2": 0.0}
+    assert game_of(numbered).agents == ("1", "2", "3")

@@ -39,7 +39,7 @@ def test_sizes_of_teams(text, size, words):
 
 @pytest.mark.parametrize("text", ["", ":", "0,", "0,:", "8:6", "6 8", "1,6:8", "6-8", "six", "-1", "6:8:9", "6.5", "٦"])
 def test_sizes_that_make_no_sense(text):
-    with pytest.raises(InputError, match=r"^team size: "):
+    with pytest.raises(InputError, match=r"^team_size: "):
         TeamSize.parse(text)
 
 
@@ -121,10 +121,10 @@ def test_coalitions_per_person():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"team_size": "6-8"}, 'team size: expected "6:8", "6", ":8", "0,6:8" or "any", got \'6-8\''),
-        ({"team_size": "=6:8"}, "team size: expected \"Finance=5:9\", got '=6:8'"),
-        ({"team_size": ["6:8", "5:9"]}, "team size of all: given twice, 6 to 8 and 5:9"),
-        ({"team_size": (8, 6)}, "team size: the largest, 6, is below the smallest, 8"),
+        ({"team_size": "6-8"}, 'team_size: expected "6:8", "6", ":8", "0,6:8" or "any", got \'6-8\''),
+        ({"team_size": "=6:8"}, "team_size: expected \"Finance=5:9\", got '=6:8'"),
+        ({"team_size": ["6:8", "5:9"]}, "team_size of all: given twice, 6 to 8 and 5:9"),
+        ({"team_size": (8, 6)}, "team_size: the largest, 6, is below the smallest, 8"),
         ({"team_size": 6.5}, "team_size: expected a whole number, got 6.5"),
         ({"team_size": True}, "team_size: expected a whole number, got True"),
         ({"team_size": None}, 'team_size: expected "6:8", (6, 8) or {"min": 6, "max": 8}, got None'),
@@ -284,7 +284,7 @@ def test_the_example_of_the_format(tmp_path):
         ("[]", "the format is 'list', expected \"coterie.rules/1\""),
         ("{}", "the format is None"),
         ('{"format": "coterie.rules/1", "size": 3}', "unknown key 'size'; expected some of apart, ban, fix"),
-        ('{"format": "coterie.rules/1", "team_size": "x"}', "team size: expected"),
+        ('{"format": "coterie.rules/1", "team_size": "x"}', "team_size: expected"),
         ("{", "is not JSON"),
     ],
 )

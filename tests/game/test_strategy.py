@@ -203,6 +203,11 @@ def test_equal_strategies_have_the_same_names_and_distributions():
     ]
     assert len({one, turned, *others}) == 5
     assert one != "one"
+    teams = {"red": ["ada"], "blue": ["bob"]}
+    ordered = Strategy.from_members(teams, ["ada", "bob"], ["red", "blue"])
+    other = Strategy.from_members(teams, ["bob", "ada"], ["blue", "red"])
+    assert ordered == other  # everybody does the same
+    assert hash(ordered) == hash(other)
 
 
 def test_repr_shows_who_is_where():

@@ -9,8 +9,10 @@ import pytest
 import coterie
 from coterie import InputError, Log, Result, StableLearner, explain
 from coterie.learn.explanation import Explanation, Room
-from coterie.learn.summary import shown_value
+from coterie.learn.summary import people_rows, shown_value
+from coterie.report import report_html
 from coterie.simulate import Simulation
+from coterie.words import signed
 
 
 @pytest.fixture(scope="module", params=["semi-bandit", "bandit"])
@@ -146,16 +148,30 @@ def test_refuses_what_it_cannot_explain(learnt):
         explain(bare, learner.strategy_.agents[0])
 
 
-def test_what_is_not_known_is_not_called_nothing(tmp_path):
-    """Of a and c nothing is known; that b and d broke even is."""
+def test_what_was_never_seen_is_called_a_guess_everywhere(tmp_path):
+    """Of a and c nothing is known; that b and d broke even is. A number that is shown is never called not known."""
     rows = [("1", "x", "a", "b", 0.5), ("1", "y", "c", "d", 0.5), ("2", "x", "b", "d", 0.5), ("3", "x", "b", "d", -0.5)]
     log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
     result = coterie.certify(log, {"a": ["x"], "c": ["x"], "b": ["y"], "d": ["y"]})
-    assert [shown_value(result, agent) for agent in "ac"] == ["not known"] * 2
-    assert str(explain(result, "a")).startswith("What a gets is not known: they were never seen with anybody")
+    guess = f"{signed(result.estimate.utility['a'])} (a guess)"
+    assert [shown_value(result, agent) for agent in "ac"] == [guess] * 2
+    told = str(explain(result, "a"))
+    assert told.startswith(f"a is expected to get {guess[:5]}, a guess: they were never seen together with anybody")
+    assert "  in x: worth " in told
+    assert f"{guess[:5]}, a guess: never seen together with anybody there (surely" in told
+    head, *rows = people_rows(result)
+    known = [row[head.index("known")] for row in rows]
+    assert known == ["a guess: never seen together"] * 4  # b and d met, but never in y
+    page = report_html(result)
+    assert page.count("a guess") >= 4
+    assert "not known" not in page.partition('id="people"')[2].partition('id="evidence"')[0]
+    assert "not known" not in told + result._repr_html_()
+    today = {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]}
+    moved = coterie.compare(log, today, result.strategy.actions)
+    assert moved.guesses().startswith("2 of the 2 pairs in B were never seen") or "No two people" in moved.guesses()
     result = coterie.certify(log, {"a": ["y"], "c": [], "b": ["x"], "d": ["x"]})
     assert [shown_value(result, agent) for agent in "ac"] == ["0.00"] * 2
-    assert "not known" not in [shown_value(result, agent) for agent in "bd"]
+    assert not any("guess" in shown_value(result, agent) for agent in "bd")
 
 
 @pytest.mark.parametrize("joint", [True, False])
@@ -168,8 +184,9 @@ def test_what_is_not_known_from_totals(joint):
         utility_range=(1, 5), neutral=2, symmetric=joint, actions="any",
     )  # fmt: skip
     met = coterie.certify(log, {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]})
-    assert [shown_value(met, agent) for agent in "abcd"] != ["not known"] * 4
+    assert not any("guess" in shown_value(met, agent) for agent in "abcd")
     assert not any(met.explanations[agent].knows_nothing for agent in "abcd")
     apart = coterie.certify(log, {"a": ["x", "y"], "c": ["x"], "b": [], "d": ["x"]})
-    assert [shown_value(apart, agent) for agent in "abcd"] == ["not known", "0.00", "not known", "not known"]
+    assert [("guess" in shown_value(apart, agent)) for agent in "abcd"] == [True, False, True, True]
+    assert shown_value(apart, "b") == "0.00"
     assert "never seen" in str(explain(apart, "a"))

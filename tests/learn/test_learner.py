@@ -78,7 +78,10 @@ def test_scikit_learn_manners(game_and_log):
     with pytest.raises(AttributeError, match="no attribute 'nothing_'"):
         _ = learner.nothing_
     assert learner.fit(log) is learner
+    assert learner.game_.n_agents
+    assert len(learner.draws(2)["gap"]) == 2
     copy = pickle.loads(pickle.dumps(learner))
+    assert copy.game_.n_agents == learner.game_.n_agents
     assert timeless(copy.result_) == timeless(learner.result_)
     clone = type(learner)(**learner.get_params())
     assert clone.get_params() == learner.get_params()

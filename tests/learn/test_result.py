@@ -124,7 +124,7 @@ def test_what_was_asked_is_recorded(log):
     asked = {"delta": 0.05, "certificate": "paired", "solver": "pure", "target_gap": 0.5}
     found = StableLearner(**asked, random_state=np.random.default_rng(1), progress=print).fit(log).result_
     assert asked.items() <= found.parameters.items()
-    assert set(found.parameters) == set(StableLearner().get_params()) - {"progress", "rules", "today"}
+    assert set(found.parameters) == set(StableLearner().get_params()) - {"progress", "stop", "rules", "today"}
     assert found.parameters["random_state"] == found.seed
     assert json.loads(json.dumps(found.parameters)) == found.parameters
     again = StableLearner(**found.parameters).fit(log).result_

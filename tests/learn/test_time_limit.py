@@ -1,11 +1,13 @@
-"""Under a time limit nothing that was found is lost, and what is worked out by draws has fewer of them."""
+"""Under a time limit nothing that was found is lost, and nothing more is promised than without."""
 
 import numpy as np
 import pytest
 
 import coterie
 from coterie.learn import options, teams
-from coterie.simulate import FirmPlan, rated_firm
+from coterie.learn.summary import cut_short
+from coterie.report import report_html
+from coterie.simulate import ClassPlan, FirmPlan, rated_firm, school_class
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,28 @@ def test_draws_are_few_when_it_is_late(firm):
         rng = np.random.default_rng(0)
         options.expected_of([learner.strategy_], Counted(), against, staff, rng, lambda late=late: late)
         assert count <= len(drawn) <= count + 1
+
+
+@pytest.mark.parametrize("cut", ["time", "interrupted"])
+@pytest.mark.parametrize("bandit", [False, True])
+def test_a_search_that_is_cut_short_promises_no_more(firm, cut, bandit):
+    """What people are believed to be worth, and how far that may be off, is the same: only the search is shorter."""
+    log = school_class(3, ClassPlan(n_agents=9, table_size=3, terms=8)).log() if bandit else firm.log()
+    rules = coterie.Rules(team_size="3")
+    whole = coterie.StableLearner(rules=rules, value="average").fit(log)
+    how = {"time_limit": 1e-9} if cut == "time" else {"stop": lambda: True}
+    short = coterie.StableLearner(rules=rules, value="average", **how).fit(log)
+    assert short.result_.solver.status == cut
+    first = short.result_.options[0]
+    assert first.expected_value == pytest.approx(whole.game_.values(first.strategy).mean())
+    assert first.expected_value <= max(option.expected_value for option in whole.result_.options) + 1e-9
+    low, high = first.expected_range
+    its_low, its_high = whole.result_.options[0].expected_range
+    assert high - low > 0.8 * (its_high - its_low)  # of other teams, but as wide
+    for result, says in ((short.result_, True), (whole.result_, False)):
+        assert bool(cut_short(result)) == says
+        assert ("Stopped early" in report_html(result)) == says
+        assert ("Stopped early" in result._repr_html_()) == says
 
 
 def test_no_time_at_all_still_gives_teams_with_a_range(firm):

@@ -243,7 +243,8 @@ def test_text_among_numbers_is_counted_and_all_rows_are_named(csv_log):
     assert "pairs.csv, row 3: utility is 'moved', expected a finite number" in told
     assert "of 7 rows, these are no numbers: 'moved' (2 times) and 'left' (1 time)" in told
     assert told.endswith(
-        'leave the cell empty, or if such words stand for none say blank_words="moved,left" (also rows 5 and 7)'
+        'leave the cell empty, or if such words stand for none say blank_words="moved,left", if for somebody who was '
+        'not there absent_words="moved,left" (also rows 5 and 7)'
     )
     with pytest.raises(InputError) as refused:
         coterie.read_log(

@@ -107,7 +107,9 @@ def test_counts_are_of_rows_not_of_members(saved):
     log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
     assert log.rows == 44
     (note,) = noted(log, "no utility")
-    assert "4 rows of" in note
+    assert "1 row of" in note
+    (note,) = noted(log, "was not there")
+    assert "3 rows of" in note
     assert "(2 of them say 'absent', 1 'sick')" in note
     with pytest.raises(InputError) as refused:
         coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages", blanks="refuse")
@@ -154,13 +156,15 @@ def test_words_for_no_rating(csv_log, word):
     log = coterie.read_log(csv_log(pairs=text))
     assert log.rows == 1
     assert noted(log, "1 row of", f"(1 of them says {word.strip()!r})")
+    assert bool(noted(log, "was not there")) == (word not in {"-", "none"})
     with pytest.raises(InputError, match=f"utility is {word!r}, expected a finite number"):
         coterie.read_log(csv_log(pairs=text), blanks="refuse")
 
 
 def test_other_words_can_be_said(csv_log):
     text = "sample,coalition,agent,partner,utility\n1,x,a,b,1\n2,x,a,b,Moved'\n3,x,a,b,late\n4,x,a,b,1..5\n"
-    with pytest.raises(InputError, match='such words stand for none say blank_words="Moved\',late"'):
+    advice = 'such words stand for none say blank_words="Moved\',late", if for somebody who was not there absent_words='
+    with pytest.raises(InputError, match=advice):
         coterie.read_log(csv_log(pairs=text))
     sound = text.replace("1..5", "0.5")
     for words in ("moved', LATE", ["Moved'", "late"]):
@@ -174,6 +178,52 @@ def test_other_words_can_be_said(csv_log):
     for wrong in (3, {"a": 1}, [1]):
         with pytest.raises(InputError, match="blank_words: expected words"):
             coterie.read_log(folder, blank_words=wrong)
+
+
+CLASS = """sample,agent,coalition,utility
+1,Ann,x,3
+1,Bo,x,3
+1,Cy,x,{}
+2,Ann,x,3
+2,Bo,x,2
+2,Cy,x,4
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "options", "there"),
+    [("absent", {}, 5), ("Krank", {}, 5), ("n/a", {}, 6), ("", {}, 6), ("abs.", {"absent_words": "Abs."}, 5),
+     ("abs.", {"blank_words": "abs."}, 6), ("absent", {"blank_words": "absent"}, 6)],
+)  # fmt: skip
+def test_who_was_not_there_is_nobodys_teammate(csv_log, word, options, there):
+    """A word for no rating leaves somebody in the team, one for being away does not, and it is said which was meant."""
+    log = coterie.read_log(csv_log(totals=CLASS.format(word)), utility_range=(0, 5), **options)
+    members = log.engine.table(f"SELECT * FROM {log.engine.name('members')}")
+    assert len(members) == there
+    assert log.rows == 5
+    (note,) = noted(log, "nobody's teammate" if there == 5 else "no utility")
+    assert note.startswith("1 row of")
+
+
+@pytest.mark.parametrize("team_scores", [False, True])
+def test_who_was_not_there_is_in_no_other_table_either(csv_log, team_scores):
+    members = "sample,agent,coalition\n" + "".join(f"{t},{who},x\n" for t in (1, 2) for who in ("Ann", "Bo", "Cy"))
+    folder = (
+        csv_log(memberships=members, totals="sample,coalition,utility\n1,x,3\n2,x,no show\n")
+        if team_scores
+        else csv_log(memberships=members, totals="sample,agent,utility\n1,Ann,3\n1,Bo,3\n1,Cy,sick\n2,Ann,1\n")
+    )
+    log = coterie.read_log(folder, utility_range=(0, 5))
+    seen = log.engine.table(f"SELECT * FROM {log.engine.name('members')}")
+    assert len(seen) == (3 if team_scores else 5)
+    assert log[:1].n_samples == 1
+
+
+def test_a_pair_that_did_not_meet_is_in_no_team(csv_log):
+    text = "sample,coalition,agent,partner,utility\n1,x,a,b,1\n2,x,a,b,{}\n2,x,a,c,1\n"
+    for word, people in (("absent", 4), ("n/a", 5)):
+        log = coterie.read_log(csv_log(pairs=text.format(word)))
+        assert len(log.engine.table(f"SELECT * FROM {log.engine.name('members')}")) == people
 
 
 def test_choices_may_be_any_word(csv_log):
@@ -748,7 +798,7 @@ def test_notes_name_the_file_that_was_given(saved, tmp_path):
     rows = weekly(("A", "B"))
     rows[3][3] = "absent"
     log = coterie.start(saved([RECORDS, *rows])).write(tmp_path / "log")
-    assert noted(log, str(tmp_path / "t.csv"), "no utility")
+    assert noted(log, str(tmp_path / "t.csv"), "was not there")
 
 
 def test_files_that_hold_no_table(tmp_path):

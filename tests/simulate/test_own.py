@@ -155,3 +155,39 @@ def test_refusals():
         log_of([], {"agents": [], "coalitions": []}, "bandit")
     with pytest.raises(InputError, match="expected a UtilityModel"):
         check_model(GAME)
+
+
+class Uneven(Policy):
+    """Everybody everywhere; its shape is known when it is made."""
+
+    def __init__(self, n, k, turned=False):
+        self.shape, self.turned = (n, k), turned
+
+    def sample(self, seed, count):  # noqa: ARG002
+        n, k = self.shape
+        return np.ones((count, k, n) if self.turned else (count, n, k), dtype=bool)
+
+
+def test_a_policy_may_say_its_shape_when_it_is_made():
+    game = Game(np.zeros((2, 3, 3)), "any")
+    assert next(Simulation.from_game(game, 0.1, Uneven(3, 2)).batches(4)).joined.shape == (4, 3, 2)
+    with pytest.raises(InputError, match=r"Uneven.sample returned an array of shape \(4, 2, 3\), expected \(4, 3, 2\)"):
+        next(Simulation.from_game(game, 0.1, Uneven(3, 2, turned=True)).batches(4))
+
+    class Shapeless(Uneven):
+        def __init__(self):
+            pass
+
+    with pytest.raises(InputError, match="Shapeless needs a shape"):
+        Simulation.from_game(game, 0.1, Shapeless())
+
+
+def test_batches_need_a_description():
+    game = Game(np.zeros((2, 3, 3)), "any")
+    source = Simulation.from_game(game, 0.1, Uneven(3, 2))
+    about = {"agents": game.agents, "coalitions": game.coalitions, "symmetric": True, "utility_range": (-1, 1)}
+    assert len(log_of(source.batches(5), about, "semi-bandit")) == 5
+    for name in ("agents", "coalitions"):
+        rest = {key: value for key, value in about.items() if key != name}
+        with pytest.raises(InputError, match=f"description: '{name}' is missing"):
+            log_of(source.batches(5), rest, "semi-bandit")

@@ -23,7 +23,7 @@ def show(found: "Comparison", *, as_json: bool, legend: str = "") -> None:
 
 
 def _lines(found: "Comparison", legend: str) -> Iterator[str]:
-    for text in (*found.broken(), found.sentence()):
+    for text in (*found.broken(), found.sentence(), found.guesses()):
         yield from wrapped(text, "", "")
     if found.is_contradicted:
         yield from wrapped(

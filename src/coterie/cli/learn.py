@@ -1,9 +1,12 @@
 """`coterie learn`: who should go where, and how far anybody could gain by moving, surely."""
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, current_thread, main_thread
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +15,7 @@ from coterie.cli.log_options import reads_log
 from coterie.cli.output import messages, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
+from coterie.cli.signals import Terminated
 from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
@@ -72,7 +76,7 @@ def command(
 
     targets = targets_of(out, report)
     explain = whom(explain, log.agents, wishes)
-    with search_progress(quiet=quiet) as told:
+    with search_progress(quiet=quiet) as told, stopping(told) as (told, stop):
         learner = StableLearner(
             strategy=strategy,
             certificate=certificate,
@@ -85,6 +89,7 @@ def command(
             time_limit=time_limit,
             random_state=seed,
             progress=told,
+            stop=stop,
             **wishes,
         ).fit(log)
     result = replace(learner.result_, unit=unit, title=title, date=date)
@@ -132,6 +137,45 @@ def search_progress(*, quiet: bool) -> Iterator[Callable[["Progress"], None] | N
             bars.update(task, description=stage(state), completed=state.done, total=state.total or None)
 
         yield report
+
+
+STOPPING = (
+    "Stopping: the best teams so far are being certified and kept, in some seconds, with many people in half a minute. "
+    "Ctrl-C again leaves without them."
+)
+
+
+@contextmanager
+def stopping(
+    progress: Callable[["Progress"], None] | None,
+) -> Iterator[tuple[Callable[["Progress"], None], Callable[[], bool]]]:
+    """Give what tells a search to end at an interrupt, with a word at once, and what tells that the search began.
+
+    Before it began there is nothing to keep, and a second interrupt wants out: both end the command.
+    """
+    began, stopped, before = Event(), Event(), signal.getsignal(signal.SIGINT)
+
+    def report(state: "Progress") -> None:
+        began.set()
+        if progress is not None:
+            progress(state)
+
+    def interrupted(signum: int, frame: FrameType | None) -> None:
+        if stopped.is_set():
+            raise Terminated
+        if not began.is_set():
+            (before if callable(before) else signal.default_int_handler)(signum, frame)
+        stopped.set()
+        messages.print(STOPPING)
+
+    if current_thread() is not main_thread() or before == signal.SIG_IGN:
+        yield report, stopped.is_set
+        return
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield report, stopped.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 STAGES = {

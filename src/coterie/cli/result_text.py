@@ -9,6 +9,7 @@ from coterie.cli.targets import say_written, write_all
 from coterie.learn.summary import (
     against_today,
     assigned_people,
+    cut_short,
     glossary,
     guesses,
     kind_of_proof,
@@ -142,8 +143,9 @@ def _untested(result: "Result") -> Iterator[str]:
 
 def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
     yield from _broken(result)
-    for text in (recommendation(result), so_far(result), result.caveat(), against_today(result), guesses(result)):
+    for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
+    yield from wrapped(guesses(result), "", "")
     yield from wrapped(vacuous(result), "", "")
     yield from wrapped(what_is_sure(result), "", "")
     if known := result.among_known():

@@ -37,6 +37,7 @@ def command(
     columns: Annotated[str | None, typer.Option(help="What is known: sample=Project,utility=Score.")] = None,
     skip_rows: Annotated[int | None, typer.Option(metavar="N", help=TABLE["skip_rows"].help)] = None,
     blank_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["blank_words"].help)] = None,
+    absent_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["absent_words"].help)] = None,
     summaries: Annotated[Summaries | None, typer.Option(help=TABLE["summaries"].help)] = None,
     pool_coalitions: Annotated[bool, typer.Option("--pool-coalitions", help=TABLE["pool_coalitions"].help)] = False,
 ) -> None:
@@ -44,11 +45,11 @@ def command(
     if not yes and not sys.stdin.isatty():
         raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
     folder = Path(table.stem) if out is None else out
-    if not is_free(folder):
+    if not table.is_dir() and not is_free(folder):
         raise InputError(_taken(folder, table))
     guess = start(
-        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words, summaries=summaries,
-        pool_coalitions=pool_coalitions or None,
+        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words,
+        absent_words=absent_words, summaries=summaries, pool_coalitions=pool_coalitions or None,
     )  # fmt: skip
     for line in _columns(guess):
         results.print(line)
@@ -85,12 +86,12 @@ def _next(log: Log, folder: Path) -> Iterator[str]:
 def _taken(folder: Path, table: Path) -> str:
     """Return what helps where there is something already."""
     other = next(name for i in range(2, 1000) if not (name := folder.with_name(f"{folder.name}-{i}")).exists())
-    anew = f"coterie start {table} --out {other} writes another folder"
+    anew = f"coterie start {shlex.quote(str(table))} --out {shlex.quote(str(other))} writes another folder"
     if not folder.is_dir() or not (folder / "log.json").exists():
         return f"{folder}: already exists and is not an empty folder; {anew}"
     return (
-        f"{folder}: already holds a log, perhaps from an earlier start; coterie inspect {folder} goes on with it, "
-        f"{anew}, or delete {folder} to make it anew"
+        f"{folder}: already holds a log, perhaps from an earlier start; coterie inspect {shlex.quote(str(folder))} "
+        f"goes on with it, {anew}, or delete {folder} to make it anew"
     )
 
 
@@ -181,7 +182,7 @@ def _reader(one: Answer) -> Any:
         return _word_of(Totals if one.name == "totals" else Value)
     if one.name == "separators":
         return _separators
-    if one.name in {"coalitions", "blank_words"}:
+    if one.name in {"coalitions", "blank_words", "absent_words"}:
         return _whole if one.name == "coalitions" else _words
     return _range if one.name == "utility_range" else _number
 

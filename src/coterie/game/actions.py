@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -66,10 +66,11 @@ class ActionSpace(ABC):
 
     n_coalitions: int
 
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of actions, exactly (it may have hundreds of digits)."""
+    if TYPE_CHECKING:  # an attribute of the class or of an object will do as well as a property
+
+        @property
+        def size(self) -> int:
+            """The number of actions, exactly (it may have hundreds of digits)."""
 
     @property
     def log_size(self) -> float:

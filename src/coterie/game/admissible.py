@@ -20,7 +20,7 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets
 from coterie.game.rules import EACH, Rules, TeamSize
 from coterie.game.steps import LISTED, Stability, Steps, steps_from
-from coterie.words import counted, in_order
+from coterie.words import counted, in_order, said
 
 RENAMED = 6
 """Up to so many interchangeable coalitions, all their renamings are looked at where people are in several."""
@@ -222,7 +222,7 @@ class Admissible:
     ) -> "Admissible":
         """Return what rules mean for these agents and coalitions; names that nobody knows are refused."""
         if rules.max_moves is not None and today is None:
-            raise InputError("a limit on moves needs to know who is where today")
+            raise InputError(f"{said('max_moves')} needs to know who is where today: {said('today')}")
         compiled = list(_compiled(rules, agents, coalitions))
         staff = np.ones(len(agents), dtype=bool) if rules.staff is None else np.isin(agents, rules.staff)
         largest = np.full(len(coalitions), len(agents))
@@ -391,7 +391,7 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
 
     for name in rules.team_size:
         if name != EACH:
-            coalition(name, "team_size")
+            coalition(name, said("team_size"))
     for name, l in place.items():
         size = rules.team_size.get(name, rules.team_size.get(EACH))
         if size is not None and not size.says_nothing:

@@ -1,7 +1,8 @@
 """Data frames with names on their rows and columns: the names are heeded, whatever the order they come in.
 
 What has names is told by duck typing: pandas has an index and columns, Polars and Arrow columns only. A frame without
-an index of its own (0, 1, 2, ...) has no names on its rows, and columns are nameless likewise; then places count.
+an index of its own (0, 1, 2, ...) has no names on its rows, and columns are nameless likewise; then places count. But
+where one side has these numbers in another order, they are names on both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +24,9 @@ def labels_of(values: Any) -> tuple[Labels, ...] | None:
     if hasattr(values, "column_names") and hasattr(values, "num_rows"):  # Arrow
         return None, _names(values.column_names)
     if hasattr(values, "to_numpy") and hasattr(values, "index") and not callable(values.index):  # pandas
-        columns = (_names(values.columns),) if hasattr(values, "columns") else ()
-        return _names(values.index), *columns
+        if hasattr(values, "columns"):
+            return _of_both(list(values.index), list(values.columns))
+        return (_names(values.index),)
     if hasattr(values, "to_numpy") and hasattr(values, "columns"):  # Polars
         return None, _names(values.columns)
     return None
@@ -34,6 +36,14 @@ def _names(labels: Any) -> Labels:
     found = list(labels)
     default = found == list(range(len(found))) or found == [f"column_{place}" for place in range(len(found))]
     return None if default else tuple(str(label) for label in found)
+
+
+def _of_both(index: list[Any], columns: list[Any]) -> tuple[Labels, Labels]:
+    """Return the names of rows and columns: numbers are names where the other side has the same in another order."""
+    rows, across = _names(index), _names(columns)
+    if (rows is None) != (across is None) and len(index) == len(columns) and set(index) == set(columns):
+        return tuple(map(str, index)), tuple(map(str, columns))
+    return rows, across
 
 
 def is_labelled(values: Any) -> bool:

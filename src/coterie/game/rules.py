@@ -24,7 +24,7 @@ from coterie.errors import InputError
 from coterie.files import naming, read_json
 from coterie.game.tables import SmallTable, read_table
 from coterie.spreadsheets import SPREADSHEETS
-from coterie.words import counted, said
+from coterie.words import as_arguments, counted, said, spelled
 
 FORMAT = "coterie.rules/1"
 
@@ -49,7 +49,7 @@ class TeamSize:
         if self.max is not None:
             object.__setattr__(self, "max", checks.whole(self.max, "team size", 0))
             if self.max < self.min:
-                raise InputError(f"team size: the largest, {self.max}, is below the smallest, {self.min}")
+                raise InputError(f"{said('team_size')}: the largest, {self.max}, is below the smallest, {self.min}")
         object.__setattr__(self, "or_empty", checks.boolean(self.or_empty, "or_empty"))
 
     @property
@@ -70,7 +70,8 @@ class TeamSize:
             r"(0,)?(?:(\d{1,6})|(\d{0,6}):(\d{0,6}))", re.sub(r"\s*([,:])\s*", r"\1", text.strip()), re.ASCII
         )
         if found is None or found[0] in {":", "0,:"}:
-            raise InputError(f'team size: expected "6:8", "6", ":8", "0,6:8" or "any", got {checks.shown(text)}')
+            what = said("team_size")
+            raise InputError(f'{what}: expected "6:8", "6", ":8", "0,6:8" or "any", got {checks.shown(text)}')
         exactly, low, high = found[2], found[3], found[4]
         least = int(exactly or low or 0)
         return cls(least, int(exactly or high) if exactly or high else None, found[1] is not None)
@@ -99,7 +100,8 @@ class Pairing:
     def __post_init__(self) -> None:
         object.__setattr__(self, "agents", _names(self.agents, "together, apart"))
         if len(self.agents) < 2:
-            raise InputError(f"together, apart: expected at least two people, got {', '.join(self.agents) or 'none'}")
+            given = ", ".join(self.agents) or "none"
+            raise InputError(f"{said('together')}, {said('apart')}: expected at least two people, got {given}")
         if self.coalition is not None:
             _text(self.coalition, "together, apart: the coalition")
 
@@ -132,7 +134,7 @@ class Quota:
         if self.at_most is not None:
             object.__setattr__(self, "at_most", checks.whole(self.at_most, "quota", 0))
             if self.at_most < self.at_least:
-                raise InputError(f"quota: at most {self.at_most} is below at least {self.at_least}")
+                raise InputError(f"{said('quota')}: at most {self.at_most} is below at least {self.at_least}")
         elif not self.at_least:
             raise InputError(f"quota of {self.label} {self.equals}: expected at_least (from 1 up) or at_most")
 
@@ -141,7 +143,8 @@ class Quota:
         """Read "site=Paris>=1", "site=Paris<=2" or "site=Paris=1", perhaps with "@Finance" behind it."""
         found = re.fullmatch(r"\s*([^=<>@]+?)\s*=\s*([^=<>@]+?)\s*(>=|<=|=)\s*(\d{1,6})\s*(?:@\s*(.+?)\s*)?", text)
         if found is None:
-            raise InputError(f'quota: expected "site=Paris>=1" or "site=Paris<=2@Finance", got {checks.shown(text)}')
+            what = said("quota")
+            raise InputError(f'{what}: expected "site=Paris>=1" or "site=Paris<=2@Finance", got {checks.shown(text)}')
         label, equals, sign, number, coalition = found.groups()
         count = int(number)
         least, most = count if sign != "<=" else 0, count if sign != ">=" else None
@@ -198,15 +201,15 @@ class Rules:
         read: dict[str, Any] = {
             "team_size": _team_sizes(self.team_size),
             "per_person": None if self.per_person is None else _per_person(self.per_person),
-            "together": _pairings(self.together, "together"),
-            "apart": _pairings(self.apart, "apart"),
-            "fix": _places(self.fix, "fix"),
-            "ban": _places(self.ban, "ban"),
+            "together": _pairings(self.together, said("together")),
+            "apart": _pairings(self.apart, said("apart")),
+            "fix": _places(self.fix, said("fix")),
+            "ban": _places(self.ban, said("ban")),
             "staff": None if self.staff is None else _staff(self.staff),
             "labels": _labels(self.labels),
             "quota": _quotas(self.quota),
             "left_behind": self.left_behind and checks.one_of(self.left_behind, LeftBehind, "left_behind"),
-            "max_moves": None if self.max_moves is None else checks.whole(self.max_moves, "max_moves", 0),
+            "max_moves": None if self.max_moves is None else checks.whole(self.max_moves, said("max_moves"), 0),
         }
         for name, value in read.items():
             object.__setattr__(self, name, value)
@@ -310,10 +313,10 @@ class Rules:
         path = checks.path(path, "rules")
         if path.suffix.lower() in {".csv", ".tsv", *SPREADSHEETS}:
             table = read_table(path, ("rule", "value"), "rules")
-            with naming(path):
+            with naming(path), spelled(as_arguments):  # a file has keys, whoever reads it
                 return rules_of_table(table)
         content = read_json(path)
-        with naming(path):
+        with naming(path), spelled(as_arguments):
             return cls.from_json(content)
 
 
@@ -434,7 +437,7 @@ def _team_sizes(given: Any) -> dict[str, TeamSize]:
         nested = any(isinstance(size, (str, Mapping, Sequence, TeamSize)) for size in given.values())
         if given and set(given) <= _LIMITS and not nested:
             return {EACH: _team_size(given, EACH)}
-        return {_text(name, "team_size"): _team_size(size, name) for name, size in given.items()}
+        return {_text(name, said("team_size")): _team_size(size, name) for name, size in given.items()}
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Iterable):
@@ -450,15 +453,17 @@ def _team_sizes_in_words(given: Sequence[str]) -> dict[str, TeamSize]:
         name, equals, size = one.rpartition("=")
         name = name.strip() if equals else EACH
         if not name:
-            raise InputError(f'team size: expected "Finance=5:9", got {checks.shown(one)}')
+            raise InputError(f'{said("team_size")}: expected "Finance=5:9", got {checks.shown(one)}')
         if name in found:
-            raise InputError(f"team size of {'all' if name == EACH else name}: given twice, {found[name]} and {size}")
+            raise InputError(
+                f"{said('team_size')} of {'all' if name == EACH else name}: given twice, {found[name]} and {size}"
+            )
         found[name] = TeamSize.parse(size)
     return found
 
 
 def _team_size(given: Any, name: str) -> TeamSize:
-    what = "team_size" if name == EACH else f"team_size of {name}"
+    what = said("team_size") if name == EACH else f"{said('team_size')} of {name}"
     if isinstance(given, TeamSize):
         return given
     if isinstance(given, str):
@@ -476,13 +481,13 @@ def _per_person(given: Any) -> tuple[int, int]:
     if isinstance(given, str):
         found = re.fullmatch(r"\s*(\d{1,6})\s*(?::\s*(\d{1,6})\s*)?", given, re.ASCII)
         if found is None:
-            raise InputError(f'per_person: expected "1:2" or "1", got {checks.shown(given)}')
+            raise InputError(f'{said("per_person")}: expected "1:2" or "1", got {checks.shown(given)}')
         given = (int(found[1]), int(found[2] or found[1]))
     if isinstance(given, Real):
         given = (given, given)
     if not isinstance(given, Sequence) or len(given) != 2:
         raise InputError(f"{said('per_person')}: expected the least and the largest number, got {checks.shown(given)}")
-    least, most = (checks.whole(one, "per_person", 0) for one in given)
+    least, most = (checks.whole(one, said("per_person"), 0) for one in given)
     if most < least:
         raise InputError(f"{said('per_person')}: the largest number, {most}, is below the least, {least}")
     return least, most
@@ -536,6 +541,6 @@ def _quotas(given: Any) -> tuple[Quota, ...]:
             return Quota.parse(one)
         if isinstance(one, Mapping) and {"label", "equals"} <= set(one) <= {one.name for one in fields(Quota)}:
             return Quota(**one)
-        raise InputError(f'quota: expected "site=Paris>=1" or an object, got {checks.shown(one)}')
+        raise InputError(f'{said("quota")}: expected "site=Paris>=1" or an object, got {checks.shown(one)}')
 
-    return tuple(read(one) for one in _listed(given, "quota"))
+    return tuple(read(one) for one in _listed(given, said("quota")))

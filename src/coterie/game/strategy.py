@@ -302,9 +302,11 @@ class Strategy:
 
     @cached_property
     def _content(self) -> tuple[Any, ...]:
-        """What equal strategies share: names, and rows in an order that does not depend on how they came."""
-        rows = zip(self.owner.tolist(), (row.tobytes() for row in self.sets), self.probability.tolist(), strict=True)
-        return self.agents, self.coalitions, tuple(sorted(rows))
+        """What equal strategies share: names, and who does what, in an order that does not depend on how they came."""
+        order = sorted(range(self.n_coalitions), key=self.coalitions.__getitem__)
+        owners, sets = (self.agents[i] for i in self.owner), (row.tobytes() for row in self.sets[:, order])
+        rows = sorted(zip(owners, sets, self.probability.tolist(), strict=True))
+        return frozenset(self.agents), frozenset(self.coalitions), tuple(rows)
 
     def __eq__(self, other: object) -> bool:
         return self._content == other._content if isinstance(other, Strategy) else NotImplemented

@@ -105,14 +105,14 @@ def assembled(
         explained,
         likely=None if judged.likely is None else min(judged.likely, certificate.gap),
         checks=checks,
-        together=_together(statistics, strategy),
+        together=put_together(statistics, strategy),
         is_vacuous=strategy.is_pure and certificate.gap == 0 and range_gap == 0,
         parameters=plain(parameters),
         version=__version__,
     )
 
 
-def _together(statistics: Statistics, strategy: Strategy) -> Together | None:
+def put_together(statistics: Statistics, strategy: Strategy) -> Together | None:
     """Return who is put together without having been seen together; None where that would take too long to say."""
     setting = statistics.setting
     if not strategy.is_pure or (setting.feedback == "bandit" and setting.n_features > UNWEIGHTED_FEATURES):

@@ -11,7 +11,7 @@ from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.utilities import FromMeans
 from coterie.learn.wishes import Wishes
-from coterie.words import UNKNOWN, signed
+from coterie.words import signed
 
 NAMED = 2
 """So many people are named whom somebody comes to or leaves."""
@@ -57,8 +57,8 @@ class Change:
         return "; ".join([*reasons, *([self.note] if self.note else [])])
 
     def worth(self) -> str:
-        """Return what it is expected to change for them, in a word."""
-        return UNKNOWN if self.expected is None else signed(self.expected)
+        """Return what it is expected to change for them, in a word; nothing for whoever is new."""
+        return "-" if self.expected is None else signed(self.expected)
 
 
 def _listed(mates: Iterable[Mate]) -> str:

@@ -33,7 +33,7 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
-from coterie.learn.assemble import by_range
+from coterie.learn.assemble import by_range, put_together
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
@@ -261,6 +261,8 @@ def _compared(
         (*common, *apart, *notes),
         tuple(evidence.assumptions()),
         any(one.verdict == "broken" and one.assumption not in covered for one in tested),
+        put_together(statistics, both[1]),
+        setting.pool_coalitions,
     )
 
 

@@ -1,6 +1,6 @@
 """What a comparison of two assignments says: for everybody together and for each person, and what of that is sure."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +12,9 @@ from coterie.game.rules import Rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
-from coterie.learn.result import NAMED, STEPS
+from coterie.learn.result import NAMED, STEPS, Together
 from coterie.learn.warnings import SAYS_NOTHING
-from coterie.words import UNKNOWN, counted, percent, signed, some
+from coterie.words import counted, percent, signed, some
 
 FORMAT = "coterie.comparison/1"
 
@@ -140,6 +140,10 @@ class Comparison:
     assumes: tuple[str, ...] = ()
     is_contradicted: bool = False
     """Whether the log contradicts what the intervals take for granted."""
+    together: Together | None = None
+    """Who is put together in the second assignment without having been seen together; None where it is not known."""
+    pooled: bool = False
+    """Whether coalitions are interchangeable."""
     version: str = __version__
 
     @property
@@ -219,6 +223,12 @@ class Comparison:
             f"difference is {signed(low)} to {signed(high)}."
         )
 
+    def guesses(self) -> str:
+        """Return how many pairs of the second assignment were never seen together; "" where all were."""
+        told = "" if self.together is None else self.together.told(pooled=self.pooled)
+        teams = "the teams after the changes" if self.two.label == "after" else self.two.label
+        return told.replace("in these teams", f"in {teams}", 1)
+
     def _likely(self, before: str = " (", after: str = ")", turned: bool = False) -> str:  # noqa: FBT001, FBT002
         if self.range is None:
             return ""
@@ -294,6 +304,7 @@ class Comparison:
             "people": {person.agent: person.to_json() for person in self.people},
             "left_out": list(self.left_out),
             "meaning": self.meaning(),
+            "together": None if self.together is None else asdict(self.together),
             "assumes": list(self.assumes),
             "contradicted": self.is_contradicted,
             "warnings": list(self.warnings),
@@ -302,6 +313,6 @@ class Comparison:
 
 def _gap(side: Side) -> str:
     if side.certificate is None:
-        return UNKNOWN
+        return "not worked out"
     gap = side.certificate.gap
     return "not at all" if gap == 0 else "without a bound" if np.isinf(gap) else f"at most {gap:.3g}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coterie.certificates.certificate import Witness
-from coterie.words import signed
+from coterie.words import GUESS, signed
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,8 @@ class Explanation:
         return f"Explanation({self.agent} in {home}: {signed(self.value)}, alternative {self.alternative})"
 
     def _verdict(self, *, limits: bool) -> str:
-        said = f"{self.agent} is expected to get {signed(self.value)}."
-        if self.knows_nothing:
-            said = f"What {self.agent} gets is not known: they were never seen with anybody who is there."
+        said = f"{self.agent} is expected to get {signed(self.value)}"
+        said += f", {GUESS}: they were never seen together with anybody who is there." if self.knows_nothing else "."
         if self.alternative is None:
             return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
@@ -114,7 +113,13 @@ class Explanation:
 
     def _line(self, room: Room, *, limits: bool) -> str:
         where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
-        made_by = ", ".join(f"{partner.name} {signed(partner.value)}" for partner in room.partners)
-        nobody = "nobody there" if room.seen is None else "of nobody there anything is known"
+        # Where nobody there was seen with them the room says so, and each of its partners need not.
+        made_by = ", ".join(
+            f"{partner.name} {signed(partner.value)}"
+            + (f" ({GUESS}: never seen together)" if partner.observed == 0 and room.seen else "")
+            for partner in room.partners
+        )
+        nobody = "nobody there" if room.seen is None else "nobody stands out"
         sure = f" (surely {signed(room.lower)} to {signed(room.upper)})" if limits else ""
-        return f"  {where} {room.coalition}: worth {signed(room.value)}{sure}; {made_by or nobody}"
+        guess = f", {GUESS}: never seen together with anybody there" if room.seen is False else ""
+        return f"  {where} {room.coalition}: worth {signed(room.value)}{guess}{sure}; {made_by or nobody}"

@@ -102,12 +102,15 @@ class StableLearner:
     any_size
         Whether coalitions larger than any seen may be recommended.
     time_limit
-        In seconds, for the searches; reading, certifying and testing assumptions come on top.
+        In seconds, for the searches; reading, what the log makes of people, certifying and testing assumptions come on
+        top: they are the same with a limit and without.
     random_state
         The seed of the split and of the search: the same number gives the same result. None, or a NumPy Generator,
         draws a number, which the result records.
     progress
         Called now and then with a `coterie.solve.Progress`.
+    stop
+        Asked often; the searches end when it says True, and the best so far is certified: `threading.Event().is_set`.
 
     Attributes
     ----------
@@ -148,6 +151,7 @@ class StableLearner:
         time_limit: float | None = None,
         random_state: checks.Seed = 0,
         progress: Callable[[Progress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> None:
         self.strategy = strategy
         self.certificate = certificate
@@ -168,6 +172,7 @@ class StableLearner:
         self.time_limit = time_limit
         self.random_state = random_state
         self.progress = progress
+        self.stop = stop
 
     # --- scikit-learn's manners ---------------------------------------------------------------------
 
@@ -250,6 +255,11 @@ class StableLearner:
     def explain(self, agent: str) -> Explanation:
         """Return why an agent is where she is."""
         return explain(self.result_, agent)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickles hold: what is found again when it is asked for is left out."""
+        state: Any = super().__getstate__()
+        return {**state, "_known": None}
 
     # --- What else the log says -----------------------------------------------------------------------
 
@@ -354,8 +364,9 @@ class StableLearner:
         for name in ("keep_sizes", "any_size"):
             checks.boolean(getattr(self, name), said(name))
         checks.one_of(self._goal, Goal, said("goal"))
-        if self.progress is not None and not callable(self.progress):
-            raise InputError(f"progress: expected a function, got {checks.shown(self.progress)}")
+        for name in ("progress", "stop"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                raise InputError(f"{name}: expected a function, got {checks.shown(getattr(self, name))}")
         return checks.seed(self.random_state, said("random_state"))
 
     def _seed_as_in(self, earlier: Statistics) -> int:
@@ -426,7 +437,8 @@ class StableLearner:
         return statistics, wishes
 
     def _learn(self, statistics: Statistics, seen: frozenset[Any], seed: int, again: SecondPass | None = None) -> Self:
-        control = Control(seed, self.time_limit, self.progress)
+        control = Control(seed, self.time_limit, self.progress, self.stop)
+        control.tell("search")
         wider, wishes = self._wishes(statistics)
         own = self._own
         asked: Any = {
@@ -493,7 +505,7 @@ class StableLearner:
         )
 
 
-_NOT_RECORDED = ("progress", "rules", "today")
+_NOT_RECORDED = ("progress", "stop", "rules", "today")
 """Parameters that a result has elsewhere, or that are no plain values."""
 
 _FITTED = ("statistics", "strategy", "certificate", "result", "coverage", "game")

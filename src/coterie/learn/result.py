@@ -25,7 +25,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import UNKNOWN, data_frame, html_table, percent, signed, some
+from coterie.words import GUESS, counted, data_frame, html_table, percent, signed, some
 
 FORMAT = "coterie.result/1"
 
@@ -141,6 +141,24 @@ class Together:
     """How many of them were never seen together there; anywhere, where coalitions are interchangeable."""
     named: tuple[tuple[str, str, str], ...] = ()
     """The first of those: two people and their coalition."""
+
+    def told(self, *, pooled: bool) -> str:
+        """Return how many are put together who were never seen together, and the first of them; "" if there are none.
+
+        Where coalitions are `pooled`, it does not matter in which.
+        """
+        if not self.unseen:
+            return ""
+        there = "" if pooled else " there"
+        one, two, coalition = self.named[0]
+        first = f"{one} and {two}" + ("" if pooled else f" in {coalition}")
+        if self.unseen == self.pairs:
+            return f"No two people in these teams were ever seen together{there}: what they are worth is {GUESS}."
+        return (
+            f"{self.unseen:,} of the {counted(self.pairs, 'pair')} in these teams "
+            f"{'was' if self.unseen == 1 else 'were'} never seen together{there}, "
+            f"{'namely' if self.unseen == 1 else 'such as'} {first}: what they are worth is {GUESS}."
+        )
 
 
 @dataclass(frozen=True)
@@ -333,20 +351,18 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import guesses, people_rows, recommendation, so_far, what_is_sure
+        from coterie.learn.summary import cut_short, guesses, people_rows, recommendation, so_far, what_is_sure
 
         told = [
             recommendation(self),
+            cut_short(self),
             so_far(self),
             self.caveat(),
             guesses(self),
             what_is_sure(self),
             self.among_known(),
         ]
-        rows = [
-            [UNKNOWN if cell is None else signed(cell) if isinstance(cell, float) else cell for cell in row]
-            for row in people_rows(self)
-        ]
+        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
         return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
 
     def to_frame(self) -> Any:

@@ -15,7 +15,7 @@ from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE, Option
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
-from coterie.words import UNKNOWN, counted, number, percent, signed, some
+from coterie.words import GUESS, counted, number, percent, signed, some
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Doubt
@@ -65,6 +65,14 @@ def recommendation(result: Result) -> str:
     return f"Recommended: {counted(teams, 'team')}. Expected: {expected_worth(result)}."
 
 
+def cut_short(result: Result) -> str:
+    """Return that a search did not come to its end, which belongs beside what is promised of what it found."""
+    why = {"time": "by the time limit", "interrupted": "since somebody stopped it"}.get(result.solver.status)
+    if why is None:
+        return ""
+    return f"Stopped early: the search was cut short {why}, and there may be better teams than these."
+
+
 def so_far(result: Result) -> str:
     """Return what a teammate was worth on average in the log, to compare with, where nobody said who is where today."""
     level = level_so_far(result)
@@ -85,19 +93,7 @@ def level_so_far(result: Result) -> str:
 
 def guesses(result: Result) -> str:
     """Return how many pairs are put together who were never seen together, and the first of them."""
-    found = result.together
-    if found is None or not found.unseen:
-        return ""
-    there = "" if result.data.pool_coalitions else " there"
-    one, two, coalition = found.named[0]
-    first = f"{one} and {two}" + ("" if result.data.pool_coalitions else f" in {coalition}")
-    if found.unseen == found.pairs:
-        return f"No two people in these teams were ever seen together{there}: what they are worth is a guess."
-    return (
-        f"{found.unseen:,} of the {counted(found.pairs, 'pair')} in these teams "
-        f"{'was' if found.unseen == 1 else 'were'} never seen together{there}, "
-        f"{'namely' if found.unseen == 1 else 'such as'} {first}: what they are worth is a guess."
-    )
+    return "" if result.together is None else result.together.told(pooled=result.data.pool_coalitions)
 
 
 def assigned_people(result: Result) -> list[str]:
@@ -308,14 +304,15 @@ def what_values_are(result: Result) -> str:
 
 
 def shown_value(result: Result, agent: str) -> str:
-    """Return what somebody's place is expected to be worth, where anything is known of it."""
-    return signed(result.estimate.utility[agent]) if is_known(result, agent) else UNKNOWN
+    """Return what somebody's place is expected to be worth, and whether that is a guess."""
+    guess = f" ({GUESS})" if is_guess(result, agent) else ""
+    return f"{signed(result.estimate.utility[agent])}{guess}"
 
 
-def is_known(result: Result, agent: str) -> bool:
-    """Return whether anything is known of what somebody's place is worth."""
+def is_guess(result: Result, agent: str) -> bool:
+    """Return whether what somebody's place is worth is a guess: they were never seen with anybody who is there."""
     one = result.explanations.get(agent)
-    return agent not in result.certificate.newcomers and (one is None or not one.knows_nothing)
+    return agent in result.certificate.newcomers or (one is not None and one.knows_nothing)
 
 
 def who_stays(result: Result) -> str:
@@ -390,13 +387,15 @@ def what_would_help(result: Result) -> list[str]:
 def people_rows(result: Result) -> list[list[Any]]:
     """Return a header and a row for everybody: where they are, what it is worth, and what would be best instead.
 
-    None stands for what is not known.
+    Where a value is a guess, a column says so.
     """
     sure = set(result.certificate.surely_stay)
     reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
     ends = not result.says_nothing
+    guessed = {agent for agent in assigned_people(result) if is_guess(result, agent)}
     rows: list[list[Any]] = [
-        ["person", "teams", *(["today", "why"] if result.today else []), "value", "best alternative", "change",
+        ["person", "teams", *(["today", "why"] if result.today else []), "value",
+         *(["known"] if guessed else []), "best alternative", "change",
          *(["at least", "at most"] if ends else []), *(["surely stays"] if ends or sure else [])]
     ]  # fmt: skip
     for agent in assigned_people(result):
@@ -412,8 +411,11 @@ def people_rows(result: Result) -> list[list[Any]]:
                 *(["" if low is None else low, other.bound] if ends else []),
             ]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
-        value = result.estimate.utility.get(agent, "") if is_known(result, agent) else None
-        rows.append([agent, _joined(result.strategy, agent), *before, value, *last, *([stays] if ends or sure else [])])
+        value = [result.estimate.utility.get(agent, "")]
+        value += [f"{GUESS}: never seen together" if agent in guessed else "seen together"] if guessed else []
+        rows.append(
+            [agent, _joined(result.strategy, agent), *before, *value, *last, *([stays] if ends or sure else [])]
+        )
     return rows
 
 

@@ -69,8 +69,9 @@ CERTIFIED = 12
 """So many profiles are certified on the whole log."""
 
 BELIEFS, FIRST, SECOND = 0.3, 0.35, 0.7
-"""Shares of the time left at most, where there is a limit: for what people are worth to each other, for the search on
-the parts that learn, and for that on the whole log; certificates, ranges and reasons need the rest."""
+"""Shares of the time left at most, where there is a limit: for what the parts that learn make of people, for the search
+on these, and for that on the whole log; certificates, ranges and reasons need the rest. What the whole log makes of
+people takes as long as it takes: what is expected of the recommendation, and its range, hang on it."""
 
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
@@ -235,10 +236,18 @@ class _Teams:
 
     @cached_property
     def beliefs(self) -> Beliefs:
-        """What the whole log leaves possible."""
-        return self._beliefs(self.whole)
+        """What the whole log leaves possible, in full: variances that have not settled promise too much."""
+        if self.own.guess is not None:
+            return self.own.beliefs(self.whole)
+        self.control.tell("beliefs")
+        found = None
+        with self.control.running():
+            found = beliefs_from(self.whole, symmetric=self.setting.symmetric)
+        # Whoever interrupts that is answered all the same, and whoever does so again is not.
+        return found or beliefs_from(self.whole, symmetric=self.setting.symmetric)
 
     def _beliefs(self, evidence: Evidence) -> Beliefs:
+        """Return what a part of the log leaves possible, as well as time allows: it proposes candidates only."""
         if self.own.guess is not None:
             return self.own.beliefs(evidence)
         self.control.tell("beliefs")
@@ -254,9 +263,10 @@ class _Teams:
         return expected_of(strategies, beliefs, self.against, staff, self.control.rng, self._is_late)
 
     def _is_late(self) -> bool:
-        """Return whether little is left of a time limit: then what is worked out by draws has fewer of them."""
+        """Return whether somebody waits, or little is left of a time limit: then fewer games are drawn."""
         left, limit = self.control.remaining, self.control.time_limit
-        return left is not None and limit is not None and left < LATE * limit
+        is_late = left is not None and limit is not None and left < LATE * limit
+        return is_late or self.control.is_interrupted()
 
     def _task(self, beliefs: Beliefs) -> Task:
         wishes = self.wishes
@@ -403,7 +413,7 @@ class _Teams:
         options = options_of(candidates, expected, index, self.wishes, at)
         picked = (1.0, pick.strategy.sets)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
-        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng, self._is_late)
+        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng)
         if self.beliefs.draw is not None:
             options = (replace(options[0], expected_range=worth[1]), *options[1:])
         today = None
@@ -417,7 +427,7 @@ class _Teams:
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
             "exact" if self.solver == "exact" else "teams" if self.own.solver is None else named(self.own.solver),
             "expected value per person" if self.wishes.goal != "fairness" else "expected value of the worst-off",
-            self.ended or ("optimal" if self._is_proven(pick.strategy) else "converged"),
+            self._status(pick.strategy),
             self.starts,
             self.sweeps,
             self.control.seconds,
@@ -452,6 +462,11 @@ class _Teams:
         self.control.tell("more samples")
         times = times_as_long(self.statistics.whole, gap, without, self.control.is_over)
         return None if times is None else (times - 1) * self.statistics.n_samples
+
+    def _status(self, strategy: Strategy) -> Status:
+        if self.control.is_interrupted():
+            return "interrupted"
+        return self.ended or ("optimal" if self._is_proven(strategy) else "converged")
 
     def _is_proven(self, strategy: Strategy) -> bool:
         """Return whether no profile that keeps the rules has a larger expected value."""

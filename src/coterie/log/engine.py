@@ -229,6 +229,8 @@ class DuckDBEngine(Engine):
         for file in source.files:
             try:
                 names = parquet.read_schema(file).names
+            except UnicodeDecodeError:
+                raise InputError(f"{file}: the names of columns are damaged: they are not text in UTF-8") from None
             except (pa.ArrowException, OSError):
                 continue  # DuckDB says what is wrong with it
             refuse_twins(names, source.shown)

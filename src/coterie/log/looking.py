@@ -91,7 +91,7 @@ class Column:
         return {
             value: count
             for value, count in self.times.items()
-            if value.strip().casefold() not in shape_queries.SAY_NOTHING
+            if value.strip().casefold() not in {*shape_queries.SAY_NOTHING, *shape_queries.NOT_THERE}
         }
 
     @property

@@ -307,7 +307,17 @@ class CommonOptions(TypedDict, total=False):
         Sequence[str] | str | None,
         Option(
             _words,
-            "What else stands in a cell that has no utility, beside words such as absent, sick and n/a: moved,late.",
+            "What else stands in a cell that has no utility, beside words such as n/a and none: pending,late.",
+            Word(metavar="WORD,WORD"),
+            default=(),
+        ),
+    ]
+    absent_words: Annotated[
+        Sequence[str] | str | None,
+        Option(
+            _words,
+            "What else says in place of a utility that somebody was not there, beside words such as absent and sick: "
+            "moved,abs.",
             Word(metavar="WORD,WORD"),
             default=(),
         ),

@@ -21,8 +21,8 @@ ALIKE = (
 """The options that logs must share to be added."""
 
 OUTDATED = (
-    "columns", "sheet", "clean_names", "blanks", "blank_words", "skip_rows", "since", "until", "engine", "totals",
-    "feedback",
+    "columns", "sheet", "clean_names", "blanks", "blank_words", "absent_words", "skip_rows", "since", "until", "engine",
+    "totals", "feedback",
 )  # fmt: skip
 """Options that say how tables were read, which they are now."""
 

@@ -1,6 +1,7 @@
 """What may be wrong with the tables of a log, and the wording of every refusal."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,7 @@ def refuse(problems: Iterable[Refusal]) -> None:
 def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file: str | None = None) -> str:
     """Word a table without some of its columns; for a file given by itself, with what would find out what is what."""
     named = " or ".join(repr(name) for name in missing)
-    hint = f"; coterie start {file} guesses what is what" if file else ""
+    hint = f"; coterie start {shlex.quote(str(file))} guesses what is what" if file else ""
     return (
         f"no column {named}; the table {shape} needs {', '.join(schema.SHAPES[shape])}, and this one has "
         f"{', '.join(columns) or 'none'} ({said(columns={missing[0]: 'NAME'})} says which one is meant{hint})"
@@ -86,7 +87,11 @@ def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows
         told = f"; of {counted(rows, 'row')}, these are no numbers: {listed}"
     helps = "leave the cell empty"
     if words and shown != "empty":
-        helps += f", or if such words stand for none say {said(blank_words=','.join(words))}"
+        listed = ",".join(words)
+        helps += (
+            f", or if such words stand for none say {said(blank_words=listed)}, if for somebody who was not there "
+            f"{said(absent_words=listed)}"
+        )
     return f"utility is {shown}, expected a finite number{told}; where there is none, {helps}"
 
 

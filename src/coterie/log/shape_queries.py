@@ -11,11 +11,17 @@ PLACE = ("file_name", "row_index")
 
 SAY_NOTHING = (
     "n/a", "na", "n.a.", "#n/a", "-", "--", "\u2013", "\u2014", "?", "none", "nil", "missing", "no rating", "not rated",
-    "absent", "sick", "ill", "excused", "away", "on leave", "no show", "no-show", "did not attend",
-    "k.a.", "k. a.", "keine angabe", "keine", "krank", "abwesend", "entschuldigt", "fehlt",
-    "absente", "malade", "excus\u00e9", "excus\u00e9e", "ausente", "enfermo", "enferma",
+    "k.a.", "k. a.", "keine angabe", "keine",
 )  # fmt: skip
-"""What people write in a cell for nothing, in lower case."""
+"""What people write in a cell for nothing, in lower case: there is no rating, whoever it is about was there."""
+
+NOT_THERE = (
+    "absent", "sick", "ill", "excused", "away", "on leave", "sick leave", "holiday", "on holiday", "vacation",
+    "no show", "no-show", "did not attend", "not there", "not present",
+    "krank", "abwesend", "entschuldigt", "fehlt", "fehlte", "gefehlt", "nicht da", "nicht anwesend", "urlaub",
+    "absente", "malade", "excus\u00e9", "excus\u00e9e", "cong\u00e9", "en cong\u00e9", "ausente", "enfermo", "enferma",
+)  # fmt: skip
+"""What people write in a cell for somebody who was not there, in lower case."""
 
 NOBODY = (
     "-", "--", "---", "\u2013", "\u2014", ".", "/", "?", "n/a", "n.a.", "#n/a", "nobody", "no one", "no-one",
@@ -33,11 +39,13 @@ SUMMARIES = (
 )  # fmt: skip
 """What rows are called that sum others up, in lower case."""
 
-_NOTHING = ", ".join(f"'{text}'" for text in SAY_NOTHING)
+_NOTHING = ", ".join(f"'{text}'" for text in (*SAY_NOTHING, *NOT_THERE))
+_AWAY = ", ".join(f"'{text}'" for text in NOT_THERE)
 _NONE = ", ".join(f"'{text}'" for text in (*NOBODY, *NOBODY_OR_A_NAME))
 _PEOPLE = ", ".join(f"'{text.capitalize()}'" for text in NOBODY_OR_A_NAME)
 _IS_NOBODY = f"(lower(trim(agent)) IN ({_NONE}) AND trim(agent) NOT IN ({_PEOPLE}))"
 NO_UTILITY = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ('', {_NOTHING}))"
+WAS_NOT_THERE = f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN ({_AWAY}))"
 
 
 def is_blank(column: str) -> str:
@@ -299,7 +307,7 @@ def without_choice(view: str) -> str:
 
 def says_one_of(words: str) -> str:
     """Return whether one of the words in a view stands where a utility should."""
-    return f"(utility IS NULL AND lower(trim(written)) IN (SELECT word FROM {words}))"
+    return f"(utility IS NULL AND coalesce(lower(trim(written)), '') IN (SELECT word FROM {words}))"
 
 
 def blanked(view: str, columns: Sequence[str], words: str) -> str:
@@ -309,6 +317,25 @@ def blanked(view: str, columns: Sequence[str], words: str) -> str:
         for one in columns
     ]
     return f"SELECT {', '.join(kept)} FROM {view}"
+
+
+def was_not_there(absent: str | None, blank: str | None) -> str:
+    """Return whether a row says that somebody was not there, by the usual words and those in the view `absent`.
+
+    A word in the view `blank` says no more than that there is no utility.
+    """
+    gone = WAS_NOT_THERE if absent is None else f"({WAS_NOT_THERE} OR {says_one_of(absent)})"
+    return gone if blank is None else f"({gone} AND NOT {says_one_of(blank)})"
+
+
+def present(members: str, rows: str, gone: str, columns: Sequence[str]) -> str:
+    """Return members but those of whom rows that meet the condition `gone` say that they were not there.
+
+    Rows are about members with the same values in some columns.
+    """
+    same = " AND ".join(f"r.{one} = m.{one}" for one in columns)
+    absent = f"SELECT DISTINCT {', '.join(columns)} FROM {rows} WHERE {gone}"
+    return f"SELECT m.* FROM {members} m LEFT JOIN ({absent}) r ON {same} WHERE r.{columns[0]} IS NULL"
 
 
 def values(view: str, column: str, most: int) -> str:

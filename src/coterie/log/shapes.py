@@ -9,9 +9,9 @@
     choices        sample, coalition, agent, choice               memberships, and pairs: the top of the range for two
                                                                   who chose alike, its bottom for others
 
-On the way empty rows go, and such as sum others up; names are spelled alike if that is wanted, and rows without a
-utility or a choice are skipped with a count. What is told of all this are the notes of a log. Rows are those of the
-user's table, also where a row for each member is made of one.
+On the way empty rows go, and such as sum others up; names are spelled alike if that is wanted, rows without a
+utility or a choice are skipped with a count, and who was not there is in no team of that sample. What is told of all
+this are the notes of a log. Rows are those of the user's table, also where a row for each member is made of one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -128,6 +128,8 @@ def load(engine: Engine, tables: Sequence[Table], options: Options) -> list[str]
     if options["clean_names"]:
         views = _respelled(engine, tables, views)
     views, notes = _within(engine, tables, views, options)
+    notes += told
+    views, told = _present(engine, tables, views, options, is_listed=is_listed)
     notes += told
     for table in tables:
         views[table.source.table], told = _filled(
@@ -255,6 +257,51 @@ def _where(source: Source, rows: Sequence[Mapping[str, Any]]) -> str:
     return f"row{'s' if len(places) + more > 1 else ''} {some(map(str, [*places, *[''] * more]), len(places))}"
 
 
+WHOSE = {"totals": ("sample", "agent"), "scores": ("sample", "coalition")}
+"""Which members a row speaks of, where they are in another table; a pair does not tell which of the two was away."""
+
+
+def _present(
+    engine: Engine, tables: Sequence[Table], views: Mapping[str, str], options: Options, *, is_listed: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Return views without those who were not there, and what to tell of them; `is_listed` as in `_filled`."""
+    table, name = tables[-1], tables[-1].source.table
+    if "utility" not in schema.SHAPES[table.shape] or options["blanks"] == "refuse":
+        return dict(views), []
+    words = {kind: _words(engine, kind, options) for kind in ("absent_words", "blank_words")}
+    gone = shape_queries.was_not_there(words["absent_words"], words["blank_words"])
+    rows = engine.name(views[name])
+    written = f"({shape_queries.as_written(rows)}) AS listed" if is_listed else rows
+    count = _count(engine, shape_queries.count(written, gone))
+    if not count:
+        return dict(views), []
+    texts = _texts(engine, written, gone)
+    engine.view(f"present_{views[name]}", shape_queries.without(rows, gone))
+    found = {**views, name: f"present_{views[name]}"}
+    if "memberships" in views and table.shape in WHOSE:
+        members = views["memberships"]
+        engine.view(f"present_{members}", shape_queries.present(engine.name(members), rows, gone, WHOSE[table.shape]))
+        found["memberships"] = f"present_{members}"
+    one = count == 1
+    says = f"{counted(count, 'row')} of {table.source.shown} {'says' if one else 'say'} that "
+    if table.shape == "pairs":
+        told = f"somebody was not there{_saying(texts)}: the two are taken not to have met there"
+    elif is_listed or table.shape == "scores":
+        told = f"a team was not there{_saying(texts)}: it counts as none of that sample"
+    else:
+        told = f"somebody was not there{_saying(texts)}: they count as nobody's teammate in that sample"
+    undo = said(blank_words=",".join(sorted(text.lower() for text in texts)))
+    return found, [f"{says}{told}; if they were there and only the number is missing, say {undo}"]
+
+
+def _words(engine: Engine, name: str, options: Options) -> str | None:
+    """Return the view of the words that an option lists; None where it lists none."""
+    if not options[name]:
+        return None
+    engine.lookup(name, pa.table({"word": [word.lower() for word in options[name]]}))
+    return engine.name(name)
+
+
 def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_listed: bool) -> tuple[str, list[str]]:
     """Return a view without empty rows, and what to tell of rows without a utility or a choice.
 
@@ -266,9 +313,8 @@ def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_lis
         return f"({shape_queries.as_written(engine.name(view))}) AS listed" if is_listed else engine.name(view)
 
     texts: dict[str, int] = {}
-    if options["blank_words"] and "utility" in columns:
-        engine.lookup("blank_words", pa.table({"word": [word.lower() for word in options["blank_words"]]}))
-        words = engine.name("blank_words")
+    words = _words(engine, "blank_words", options)
+    if words is not None and "utility" in columns:
         texts = _texts(engine, written(), shape_queries.says_one_of(words))
         engine.view(f"blanked_{view}", shape_queries.blanked(engine.name(view), table.kept, words))
         view = f"blanked_{view}"

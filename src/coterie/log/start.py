@@ -2,6 +2,7 @@
 
 import math
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -39,7 +40,8 @@ QUESTIONS: dict[str, str] = {
     "separators": "What stands between their names in a cell (signs and words, with blanks between them)?",
     "utility": "Which column says how good it was?",
     "choice": "Which column says what was chosen?",
-    "blank_words": "Which words stand for no rating (with commas between them)?",
+    "blank_words": "Which words stand for no rating of somebody who was there (with commas between them)?",
+    "absent_words": "Which words say that somebody was not there (with commas between them)?",
     "symmetric": "Do both of a pair get the same?",
     "totals": "What is the number in a row? Of a person, the sum over teammates (sum) or their average (team-averages);"
     " of a team, the sum over its pairs (team-scores) or their average (team-score-averages)",
@@ -176,7 +178,10 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     """
     path = checks.path(table, "table", "the file that a table is in")
     if path.is_dir():
-        raise InputError(f"{path}: is a folder, expected one table: a spreadsheet or a .csv file")
+        raise InputError(
+            f"{path}: is a folder, expected one table: a spreadsheet or a .csv file; if it holds a log already, "
+            f"coterie inspect {shlex.quote(str(path))} shows it"
+        )
     if path.is_file() and path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{not_a_table(path)} with a row for each rating, person or team")
     said_so = call_options({"sheet": sheet} | known)
@@ -184,7 +189,8 @@ def start(table: str | PathLike[str], *, sheet: str | int | None = None, **known
     sources, _ = engine.find_log(str(path), said_so.get("sheet"), said_so.get("skip_rows"))
     if not sources[0].is_alone:
         raise InputError(
-            f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect {path}"
+            f"{path}: has sheets called as the tables of a log and needs no guessing; coterie inspect "
+            f"{shlex.quote(str(path))}"
         )
     fixed: Mapping[str, Named] = said_so.get("columns", {})
     source, rows, columns = next(
@@ -329,13 +335,16 @@ class _Answers:
 
     @cached_property
     def _written(self) -> str:
-        """The table under the names of a log, without rows that sum others up."""
+        """The table under the names of a log, without those who were not there and rows that sum others up."""
         header = {name.strip(): name for name in self.engine.types(self.source)}
         named: dict[str, Named] = {}
         for role, theirs in self._named.items():
             several = tuple(header.get(name, name) for name in names_of(theirs))
             named[role] = several if isinstance(theirs, tuple) else several[0]
         view = loaded(self.engine, replace(self.source, table="all_guessed"), named)
+        if "utility" in named:
+            present = shape_queries.without(self.engine.name(view), shape_queries.WAS_NOT_THERE)
+            self.engine.view(view := "guessed_present", present)
         if self.known.get("summaries") == "keep":
             return self.engine.name(view)
         names = [role for role in named if role not in {"utility", "choice"}]
@@ -370,10 +379,14 @@ class _Answers:
         """Ask about words among the numbers of which it is not known that they stand for none; never guess that."""
         column = self._column("utility")
         odd = {text: count for text, count in column.said.items() if not column.is_number(text)}
-        if "blank_words" in self.known or not odd:
+        if not odd:
             return []
-        listed = some((f"{text!r} ({counted(count, 'time')})" for text, count in odd.items()), WORDS_SHOWN)
-        return [Answer("blank_words", (), f"these are no numbers, and are refused if they stay: {listed}")]
+        names = ("absent_words", "blank_words")
+        meant = {word.lower() for name in names for word in self.known.get(name, ())}
+        left = {text: count for text, count in odd.items() if text.strip().lower() not in meant}
+        listed = some((f"{text!r} ({counted(count, 'time')})" for text, count in left.items()), WORDS_SHOWN)
+        told = f"these are no numbers, and are refused if they stay: {listed}" if left else "no other words are left"
+        return [Answer(name, (), told) for name in names]
 
     def _separators(self) -> Answer:
         found = self._column("members").separators

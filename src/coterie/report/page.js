@@ -227,6 +227,17 @@
   const endHeads = limits ? [["at least"], ["at most"]] : [];
   const places = (own) => listed(own.map((l) => rooms[l]));
 
+  // Pairs who meet only after the changes, and of whom the log has seen nothing there.
+  const neverSeen = (before, after) => {
+    const was = teamsOf(before).map((members) => new Set(members));
+    return teamsOf(after).flatMap((members, l) => members.flatMap((i) => members
+      .filter((j) => i < j && !(was[l].has(i) && was[l].has(j)) && !seenIn(l, i, j)).map((j) => [i, j])));
+  };
+  const seenIn = (l, i, j) => {
+    const some = Array.from({ length: sizes }, (_, size) => size);
+    return some.some((size) => count[cell(l, i, j, size)] || count[cell(l, j, i, size)]);
+  };
+
   const show = () => {
     const before = base();
     const after = applied();
@@ -243,6 +254,14 @@
       if (limits) said.push(`; surely between ${per(together.low)} and ${per(together.high)}`);
       told.append(element("ul", changes.map((one) => element("li", inWords(one))), "plain"));
       told.append(element("p", element("b", said.join("") + ".")));
+      const guesses = isSure ? neverSeen(before, after) : [];
+      if (guesses.length) {
+        const more = guesses.length > 3 ? ` and ${guesses.length - 3} more pairs` : "";
+        const first = guesses.slice(0, 3).flatMap(([i, j], t) => [t ? ", " : "", named(people[i]), " with ", named(people[j])]);
+        const note = element("p", ["Never seen together: ", ...first, more + ". What they are worth is a guess."], "hint");
+        note.dataset.guesses = guesses.length;
+        told.append(note);
+      }
       const rank = { loses: 0, gains: 1, open: 2 };
       const rows = found.people
         .map((one) => ({ ...one, verdict: verdict(one) }))

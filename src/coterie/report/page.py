@@ -25,11 +25,12 @@ from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
     assigned_people,
+    cut_short,
     expected_worth,
     for_readers,
     glossary,
     guesses,
-    is_known,
+    is_guess,
     kind_of_proof,
     level_so_far,
     likely,
@@ -225,6 +226,8 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
 
 
 def _cautions(result: Result) -> Iterator[str]:
+    if cut_short(result):
+        yield cut_short(result)
     if result.violations:
         yield f"These teams break rules: {'; '.join(result.violations)}."
     if result.contradicted:
@@ -350,7 +353,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "teams": taken,
             "today": None if result.today is None else list(result.today.strategy.actions[agent]),
             "change": changes.get(agent),
-            "known": is_known(result, agent),
+            "guess": is_guess(result, agent),
             "value": value,
             "low": low,
             "high": high,
@@ -445,7 +448,7 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
         about += ", as far as totals tell"
     if result.data.neutral:
         about += f" ({number(result.data.neutral)} is as good as being alone)"
-    unknown = "not known" if np.isnan(worth).sum() > n else ""
+    unknown = "never seen together" if np.isnan(worth).sum() > n else ""
     yield {**_map("worth", title, f"{about}.", worth, unknown, lambda value: shown_level(result, value)), **drawn}
 
 

@@ -16,6 +16,7 @@ from coterie.files import defused, is_formula
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
+    cut_short,
     guesses,
     kind_of_proof,
     likely,
@@ -29,7 +30,7 @@ from coterie.learn.summary import (
     what_values_are,
     who_stays,
 )
-from coterie.words import UNKNOWN, counted, signed
+from coterie.words import counted, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
@@ -70,6 +71,7 @@ def about_rows(result: Result) -> list[list[Any]]:
     said = [
         ("caution", result.caveat()),
         ("recommendation", recommendation(result)),
+        ("search", cut_short(result)),
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("guesses", guesses(result)),
@@ -121,9 +123,7 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
 def _fill(sheet: Any, rows: Sequence[Sequence[Any]], styles: dict[str, Any], *, wraps: bool) -> None:
     for y, row in enumerate(rows):
         for x, cell in enumerate(row):
-            if cell is None:
-                sheet.write_string(y, x, UNKNOWN, styles["text"])
-            elif isinstance(cell, str):
+            if isinstance(cell, str):
                 kind = "head" if y == 0 else "long" if wraps and x == 1 else "text"
                 style = styles[f"{kind} marked" if is_formula(cell) else kind]
                 sheet.write_string(y, x, cell[:LONGEST], style)

@@ -111,7 +111,9 @@ class Simulation:
         known = isinstance(model, AroundGame) and model.truth is game
         if not is_models or not (known or _same_means(model, game)):
             raise InputError("simulation: the game is not the model's; take model.game(...)")
-        if self.policy.shape != shape:
+        if not hasattr(self.policy, "shape"):
+            raise InputError(f"policy: {type(self.policy).__name__} needs a shape, (agents, coalitions)")
+        if tuple(self.policy.shape) != shape:
             raise InputError(
                 f"simulation: the policy is for {self.policy.shape[0]} agents and {self.policy.shape[1]} coalitions, "
                 f"the game has {shape[0]} and {shape[1]}"
@@ -243,7 +245,12 @@ class Simulation:
             yield self._batch(start + 1, min(step, n_samples - start))
 
     def _batch(self, first: int, samples: int) -> Batch:
-        joined = self.policy.sample(self.rng, samples)
+        joined, expected = self.policy.sample(self.rng, samples), (samples, *self.policy.shape)
+        if np.shape(joined) != expected:
+            raise InputError(
+                f"policy: {type(self.policy).__name__}.sample returned an array of shape {np.shape(joined)}, expected "
+                f"{expected}: samples, agents, coalitions"
+            )
         return outcomes(self.model, joined, self.rng, self.noise, first=first)
 
     def tables(self, batch: Batch, feedback: Feedback = "semi-bandit") -> dict[str, Any]:
@@ -329,7 +336,7 @@ def log_of(batches: Iterable[Batch], description: Mapping[str, Any], feedback: F
     batches
         What happened; the first sample of each is the one after the last of the batch before.
     description
-        What `log.json` would hold: at least "agents", "coalitions", "symmetric" and "utility_range".
+        What `log.json` would hold: at least "agents" and "coalitions"; what else there is to say has the same defaults.
     feedback
         "semi-bandit" shows what pairs got, "bandit" everybody's total.
     options
@@ -339,6 +346,9 @@ def log_of(batches: Iterable[Batch], description: Mapping[str, Any], feedback: F
 
     if feedback not in FEEDBACKS:
         raise InputError(f"unknown feedback {feedback!r}; known are: {', '.join(FEEDBACKS)}")
+    for needed in ("agents", "coalitions"):
+        if needed not in description:
+            raise InputError(f"description: {needed!r} is missing; it holds what log.json would")
     found: dict[str, list[Any]] = {}
     for batch in batches:
         for name, table in tables_of(batch, description["agents"], description["coalitions"], feedback).items():

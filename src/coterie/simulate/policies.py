@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from coterie.simulate import coincidence
 class Policy(ABC):
     """A distribution over joint actions."""
 
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """The numbers of agents and of coalitions."""
+    if TYPE_CHECKING:  # an attribute of the class or of an object will do as well as a property
+
+        @property
+        def shape(self) -> tuple[int, int]:
+            """The numbers of agents and of coalitions."""
 
     @abstractmethod
     def sample(self, seed: checks.Seed, count: int) -> BoolArray:

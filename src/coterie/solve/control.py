@@ -77,12 +77,18 @@ class Control:
         return None if self.time_limit is None else max(self.time_limit - self.seconds, 0.0)
 
     def is_over(self) -> bool:
-        """Return whether the search should end, and remember why."""
-        stopped = self._stop is not None and self._stop()
+        """Return whether the search should end, and remember why; one that was interrupted does not begin again."""
+        stopped = self.is_interrupted()
         late = self.time_limit is not None and self.seconds > self.time_limit
         if stopped or late:
             self.ended = "interrupted" if stopped else "time"
         return stopped or late
+
+    def is_interrupted(self) -> bool:
+        """Return whether somebody wants the search to end."""
+        if self._stop is not None and self._stop():
+            self.ended = "interrupted"
+        return self.ended == "interrupted"
 
     def check(self) -> None:
         """Leave `running` if the search should end."""
@@ -100,7 +106,9 @@ class Control:
         It reports progress only if it `speaks`.
         """
         left = None if self.remaining is None else max(share * self.remaining, 1e-9)
-        return Control(self.rng, left, self._progress if speaks else None, self._stop)
+        inner = Control(self.rng, left, self._progress if speaks else None, self._stop)
+        inner.heed(self)
+        return inner
 
     def follow(self, inner: "Control") -> None:
         """End this search if a search within it was stopped."""
