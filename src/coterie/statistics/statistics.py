@@ -387,6 +387,7 @@ def _added(ours: Statistics, theirs: Statistics, setting: Setting) -> IntArray |
 _DAMAGED = (
     OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error, SyntaxError,
     tokenize.TokenError, UserWarning, RecursionError, MemoryError, OverflowError, NotImplementedError,
+    RuntimeError,  # a file that says that it is encrypted
 )  # fmt: skip
 """What NumPy and the standard library make of damaged archives and of arrays whose description is damaged."""
 
