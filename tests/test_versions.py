@@ -38,6 +38,8 @@ def test_files_say_which_version_and_seed_made_them(tmp_path):
     source.write_log(tmp_path / "log", 60)
     made = read_json(tmp_path / "log" / "truth.json")["simulation"]
     assert (made["version"], made["seed"]) == (coterie.__version__, 7)
+    declared = read_json(tmp_path / "log" / "log.json")
+    assert (declared["version"], declared["seed"]) == (coterie.__version__, 7)
     statistics = coterie.Statistics.for_learning(tmp_path / "log", seed=3)
     statistics.save(tmp_path / "statistics")
     with np.load(tmp_path / "statistics") as content:

@@ -32,6 +32,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
     code, out, err = run("start", messy("firm.xlsx", months=12), "--yes")
     assert code == 0
     declared = json.loads(Path("firm/log.json").read_text(encoding="utf-8"))
+    assert declared.pop("version") == coterie.__version__
     columns = {"sample": "Month", "coalition": "Area", "agent": "From", "partner": "About", "utility": "Stars"}
     assert declared == {
         "format": "coterie.log/1", "sheet": "Ratings", "columns": columns, "clean_names": True, "symmetric": False,

@@ -11,6 +11,7 @@ import pytest
 import coterie
 from coterie import Game, InputError, Strategy
 from coterie.game.truth import read_truth
+from coterie.log.options import MADE_BY
 from coterie.simulate import logs
 from coterie.simulate.logs import Simulation, draw_sets, numbered
 from coterie.simulate.models import Normal, Uniform
@@ -63,6 +64,7 @@ def test_semi_bandit_log_satisfies_the_contract(tmp_path, table_format, symmetri
     meetings = sum(len(group) * (len(group) - 1) for group in members.values())
     assert len(pairs) == (meetings // 2 if symmetric else meetings)
     described = json.loads((tmp_path / "log" / "log.json").read_text())
+    described = {key: value for key, value in described.items() if key not in MADE_BY}
     assert described == {
         "format": "coterie.log/1",
         "feedback": "semi-bandit",

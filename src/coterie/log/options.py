@@ -517,17 +517,21 @@ def call_options(given: Mapping[str, Any], *, among_frames: bool = False) -> Opt
     return _checked(given, said)
 
 
+MADE_BY = ("version", "seed")
+"""What a `log.json` may say of how it came about, which changes nothing."""
+
+
 def file_options(content: Any, where: str) -> Options:
     """Return the options that a `log.json` holds; every key is optional, unknown ones are refused."""
     if not isinstance(content, Mapping):
         raise InputError(f'{where}: expected an object such as {{"format": "{FORMAT}"}}')
     if content.get("format", FORMAT) != FORMAT:
         raise InputError(f'{where}: "format" is {content["format"]!r}, expected "{FORMAT}"')
-    known = {name for name, option in TABLE.items() if option.in_file} | {"format"}
+    known = {name for name, option in TABLE.items() if option.in_file} | {"format", *MADE_BY}
     for key in content:
         if key not in known:
             raise InputError(f'{where}: unknown key "{key}"; known are: {", ".join(sorted(known))}')
-    given = {name: value for name, value in content.items() if name != "format"}
+    given = {name: value for name, value in content.items() if name not in {"format", *MADE_BY}}
     return _checked(given, lambda name: f"{where}: {name}")
 
 

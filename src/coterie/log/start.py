@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from coterie import checks
+from coterie import __version__, checks
 from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
@@ -149,7 +149,7 @@ class Guess:
         table = (STANDARD.get(self.shape) or (self.shape,))[-1] if self.shape != "choices" else "choices"
         with whole_folder(folder) as temporary:
             shutil.copyfile(self.path, temporary / f"{table}{self.path.suffix.lower()}")
-            (temporary / "log.json").write_text(to_json(self.to_json()), encoding="utf-8")
+            (temporary / "log.json").write_text(to_json({**self.to_json(), "version": __version__}), encoding="utf-8")
             own = read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
         return replace(read_log(folder), notes=own.notes)
 

@@ -140,7 +140,7 @@ def _curves(figure: Figure, rows: Sequence[tuple[str, Row]], canvas_of: Any) -> 
         any(panel.model not in ZERO_MEANS for panel in figure.panels[row * across : (row + 1) * across])
         for row in range(down)
     ]
-    ratios = [ratio for has_gaps in learnt for ratio in ((1.9, 1.0) if has_gaps else (1.9,))]
+    ratios = [ratio for has_gaps in learnt for ratio in ((1.9, 1.4) if has_gaps else (1.9,))]
     canvas = canvas_of(figsize=(7.0, 0.75 + 1.05 * sum(ratios)), layout="constrained")
     grid = canvas.add_gridspec(len(ratios), across, height_ratios=ratios)
     first: dict[str, Any] = {}
@@ -193,8 +193,9 @@ def _panel(axis: Any, panel: Panel, methods: Sequence[str], rows: Sequence[Row],
             values = _by_length(own, lengths, kind)
             mean, spread = values.mean(axis=1), deviations(values)
             (line,) = axis.plot(lengths, mean, **_drawn(method, methods, place if len(panel.curves) > 1 else None))
-            low, high = np.maximum(mean - spread, 0), mean + spread
-            axis.fill_between(lengths, low, high, color=line.get_color(), alpha=0.15, lw=0)
+            if kind == "certificate" or len(panel.curves) == 1:  # ten bands over each other would hide their lines
+                low, high = np.maximum(mean - spread, 0), mean + spread
+                axis.fill_between(lengths, low, high, color=line.get_color(), alpha=0.15, lw=0)
             if method == methods[-1]:
                 handles.append((line, f"{panel.varies} = {n if panel.varies == 'n' else k}"))
     axis.set_xscale("log")

@@ -12,7 +12,7 @@ from typing import Any, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from coterie import checks
+from coterie import __version__, checks
 from coterie.arrays import BoolArray
 from coterie.errors import InputError
 from coterie.files import to_json, whole_folder
@@ -318,7 +318,10 @@ class Simulation:
                         rows[name] = rows.get(name, 0) + table.num_rows
                     if progress is not None:
                         progress(batch.first - 1 + len(batch.joined))
-            (folder / "log.json").write_text(to_json(self.description(feedback)), encoding="utf-8")
+            made_by = {"version": __version__} | {
+                key: self.provenance[key] for key in ("seed",) if key in self.provenance
+            }
+            (folder / "log.json").write_text(to_json({**self.description(feedback), **made_by}), encoding="utf-8")
             write_truth(folder / "truth.json", self.game, {**self.provenance, "samples": n_samples})
         return rows
 
