@@ -7,7 +7,8 @@ READING = (
     "Above: certificates at delta = 0.01. Below, where means "
     "are not all 0: the true gaps of what was recommended, in the same lines, known here because the game was drawn. "
     "Shaded: sample standard deviations over games, of true gaps where each method has one line. Axes are linear below "
-    "0.05, so that 0 has a place: a certificate of 0 says that the profile is exactly stable. Tables also hold simpler ways: best responses to the estimates, "
+    "0.05, so that 0 has a place: a certificate of 0 says that the profile is exactly stable. Tables also hold simpler "
+    "ways: best responses to the estimates, "
     "pessimism alone, the largest estimated welfare, and a random profile, each with the certificate that holds for "
     "all strategies at once."
 )
