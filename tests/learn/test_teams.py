@@ -334,7 +334,7 @@ def test_newcomers_may_be_typed_otherwise_too(made):
     found = StableLearner(rules=rules, value="average", today=today | {"NINA HOLM": ["Law"]}).fit(log).result_
     assert found.strategy.actions["Nina Holm"] == ["Law"]
     assert not found.to_frame()["value"].isna().any()  # a guess, and called one where it is explained
-    assert "a guess" in str(found.explain("Nina Holm"))
+    assert "a guess" in str(coterie.explain(found, "Nina Holm"))
     with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in two spellings"):
         StableLearner(rules=Rules(staff=[*staff, "nina holm"])).fit(log)
 
