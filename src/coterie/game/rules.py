@@ -76,6 +76,17 @@ class TeamSize:
         least = int(exactly or low or 0)
         return cls(least, int(exactly or high) if exactly or high else None, found[1] is not None)
 
+    def typed(self) -> str:
+        """Return the text that `parse` reads.
+
+        >>> TeamSize(6, 8, or_empty=True).typed(), TeamSize(4, 4).typed(), TeamSize(3).typed()
+        ('0,6:8', '4', '3:')
+        """
+        if self.says_nothing:
+            return "any"
+        size = f"{self.min}" if self.min == self.max else f"{self.min or ''}:{'' if self.max is None else self.max}"
+        return f"0,{size}" if self.or_empty and self.min else size
+
     def __str__(self) -> str:
         if self.says_nothing:
             return "any"
