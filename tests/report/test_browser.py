@@ -163,6 +163,14 @@ def test_a_page_of_too_few_data(browser, few, tmp_path):
     opened(browser, few.result, few.statistics, tmp_path / "report.html")
     ask_for(browser, 0, "swap", 1)
     assert browser.complaints == []
+    before = few.result.strategy.sets.astype(int)
+    after = before.copy()
+    after[[0, 1]] = before[[1, 0]]
+    count = Knowledge.of(few.result, few.statistics).pairs.estimate.moments.count
+    new = (after.T[:, :, None] * after.T[:, None] > before.T[:, :, None] * before.T[:, None]) & (count + count.mT == 0)
+    guesses = int(np.triu(new, 1).sum())
+    assert guesses > 0
+    assert browser.ask("document.querySelector('[data-guesses]').dataset.guesses") == str(guesses)
     assert "surely" not in browser.ask("document.getElementById('what-if').textContent")
     names = browser.ask("[...document.getElementById('who').options].map((one) => one.textContent)")
     assert names == [name for name in RATERS if name != LEAVER]
