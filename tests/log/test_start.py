@@ -90,7 +90,7 @@ def test_inspect_tells_of_names_for_once(saved):
     path = saved([("sample", "team", "members", "score"), *events()])
     log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
     (found,) = [one for one in inspect_log(log).findings if "in one sample only" in one.what]
-    assert found.worded().startswith("48 of 48 coalitions occur in one sample only, such as The Wild 0 Bees")
+    assert found.worded().startswith("48 of 48 teams occur in one sample only, such as The Wild 0 Bees")
     assert "pool_coalitions=True" in found.advice
     pooled = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages", pool_coalitions=True)
     assert not [one for one in inspect_log(pooled).findings if "in one sample only" in one.what]

@@ -117,21 +117,21 @@ def refusal(rules, actions="one", today=None, **options):
         (
             {"team_size": ":2"},
             (
-                "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition. "
+                "team size of every team: 0 to 2; choices of everybody: exactly one team. "
                 '5 people cannot be divided into 2 teams of 0 to 2; this would work: team_size=":3"'
             ),
         ),
         ({"fix": ["Ada=Finance"], "ban": ["Ada=Finance", "Bo=Energy"]}, "Ada is in Finance; Ada is not in Finance"),
         (
             {"together": ["Ada,Bo"], "fix": ["Ada=Finance", "Bo=Energy"]},
-            "Ada and Bo together; Ada is in Finance; Bo is in Energy; actions of everybody: exactly one coalition",
+            "Ada and Bo together; Ada is in Finance; Bo is in Energy; choices of everybody: exactly one team",
         ),
         ({"staff": ["Ada", "Bo"], "fix": ["Cy=Energy"]}, "Cy is not on the staff; Cy is in Energy"),
         (
             {"staff": ["Ada", "Bo"], "team_size": {"Finance": 2, "Energy": 1}},
             (
                 "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
-                "actions of everybody: exactly one coalition. 2 people cannot fill these teams, which need "
+                "choices of everybody: exactly one team. 2 people cannot fill these teams, which need "
                 "at least 3 members in all"
             ),
         ),
@@ -147,7 +147,7 @@ def test_sizes_that_do_not_add_up_are_counted():
     admissible = Admissible.of(Rules(team_size="0,3"), agents, rooms)
     found = Assignments(ActionSpaces.parse("one", agents, rooms), admissible, agents, rooms).conflict()
     assert found.is_irreducible
-    assert found.summary == ("team size of every coalition: 0 or 3", "actions of everybody: exactly one coalition")
+    assert found.summary == ("team size of every team: 0 or 3", "choices of everybody: exactly one team")
 
 
 @given(st.tuples(*[st.integers(0, 9)] * 4), st.booleans(), st.booleans(), st.sets(st.integers(0, 12)))
@@ -165,12 +165,12 @@ def test_other_things_that_contradict_rules():
     )
     limited = refusal(Rules(), largest=np.array([3, 1]))
     assert limited == (
-        "actions of everybody: exactly one coalition; at most 3 in Finance, the largest size seen; "
+        "choices of everybody: exactly one team; at most 3 in Finance, the largest size seen; "
         "at most 1 in Energy, the largest size seen (any_size=True allows sizes never seen)"
     )
     own = {name: [["Finance"], ["Finance", "Energy"]] if name < "C" else "any" for name in AGENTS}
     assert refusal(Rules(ban=["Bo=Finance"]), own) == (
-        "Bo is not in Finance; actions of Ada and Bo: Finance or Finance + Energy"
+        "Bo is not in Finance; choices of Ada and Bo: Finance or Finance + Energy"
     )
 
 

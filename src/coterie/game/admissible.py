@@ -429,7 +429,7 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
     if rules.per_person is not None:
         least, most = rules.per_person
         between = f"{least}" if least == most else f"{least} to {most}"
-        yield PerPersonRule(f"coalitions per person: {between}", staff, least, most)
+        yield PerPersonRule(f"teams per person: {between}", staff, least, most)
     for what, share, pairings in (("together", True, rules.together), ("apart", False, rules.apart)):
         for pairing in pairings:
             room = None if pairing.coalition is None else coalition(pairing.coalition, what)

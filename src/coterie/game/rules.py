@@ -260,8 +260,12 @@ class Rules:
     @property
     def people(self) -> tuple[str, ...]:
         """Everybody who is named."""
-        paired = [agent for one in (*self.together, *self.apart) for agent in one.agents]
-        return tuple(dict.fromkeys([*(self.staff or ()), *self.labels, *self.fix, *self.ban, *paired]))
+        return tuple(dict.fromkeys([*(self.staff or ()), *self.labels, *self.fix, *self.ban, *self.in_pairs]))
+
+    @property
+    def in_pairs(self) -> tuple[str, ...]:
+        """Everybody who is to be together with, or apart from, somebody."""
+        return tuple(dict.fromkeys(agent for one in (*self.together, *self.apart) for agent in one.agents))
 
     def renamed(self, names: Mapping[str, str]) -> "Rules":
         """Return the same of people under other names; those who are not in `names` keep theirs."""

@@ -43,6 +43,7 @@ from coterie.learn.summary import (
     so_far,
     told_warnings,
     vacuous,
+    what_neutral_is,
     what_values_are,
     what_would_help,
     who_stays,
@@ -446,7 +447,7 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
         np.fill_diagonal(worth, np.nan)
         about += ", as far as totals tell"
     if result.data.neutral:
-        about += f" ({number(result.data.neutral)} is as good as being alone)"
+        about += f" ({what_neutral_is(result)})"
     unknown = "never seen together" if np.isnan(worth).sum() > n else ""
     yield {**_map("worth", title, f"{about}.", worth, unknown, lambda value: shown_level(result, value)), **drawn}
 
@@ -548,7 +549,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "a team is worth", "the average over teammates" if result.value == "average" else "the total over teammates"
     yield "people could gain", f"{STEPS[result.stability]} ({result.stability})"
     if data.utility_range is not None:
-        neutral = f", {number(data.neutral)} is as good as being alone" if data.neutral else ""
+        neutral = f", {what_neutral_is(result)}" if data.neutral else ""
         yield "scale", interval(*data.utility_range) + neutral
     yield (
         "log",

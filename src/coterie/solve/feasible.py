@@ -252,7 +252,7 @@ class Assignments:
         for space, agents in alike.values():
             rows = tuple(row for i in agents for row in self._space(space, i))
             if rows:
-                text, who = f"actions of {self._people(agents)}: {self._choices(space)}", tuple(agents)
+                text, who = f"choices of {self._people(agents)}: {self._choices(space)}", tuple(agents)
                 yield Requirement(text, rows, agents=who, memberships=(who, *_least_and_most(space)))
 
     def _space(self, space: ActionSpace, agent: int) -> Iterable[Row]:
@@ -294,9 +294,9 @@ class Assignments:
 
     def _choices(self, space: ActionSpace) -> str:
         if isinstance(space, UpTo):
-            many = "exactly one coalition" if space.most == 1 else f"one to {space.most} coalitions"
+            many = "exactly one team" if space.most == 1 else f"one to {space.most} teams"
             if space.may_stay_out:
-                many = "at most one coalition" if space.most == 1 else f"up to {space.most} coalitions"
+                many = "at most one team" if space.most == 1 else f"up to {space.most} teams"
             return many
         listed = [" + ".join(names) or "none" for names in space.to_json(self.coalitions)]
         return _listed(listed, "or")
@@ -483,7 +483,7 @@ class Assignments:
                 yield several[0].text
             elif isinstance(rules[0], SizeRule):
                 names = [self.coalitions[rule.coalition] for rule in rules if isinstance(rule, SizeRule)]
-                which = "every coalition" if len(names) == self.n_coalitions else _listed(names)
+                which = "every team" if len(names) == self.n_coalitions else _listed(names)
                 yield f"team size of {which}: {rules[0].size}"
             else:
                 people = [self.agents[rule.agent] for rule in rules if isinstance(rule, StaffRule)]
