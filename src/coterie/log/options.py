@@ -527,7 +527,7 @@ def file_options(content: Any, where: str) -> Options:
         raise InputError(f'{where}: expected an object such as {{"format": "{FORMAT}"}}')
     if content.get("format", FORMAT) != FORMAT:
         raise InputError(f'{where}: "format" is {content["format"]!r}, expected "{FORMAT}"')
-    if not isinstance(content.get(COPIED_FROM, ""), str):
+    if not isinstance(content.get(COPIED_FROM), str | None):
         raise InputError(
             f'{where}: "{COPIED_FROM}" is {checks.shown(content[COPIED_FROM])}, expected the name of a file'
         )
