@@ -219,3 +219,11 @@ def test_three_hundred_people(browser, tmp_path, monkeypatch):
     after = result.strategy.replace(statistics.agents[7], [statistics.coalitions[0]])
     check(browser, knowledge(result, statistics), result.strategy, after)
     assert took < 5000, took
+
+
+def test_words_of_options_are_not_cut(browser, hostile, tmp_path):
+    opened(browser, hostile.result, hostile.statistics, tmp_path / "report.html")
+    for width in (1100, 700, 390):
+        browser.look(tmp_path / "page.png", width=width)
+        lines = browser.ask("document.querySelector('#options tr.chosen bdi').getClientRects().length")
+        assert lines == 1, width
