@@ -96,6 +96,13 @@ class Workbook:
         listed = ", ".join(f"{place} {name!r}" for place, name in enumerate(self.sheets, start=1))
         raise InputError(f"{self.path}: has no sheet {sheet!r}; there are: {listed}")
 
+    def columns(self, sheet: str) -> tuple[str, ...]:
+        """Return the names of a sheet's columns; none where it cannot be read."""
+        try:
+            return self.read(sheet).header
+        except InputError:
+            return ()
+
     def read(self, sheet: str, skip_rows: int | None = None) -> Sheet:
         """Return the cells of a sheet below its header, which is found unless it is said how many rows are above it."""
         rows, merged = _cells(self._book, sheet, self.path)

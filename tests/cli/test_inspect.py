@@ -24,19 +24,19 @@ def said(shown):
 def test_for_people(run, log):
     code, shown, messages = run("inspect", log)
     assert (code, messages) == (0, "")
-    assert shown.startswith("Summary\n  2 samples, 4 agents, 2 coalitions\n")
+    assert shown.startswith("Summary\n  2 samples, 4 people, 2 teams\n")
     text = said(shown)
     assert "what each pair got is known (semi-bandit log), one number for both: symmetric; 3 rows in pairs" in text
-    assert "3 of 6 pairs of agents met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
+    assert "3 of 6 pairs of people met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
     assert "x 2 1 (1), 3 (1) y 1 2 (1)" in text
-    assert "- 3 of 6 pairs of agents never met: nothing is known about them > bring them together" in text
+    assert "- 3 of 6 pairs of people never met: nothing is known about them > bring them together" in text
     assert "- dan never met anybody > check the spelling" in text
     assert "- 1 of 4 meetings has no row in pairs" in text
     assert "never rated" not in text
     assert "- 2 pairs met only once" in text
-    assert "all utilities are above the neutral point 0" in text
+    assert "all values are above the neutral point 0" in text
     assert "declaring the true range (--utility-range) narrows every certificate" in text
-    order = [shown.index(title) for title in ("Summary", "Sizes", "Meetings", "Utilities", "Missing or suspicious")]
+    order = [shown.index(title) for title in ("Summary", "Sizes", "Meetings", "Values", "Missing or suspicious")]
     assert order == sorted(order)
 
 
@@ -59,8 +59,8 @@ def test_met_and_rated_are_told_apart(run, tmp_path):
     )
     shown = run("inspect", tmp_path)[1]
     text = said(shown)
-    assert "6 of 6 pairs of agents met, each 1 time; 1 of 6 meetings (17%) is rated" in text
-    assert "5 pairs of agents met but were never rated" in text
+    assert "6 of 6 pairs of people met, each 1 time; 1 of 6 meetings (17%) is rated" in text
+    assert "5 pairs of people met but were never rated" in text
     assert "5 of 6 meetings have no row in pairs" in text
     assert "never met" not in text
     assert "how often: @ 1 ? met but never rated" in text
@@ -76,8 +76,8 @@ def test_met_and_rated_are_told_apart(run, tmp_path):
 def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
     text = said(run("inspect", tmp_path)[1])
-    assert "1 sample, 2 agents, 1 coalition what each pair got is known (semi-bandit log)" in text
-    assert "1 row in pairs 1 of 1 pair of agents met, each 1 time; every meeting is rated" in text
+    assert "1 sample, 2 people, 1 team what each pair got is known (semi-bandit log)" in text
+    assert "1 row in pairs 1 of 1 pair of people met, each 1 time; every meeting is rated" in text
     assert "1 pair met only once" in text
     for wrong in ("1 samples", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
         assert wrong not in text.replace("11 ", "")
@@ -201,7 +201,7 @@ def test_many_agents_are_listed_and_bandit_logs_are_shown(run, tmp_path):
     assert "The 20 pairs that met least often" in shown
     assert "  met           pairs\n  once            675  68%\n  2 to 9 times    315  32%\n" in shown
     assert "all 90 are 0" in shown
-    assert "every utility is 0" in shown
+    assert "every value is 0" in shown
     assert "x always had the same size" in shown
     assert "rated" not in shown
 

@@ -59,12 +59,12 @@ def test_the_likely_figure_is_named_as_no_promise(run, log):
 def test_tests_that_were_not_possible_are_named(run, log, tmp_path):
     shown = said(run("learn", log)[1])
     assert "Not tested: whether " in shown
-    assert "whether who met whom depended on earlier utilities." in shown
+    assert "whether who met whom depended on earlier values." in shown
     assert "who met whom" not in said(run("learn", log, "--adaptive")[1])
     Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4).write_log(
         tmp_path / "totals", 100, feedback="bandit"
     )
-    wanted = "Not tested: whether coalition size matters; whether the pairs of a sample move together;"
+    wanted = "Not tested: whether the size of a team matters; whether the pairs of a sample move together;"
     assert wanted in said(run("learn", tmp_path / "totals")[1])
 
 
@@ -211,8 +211,9 @@ def test_few_ratings_for_people(run, tmp_path):
     """What the log was worth so far, who is a guess, no column that says nothing, nobody who left."""
     log = few_ratings(tmp_path / "log")
     words = ["learn", log, "--team-size", "4:5", "--staff", tmp_path / "staff.csv", "--unit", "stars"]
-    code, shown, _ = run(*words)
+    code, shown, messages = run(*words)
     assert code == 0
+    assert "By the staff table: left out, since they are not on it: Jan." in said(messages)
     content = json.loads(run(*words, "--json")[1])
     with (log / "pairs.csv").open(encoding="utf-8") as table:
         rows = list(csv.DictReader(table))

@@ -37,6 +37,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
     assert declared == {
         "format": "coterie.log/1", "sheet": "Ratings", "columns": columns, "clean_names": True, "symmetric": False,
         "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0, "skip_rows": 2,
+        "copied_from": "firm.xlsx",
     }  # fmt: skip
     assert "the header was found in row 3, and what is above it passed over: 'Peer ratings (1" in " ".join(out.split())
     assert "'Bo' and 'bo '" in out

@@ -95,7 +95,7 @@ def test_what_is_expected_has_its_range():
     option = Option("recommended", strategy, "paired", 1.0, 0.5, 0.0, None, expected_range=(0.2, 0.7))
     result = SimpleNamespace(
         options=(option,), strategy=strategy, value="average", unit="stars", rules=SimpleNamespace(staff=None),
-        data=SimpleNamespace(neutral=3.0), contradicted=(),
+        data=SimpleNamespace(neutral=3.0, average=3.4, utility_range=(1.0, 5.0)), contradicted=(),
     )  # fmt: skip
     assert expected_worth(result) == (
         "3.50 stars per teammate (with 80 % probability 3.20 to 3.70; 3 is as good as being alone)"

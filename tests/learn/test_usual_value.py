@@ -111,3 +111,18 @@ def test_a_result_says_how_many_teams_there_may_be(table, tmp_path):
     assert coterie.certify(log(coalitions=2), tmp_path / "one.json").violations == ("team size of 2: 7",)
     found = coterie.certify(log(), result.strategy.actions)  # no result, so nothing to take over
     assert len(found.strategy.coalitions) == 2
+
+
+def test_chances_of_several_teams_are_judged_by_totals_with_a_word(averages):
+    """A mixed strategy has no averages; where nobody asked for them, totals do, in `certify` and in plans alike."""
+    from coterie.collect.aim import Situation
+
+    shares = coterie.Strategy.uniform(averages.actions, averages.agents, averages.coalitions)
+    situation = Situation.of(averages, shares)
+    assert situation.wishes.value == "total"
+    assert any("judged by totals" in note for note in situation.notes)
+    certified = coterie.certify(averages, shares)
+    assert certified.value == "total"
+    assert any("judged by totals" in note for note in certified.warnings)
+    with pytest.raises(InputError, match="pure"):
+        coterie.certify(averages, shares, value="average")

@@ -126,6 +126,6 @@ def test_members_without_a_total_are_found(tmp_path):
     (tmp_path / "totals.csv").write_text("sample,agent,utility\n1,a,1\n2,a,0\n2,b,0\n", encoding="utf-8")
     seen = inspect_log(read_log(tmp_path))
     assert seen.totals_missing == 1
-    assert any("1 time an agent was a member but has no total" in finding.what for finding in seen.findings)
+    assert any("1 time a person was a member but has no total" in finding.what for finding in seen.findings)
     assert seen.findings is seen.findings
     assert seen.rarest(5) == [("a", "b", 1, None)]

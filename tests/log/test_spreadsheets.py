@@ -327,3 +327,28 @@ def test_one_typo_is_named(csv_log):
 def test_scales(times, ends, typos):
     found = likely_scale(times)
     assert ((found.low, found.high), found.typos) == (ends, typos)
+
+
+def test_a_column_that_another_sheet_has_is_found_there(workbook):
+    path = workbook(
+        {"Notes": [["Remark", "Who"], ["x", "y"]], "Ratings": [[*HEADER[:-1], "Stars"], ["1", "x", "a", "b", 1]]}
+    )
+    with pytest.raises(
+        InputError, match=r"'Notes' has only: Remark, Who; the sheet 'Ratings' has: .*Stars, and sheet=\"Ratings\""
+    ):
+        coterie.read_log(path, columns={"utility": "Stars"})
+    assert coterie.read_log(path, columns={"utility": "Stars"}, sheet="Ratings").rows == 1
+
+
+def test_messages_name_the_file_that_a_log_was_started_from(tmp_path):
+    table = tmp_path / "klasse.csv"
+    people = ("Ann", "Bo", "Cy", "Di")
+    rows = [f"{week},{name},T{place % 2},{place + week}" for week in range(3) for place, name in enumerate(people)]
+    table.write_text("\n".join(["Week,Name,Team,Points", *rows, "3,Ann,T1,", "3,Bo,T1,4"]) + "\n", encoding="utf-8")
+    coterie.start(table).write(tmp_path / "klasse")
+    (told,) = [note for note in coterie.read_log(tmp_path / "klasse").notes if "Points" in note or "utility" in note]
+    assert f"klasse.csv (its copy {tmp_path / 'klasse' / 'totals.csv'})" in told
+    described = tmp_path / "klasse" / "log.json"
+    described.write_text(described.read_text(encoding="utf-8").replace('"klasse.csv"', "3"), encoding="utf-8")
+    with pytest.raises(InputError, match='"copied_from" is 3, expected the name of a file'):
+        coterie.read_log(tmp_path / "klasse")

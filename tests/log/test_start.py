@@ -90,7 +90,7 @@ def test_inspect_tells_of_names_for_once(saved):
     path = saved([("sample", "team", "members", "score"), *events()])
     log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
     (found,) = [one for one in inspect_log(log).findings if "in one sample only" in one.what]
-    assert found.worded().startswith("48 of 48 coalitions occur in one sample only, such as The Wild 0 Bees")
+    assert found.worded().startswith("48 of 48 teams occur in one sample only, such as The Wild 0 Bees")
     assert "pool_coalitions=True" in found.advice
     pooled = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages", pool_coalitions=True)
     assert not [one for one in inspect_log(pooled).findings if "in one sample only" in one.what]
@@ -806,3 +806,12 @@ def test_files_that_hold_no_table(tmp_path):
         (tmp_path / name).write_bytes(b"x")
         with pytest.raises(InputError, match=f"{name}: is {what}; expected a .csv, .xlsx or .parquet file with a row"):
             coterie.start(tmp_path / name)
+
+
+def test_a_few_people_on_their_own_do_not_say_what_being_alone_is_worth(saved):
+    """Three of forty scores made every other one look worse than none."""
+    rows = weekly(("A", "B"), weeks=5)
+    alone = [["Week 1", f"S{i}", f"solo {i}", 49] for i in range(3)]
+    found = coterie.start(saved([RECORDS, *rows, *alone]))
+    (neutral,) = [one for one in found.answers if one.name == "neutral"]
+    assert "there are too few numbers of people on their own" in neutral.why

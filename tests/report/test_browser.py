@@ -163,6 +163,14 @@ def test_a_page_of_too_few_data(browser, few, tmp_path):
     opened(browser, few.result, few.statistics, tmp_path / "report.html")
     ask_for(browser, 0, "swap", 1)
     assert browser.complaints == []
+    before = few.result.strategy.sets.astype(int)
+    after = before.copy()
+    after[[0, 1]] = before[[1, 0]]
+    count = Knowledge.of(few.result, few.statistics).pairs.estimate.moments.count
+    new = (after.T[:, :, None] * after.T[:, None] > before.T[:, :, None] * before.T[:, None]) & (count + count.mT == 0)
+    guesses = int(np.triu(new, 1).sum())
+    assert guesses > 0
+    assert browser.ask("document.querySelector('[data-guesses]').dataset.guesses") == str(guesses)
     assert "surely" not in browser.ask("document.getElementById('what-if').textContent")
     names = browser.ask("[...document.getElementById('who').options].map((one) => one.textContent)")
     assert names == [name for name in RATERS if name != LEAVER]
@@ -211,3 +219,11 @@ def test_three_hundred_people(browser, tmp_path, monkeypatch):
     after = result.strategy.replace(statistics.agents[7], [statistics.coalitions[0]])
     check(browser, knowledge(result, statistics), result.strategy, after)
     assert took < 5000, took
+
+
+def test_words_of_options_are_not_cut(browser, hostile, tmp_path):
+    opened(browser, hostile.result, hostile.statistics, tmp_path / "report.html")
+    for width in (1100, 700, 390):
+        browser.look(tmp_path / "page.png", width=width)
+        lines = browser.ask("document.querySelector('#options tr.chosen bdi').getClientRects().length")
+        assert lines == 1, width

@@ -13,12 +13,13 @@ import pytest
 import coterie
 from coterie.learn.summary import NOTHING_SURE, guesses, so_far
 from coterie.learn.warnings import TOO_FEW
+from coterie.log.inspection import inspect_log
 from coterie.report import report_html
 from coterie.report.drawing import Scale, shaded
 from coterie.report.knowledge import Knowledge, box_changes
 from coterie.report.page import label
 from coterie.words import signed
-from report_logs import LEAVER, RATERS
+from report_logs import LEAVER, RATERS, made
 
 
 class Elements(HTMLParser):
@@ -164,6 +165,25 @@ def test_without_the_log_it_says_how_to_get_the_rest(hostile):
     assert "How often people were seen together" not in shown
 
 
+def test_the_first_number_has_its_range_beside_it(few):
+    low, high = few.result.options[0].expected_range
+    assert low < high
+    shown = "".join(Elements(report_html(few.result, few.statistics)).text)
+    (figure,) = re.findall(r"expected per teammate \(with 80 % probability ([0-9.]+) to ([0-9.]+)", shown)
+    assert float(figure[0]) < float(figure[1])
+
+
+def test_pairs_are_counted_once_and_it_is_said_among_whom(tmp_path):
+    """Where both have their say, a pair is still one, as `inspect` counts it."""
+    folder = made(tmp_path / "log", people=tuple("abcdef"), samples=3, symmetric=False)
+    log = coterie.read_log(folder, symmetric=False)
+    learner = coterie.StableLearner(noise="pairs").fit(log)
+    shown = "".join(Elements(report_html(learner.result_, learner.statistics_)).text)
+    met = inspect_log(log).pairs_met
+    count = "All 15 pairs" if met == 15 else f"{met} of 15 pairs"
+    assert f"{count} of the 6 people in these teams were seen together" in shown
+
+
 def test_a_given_assignment_and_totals_and_mixtures_have_pages(hostile, tmp_path):
     from coterie.simulate import Simulation
 
@@ -176,8 +196,13 @@ def test_a_given_assignment_and_totals_and_mixtures_have_pages(hostile, tmp_path
     shown = report_html(learner.result_, learner.statistics_)
     assert "totals of people" in shown
     assert "as far as totals tell" in shown
-    mixed = coterie.StableLearner(strategy="mixed", noise="pairs", time_limit=0.2).fit(hostile.statistics)
-    assert "chances to be in each" in report_html(mixed.result_, mixed.statistics_)
+    # Given, since a search for one that a time limit ends may have come to a pure one.
+    shares = coterie.Strategy.uniform(
+        hostile.statistics.setting.actions, hostile.result.strategy.agents, hostile.result.strategy.coalitions
+    )
+    mixed = coterie.certify(hostile.statistics, shares, noise="pairs")
+    assert not mixed.strategy.is_pure
+    assert "chances to be in each" in report_html(mixed, hostile.statistics)
 
 
 def test_the_invalidating_warning_comes_before_any_percentage(hostile):

@@ -1,5 +1,8 @@
 """Profiles that keep rules, and rules that contradict each other, against a look at every profile."""
 
+import re
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -114,22 +117,22 @@ def refusal(rules, actions="one", today=None, **options):
         (
             {"team_size": ":2"},
             (
-                "team size of every coalition: 0 to 2; actions of everybody: exactly one coalition. "
-                "5 people do not fit into 2 teams: more or larger ones would help"
+                "team size of every team: 0 to 2; choices of everybody: exactly one team. "
+                '5 people cannot be divided into 2 teams of 0 to 2; this would work: team_size=":3"'
             ),
         ),
         ({"fix": ["Ada=Finance"], "ban": ["Ada=Finance", "Bo=Energy"]}, "Ada is in Finance; Ada is not in Finance"),
         (
             {"together": ["Ada,Bo"], "fix": ["Ada=Finance", "Bo=Energy"]},
-            "Ada and Bo together; Ada is in Finance; Bo is in Energy; actions of everybody: exactly one coalition",
+            "Ada and Bo together; Ada is in Finance; Bo is in Energy; choices of everybody: exactly one team",
         ),
         ({"staff": ["Ada", "Bo"], "fix": ["Cy=Energy"]}, "Cy is not on the staff; Cy is in Energy"),
         (
             {"staff": ["Ada", "Bo"], "team_size": {"Finance": 2, "Energy": 1}},
             (
                 "team size of Finance: 2; team size of Energy: 1; Cy, Di and Ed are not on the staff; "
-                "actions of everybody: exactly one coalition. 2 people cannot fill 2 teams: fewer or smaller ones "
-                'would help, or some may be empty, team_size="0,2:2"'
+                "choices of everybody: exactly one team. 2 people cannot fill these teams, which need "
+                "at least 3 members in all"
             ),
         ),
     ],
@@ -144,7 +147,7 @@ def test_sizes_that_do_not_add_up_are_counted():
     admissible = Admissible.of(Rules(team_size="0,3"), agents, rooms)
     found = Assignments(ActionSpaces.parse("one", agents, rooms), admissible, agents, rooms).conflict()
     assert found.is_irreducible
-    assert found.summary == ("team size of every coalition: 0 or 3", "actions of everybody: exactly one coalition")
+    assert found.summary == ("team size of every team: 0 or 3", "choices of everybody: exactly one team")
 
 
 @given(st.tuples(*[st.integers(0, 9)] * 4), st.booleans(), st.booleans(), st.sets(st.integers(0, 12)))
@@ -162,12 +165,12 @@ def test_other_things_that_contradict_rules():
     )
     limited = refusal(Rules(), largest=np.array([3, 1]))
     assert limited == (
-        "actions of everybody: exactly one coalition; at most 3 in Finance, the largest size seen; "
+        "choices of everybody: exactly one team; at most 3 in Finance, the largest size seen; "
         "at most 1 in Energy, the largest size seen (any_size=True allows sizes never seen)"
     )
     own = {name: [["Finance"], ["Finance", "Energy"]] if name < "C" else "any" for name in AGENTS}
     assert refusal(Rules(ban=["Bo=Finance"]), own) == (
-        "Bo is not in Finance; actions of Ada and Bo: Finance or Finance + Energy"
+        "Bo is not in Finance; choices of Ada and Bo: Finance or Finance + Energy"
     )
 
 
@@ -200,16 +203,42 @@ def test_early_ends():
     assert stopped.ended == "interrupted"
 
 
-@pytest.mark.parametrize(
-    ("size", "advice"),
-    [
-        ("6:7", r"14 people cannot fill 3 teams: .* team_size=.0,6:7"),
-        (4, "14 people do not fit into 3 teams: more or larger ones would help"),
-    ],
-)
-def test_sizes_that_cannot_add_up_come_with_advice(size, advice):
-    agents, coalitions = tuple(f"p{i}" for i in range(14)), ("x", "y", "z")
-    admissible = Admissible.of(Rules(team_size=size), agents, coalitions)
-    found = Assignments(ActionSpaces.parse("one", agents, coalitions), admissible, agents, coalitions)
-    with pytest.raises(InputError, match=advice):
-        found.first_drawn(np.random.default_rng(0))
+def assignments(n, k, size, *, interchangeable=False, **rules):
+    agents, coalitions = tuple(f"p{i}" for i in range(n)), tuple(str(l + 1) for l in range(k))
+    admissible = Admissible.of(Rules(team_size=size, **rules), agents, coalitions, interchangeable=interchangeable)
+    return Assignments(ActionSpaces.parse("one", agents, coalitions), admissible, agents, coalitions)
+
+
+def test_the_advice_names_sizes_that_can_be_formed():
+    assert str(assignments(24, 6, 5).conflict().refusal()).endswith(
+        '24 people cannot be divided into 6 teams of 5; this would work: team_size="4:5", team_size="0,5:6" or '
+        'team_size="4"'
+    )
+
+
+ADVISED = re.compile(r'team_size="(?P<size>[^"]+)"(, coalitions=(?P<both>[0-9]+))?|coalitions=(?P<number>[0-9]+)')
+
+
+@pytest.mark.parametrize("interchangeable", [False, True])
+@pytest.mark.parametrize("rules", [{}, {"together": ["p0,p1", "p1,p2"], "apart": ["p0,p3"]}])
+def test_whoever_follows_the_advice_about_sizes_gets_an_answer(interchangeable, rules):
+    """Whatever the numbers: each of the advised options alone, in place of what was asked."""
+    refused = 0
+    for n, k, size in product((5, 11, 24), (1, 2, 3, 6), ("5", "4", "0,5", "6:7", "0,7:9", ":3", "9:", "2:3")):
+        found = assignments(n, k, size, interchangeable=interchangeable, **rules).conflict()
+        if found is None or "divided" not in found.advice:
+            continue
+        refused += 1
+        advised = list(ADVISED.finditer(found.advice))
+        assert advised or rules, (n, k, size, found.advice)  # two who are apart do not fit into one team
+        for one in advised:
+            number = int(one["both"] or one["number"] or k)
+            assert interchangeable or number == k
+            followed = assignments(n, number, one["size"] or size, interchangeable=interchangeable, **rules)
+            assert followed.conflict() is None, (n, k, size, one[0])
+    assert refused > 10
+
+
+def test_sizes_never_seen_are_advised_only_where_they_help():
+    assert "any_size" not in refusal(Rules(fix=["Ada=Finance"], ban=["Ada=Finance"]), largest=np.array([3, 1]))
+    assert "any_size=True" in refusal(Rules(), largest=np.array([3, 1]))

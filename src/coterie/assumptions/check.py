@@ -9,12 +9,12 @@ WITHOUT_CLUES = "these statistics were made without what tests of assumptions ne
 
 
 QUESTIONS = {
-    "sizes": "whether coalition size matters",
+    "sizes": "whether the size of a team matters",
     "independence": "whether the pairs of a sample move together",
-    "symmetry": "whether both agents of a pair get the same",
-    "drift": "whether utilities change over time",
+    "symmetry": "whether both people of a pair get the same",
+    "drift": "whether values change over time",
     "missing": "whether missing outcomes are many or unevenly spread",
-    "adaptive": "whether who met whom depended on earlier utilities",
+    "adaptive": "whether who met whom depended on earlier values",
 }
 """What is asked about each assumption."""
 

@@ -38,7 +38,7 @@ PANELS: dict[str, dict[str, str]] = {
         "certify": "Certify how far anybody could gain by leaving a given assignment, such as today's teams.",
     },
     "The log": {
-        "inspect": "Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd.",
+        "inspect": "Show what is in a log: who met how often, sizes of teams, values, and what seems odd.",
         "coverage": "Say whether a log is enough for an assignment, what is missing, and what to collect next.",
     },
     "Research": {

@@ -29,7 +29,7 @@ def command(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Show what is in a log: who met how often, coalition sizes, utilities, and what seems odd."""
+    """Show what is in a log: who met how often, sizes of teams, values, and what seems odd."""
     inspection = inspect_log(log)
     if json:
         show_json(inspection.to_json())
@@ -50,7 +50,7 @@ def _lines(seen: Inspection) -> Iterator[str]:
     yield ""
     yield from _sizes(seen)
     yield ""
-    yield "Meetings (two agents in the same coalition of the same sample)"
+    yield "Meetings (two people in the same team of the same sample)"
     yield from _map(seen) if len(seen.log.agents) <= MAP_AGENTS else _table(seen)
     yield ""
     yield from _utilities(seen)
@@ -65,10 +65,10 @@ def _lines(seen: Inspection) -> Iterator[str]:
 
 def _summary(seen: Inspection) -> Iterator[str]:
     log = seen.log
-    coalitions = counted(len(log.coalitions), "coalition") + (" (interchangeable)" if log.pool_coalitions else "")
-    yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'agent')}, {coalitions}"
+    coalitions = counted(len(log.coalitions), "team") + (" (interchangeable)" if log.pool_coalitions else "")
+    yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'person', 'people')}, {coalitions}"
     yield f"{_kind(log)}; {counted(log.rows, 'row')} in {log.tables[-1]}"
-    yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of agents met{_how_often(seen)}{_rated(seen)}"
+    yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of people met{_how_often(seen)}{_rated(seen)}"
     of_pairs = "" if seen.rated is not None else " of a single pair"
     declared = (
         "no range declared" if log.utility_range is None else f"declared range{of_pairs} {interval(*log.utility_range)}"
@@ -115,7 +115,7 @@ def _rated(seen: Inspection) -> str:
 
 def _utility_noun(seen: Inspection) -> str:
     if seen.rated is not None:
-        return "utilities"
+        return "values"
     if seen.log.of_teams:
         return "scores of teams"
     if not seen.as_averages:
@@ -126,14 +126,14 @@ def _utility_noun(seen: Inspection) -> str:
 def _sizes(seen: Inspection) -> Iterator[str]:
     unit = "teams" if seen.log.pool_coalitions else "samples"
     yield f"Sizes (how many members, in how many {unit})"
-    rows = [("coalition", unit, "members")]
+    rows = [("team", unit, "members")]
     for name, sizes in list(seen.teams.items())[:LISTED]:
         used = {size: count for size, count in sizes.items() if size}
         shown = "all" if seen.log.pool_coalitions and name == POOLED else short(name)
         rows.append((shown, f"{sum(used.values()):,}", _listed_sizes(used)))
     yield from aligned(rows, left=(0, 2))
     if len(seen.teams) > LISTED:
-        yield f"  and {counted(len(seen.teams) - LISTED, 'more coalition')} (see --json)"
+        yield f"  and {counted(len(seen.teams) - LISTED, 'more team')} (see --json)"
 
 
 def _listed_sizes(sizes: Mapping[int, int]) -> str:
@@ -170,7 +170,7 @@ def _table(seen: Inspection) -> Iterator[str]:
     yield from aligned(rows, left=(0,))
     rarest = seen.rarest(LISTED)
     yield from ("", f"  The {len(rarest)} pairs that met least often")
-    header = ("met", "rated", "agents", "")
+    header = ("met", "rated", "people", "")
     listed = [(f"{m:,}", "" if r is None else f"{r:,}", short(i), short(j)) for i, j, m, r in rarest]
     keep = [0, 2, 3] if seen.rated is None else [0, 1, 2, 3]
     lines = [[row[place] for place in keep] for row in (header, *listed)]

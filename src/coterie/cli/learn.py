@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coterie.cli.log_options import reads_log
-from coterie.cli.output import messages, wrapped
+from coterie.cli.output import messages, printable, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
 from coterie.cli.signals import Terminated
@@ -23,10 +23,15 @@ from coterie.log import Log
 from coterie.log.teams_seen import teams_seen
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.setting import NoiseChoice, Sizes
+from coterie.words import some
 
 if TYPE_CHECKING:
     from coterie.learn.result import Result
     from coterie.solve.control import Progress
+
+
+NAMED = 10
+"""How many people a message names."""
 
 
 @reads_log
@@ -97,10 +102,22 @@ def command(
         result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
         statistics=learner.statistics_,
     )  # fmt: skip
-    if not (quiet or json or explain or wishes.get("any_size")):
-        for line in wrapped(_what_else(log, result, targets), "", ""):
-            messages.print(line)
+    if not (quiet or json or explain):
+        what_else = "" if wishes.get("any_size") else _what_else(log, result, targets)
+        for line in (*wrapped(_by_staff(result), "", ""), *wrapped(what_else, "", "")):
+            messages.print(printable(line))
     return code
+
+
+def _by_staff(result: "Result") -> str:
+    """Return who of the log is not on the staff, and who on the staff is not in the log; "" without a staff."""
+    if result.rules.staff is None:
+        return ""
+    gone = [name for name in result.strategy.agents if name not in result.rules.staff]
+    new = list(result.certificate.newcomers)
+    told = [f"left out, since they are not on it: {some(gone, NAMED)}"] if gone else []
+    told += [f"new, so what they are worth to others is a guess: {some(new, NAMED)}"] if new else []
+    return f"By the staff table: {'; '.join(told) or 'everybody of the log is there, and nobody is new'}."
 
 
 def _what_else(log: Log, result: "Result", targets: Sequence[Path]) -> str:

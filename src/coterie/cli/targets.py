@@ -12,6 +12,7 @@ from coterie import checks
 from coterie.cli.output import complain, messages
 from coterie.errors import CoterieError, InputError
 from coterie.files import whole_file
+from coterie.log.names import by_beginning
 from coterie.words import said, some
 
 if TYPE_CHECKING:
@@ -49,11 +50,7 @@ def whom(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any] | No
     everybody: list[str] = list(dict.fromkeys([*agents, *(staff or ())]))
     if name is None or name in everybody:
         return name
-    begins = name.strip().casefold()
-    found = [one for one in everybody if begins and one.casefold().startswith(begins)]
-    # "Ann" is Ann Lee rather than Anna Poe, and "lee" is nobody's beginning.
-    words = [one for one in found if begins in (one.casefold(), one.casefold().split()[0])]
-    close = words or found
+    close = by_beginning(name, everybody)
     if len(close) == 1:
         return close[0]
     if close:

@@ -26,7 +26,7 @@ from coterie.game.game import Value
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
-from coterie.learn.certify import Given, as_many_teams
+from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, taken_over, usual_value
 from coterie.learn.result import STEPS, Result
 from coterie.learn.wishes import Wishes, wishes_about
 from coterie.log.log import Log, as_log
@@ -86,6 +86,7 @@ class Situation:
     ) -> "Situation":
         """Return it; parameters as for `what_to_collect`."""
         checks.whole(min_samples, said("min_samples"), 0)
+        content = None if strategy is None else Given.read(strategy)
         given = as_rules(rules)
         if change_at_most is not None:
             limit = checks.whole(change_at_most, said("change_at_most"), 0)
@@ -95,7 +96,7 @@ class Situation:
         if isinstance(log, Statistics):
             statistics, notes = log, []
         else:
-            log, teams = as_many_teams(as_log(log), [] if strategy is None else [Given.read(strategy)])
+            log, teams = as_many_teams(as_log(log), [] if content is None else [content])
             assert isinstance(log, Log)
             statistics, notes = Statistics.for_coverage(log, sizes=sizes, noise=noise), [*log.notes, *teams]
             if noise == "auto" and statistics.cannot_tell:
@@ -104,14 +105,19 @@ class Situation:
                     f"{TOO_FEW_TO_TELL}: what is certified and planned here takes them to be, while learn and certify "
                     f"do not, and certify less; say {said(noise='samples')} for what is certified without that",
                 )
-        statistics, wishes = wishes_about(
-            statistics, rules=given, value=value, stability=stability, today=today, keep_sizes=keep_sizes,
-            any_size=any_size,
-        )  # fmt: skip
+        asked: dict[str, Any] = {"today": today, "keep_sizes": keep_sizes, "any_size": any_size}
+        taken, words = taken_over(
+            [] if content is None else [content], given, value, stability, usual_value(statistics)
+        )
+        notes += words
+        statistics, wishes = wishes_about(statistics, **taken, **asked)
         declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
-        if strategy is None:
+        if content is None:
             return cls(statistics, wishes, None, declared, declared, (*notes, *wishes.notes))
-        found, more = Given.read(strategy).strategy(statistics, wishes.rules, "the assignment")
+        found, more = content.strategy(statistics, wishes.rules, "the assignment")
+        if not found.is_pure and taken["value"] is None and wishes.value != "total":
+            statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"}, **asked)
+            more = [*more, BY_TOTALS]
         spaces, added = widened(wishes.admissible.spaces(declared), found)
         return cls(statistics, wishes, found, declared, spaces, (*notes, *wishes.notes, *more, *added))
 

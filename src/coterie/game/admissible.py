@@ -8,7 +8,7 @@ The rule about moves is one about profiles, not about steps: it restricts what i
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
 
@@ -79,6 +79,8 @@ class SizeRule(Rule):
     size: TeamSize
     free: bool
     """Whether too few members that somebody leaves behind do not count."""
+    of_all: bool = False
+    """Whether it is said of every coalition, and of none by its name."""
 
     def _excess(self, count: IntArray) -> IntArray:
         found = _outside(count, self.size.min, self.size.max)
@@ -255,6 +257,25 @@ class Admissible:
                 everywhere.setdefault(same, set()).add(rule.coalition)
         return self.max_moves is None and all(len(rooms) == len(self.largest) for rooms in everywhere.values())
 
+    @property
+    def may_be_more(self) -> bool:
+        """Whether there could be more coalitions or fewer: they have no names, and no rule is about a single one."""
+        of_all = all(
+            isinstance(rule, (PerPersonRule, StaffRule))
+            or (isinstance(rule, SizeRule) and rule.of_all)
+            or (isinstance(rule, PairRule) and rule.coalition is None)
+            for rule in self.rules
+        )
+        return self.interchangeable and of_all and self.max_moves is None
+
+    def sized(self, size: TeamSize, n_coalitions: int) -> "Admissible":
+        """Return the same rules with another size of every coalition, and another number of them if `may_be_more`."""
+        kept = [rule for rule in self.rules if not isinstance(rule, SizeRule)]
+        sizes = [SizeRule("", l, size, free=False, of_all=True) for l in range(n_coalitions)]
+        most = len(self.staff) if size.max is None else min(size.max, len(self.staff))
+        today = self.today if n_coalitions == len(self.largest) else None
+        return replace(self, rules=(*kept, *sizes), largest=np.full(n_coalitions, most), today=today)
+
     def spaces(self, spaces: ActionSpaces) -> ActionSpaces:
         """Return action spaces in which whoever is not to be assigned has no choice and does not count."""
         if self.staff.all():
@@ -395,7 +416,9 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
     for name, l in place.items():
         size = rules.team_size.get(name, rules.team_size.get(EACH))
         if size is not None and not size.says_nothing:
-            yield SizeRule(f"team size of {name}: {size}", l, size, rules.left_behind == "free")
+            yield SizeRule(
+                f"team size of {name}: {size}", l, size, rules.left_behind == "free", name not in rules.team_size
+            )
     staff = np.ones(len(agents), dtype=bool)
     if rules.staff is not None:
         for name in rules.staff:
@@ -406,7 +429,7 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
     if rules.per_person is not None:
         least, most = rules.per_person
         between = f"{least}" if least == most else f"{least} to {most}"
-        yield PerPersonRule(f"coalitions per person: {between}", staff, least, most)
+        yield PerPersonRule(f"teams per person: {between}", staff, least, most)
     for what, share, pairings in (("together", True, rules.together), ("apart", False, rules.apart)):
         for pairing in pairings:
             room = None if pairing.coalition is None else coalition(pairing.coalition, what)

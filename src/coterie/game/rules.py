@@ -76,6 +76,17 @@ class TeamSize:
         least = int(exactly or low or 0)
         return cls(least, int(exactly or high) if exactly or high else None, found[1] is not None)
 
+    def typed(self) -> str:
+        """Return the text that `parse` reads.
+
+        >>> TeamSize(6, 8, or_empty=True).typed(), TeamSize(4, 4).typed(), TeamSize(3).typed()
+        ('0,6:8', '4', '3:')
+        """
+        if self.says_nothing:
+            return "any"
+        size = f"{self.min}" if self.min == self.max else f"{self.min or ''}:{'' if self.max is None else self.max}"
+        return f"0,{size}" if self.or_empty and self.min else size
+
     def __str__(self) -> str:
         if self.says_nothing:
             return "any"
@@ -249,8 +260,12 @@ class Rules:
     @property
     def people(self) -> tuple[str, ...]:
         """Everybody who is named."""
-        paired = [agent for one in (*self.together, *self.apart) for agent in one.agents]
-        return tuple(dict.fromkeys([*(self.staff or ()), *self.labels, *self.fix, *self.ban, *paired]))
+        return tuple(dict.fromkeys([*(self.staff or ()), *self.labels, *self.fix, *self.ban, *self.in_pairs]))
+
+    @property
+    def in_pairs(self) -> tuple[str, ...]:
+        """Everybody who is to be together with, or apart from, somebody."""
+        return tuple(dict.fromkeys(agent for one in (*self.together, *self.apart) for agent in one.agents))
 
     def renamed(self, names: Mapping[str, str]) -> "Rules":
         """Return the same of people under other names; those who are not in `names` keep theirs."""

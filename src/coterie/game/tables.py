@@ -114,13 +114,25 @@ def read_table(path: str | PathLike[str], roles: Sequence[str], what: str = "tab
     path = checks.path(path, what)
     if path.suffix.lower() in SPREADSHEETS:
         book = Workbook.open(path)
-        if not book.sheets:
-            raise InputError(f"{path}: has no sheet with cells")
-        tables = [_sheet(book, name) for name in book.sheets]
-        return max(tables, key=lambda table: table.fit(roles))  # the first of several
+        return _sheet(book, _best_sheet(book, roles))
     text = read_text(path, windows=True)
     with naming(path):
         return text_table(text, roles)
+
+
+def sheet_among_others(path: str | PathLike[str], roles: Sequence[str]) -> str | None:
+    """Return the sheet that `read_table` reads; None where there is no choice."""
+    if checks.path(path, "table").suffix.lower() not in SPREADSHEETS:
+        return None
+    book = Workbook.open(checks.path(path, "table"))
+    return _best_sheet(book, roles) if len(book.sheets) > 1 else None
+
+
+def _best_sheet(book: Workbook, roles: Sequence[str]) -> str:
+    """Return the sheet whose header suits the roles best, the first of several."""
+    if not book.sheets:
+        raise InputError(f"{book.path}: has no sheet with cells")
+    return max(book.sheets, key=lambda name: _sheet(book, name).fit(roles))
 
 
 def _sheet(book: Workbook, name: str) -> SmallTable:

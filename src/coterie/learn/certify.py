@@ -96,8 +96,9 @@ def certify(
         taken["value"] = taken["value"] or "total"
     statistics, wishes = wishes_about(statistics, **taken)
     given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
-    if not given.is_pure and taken["value"] is None:
+    if not given.is_pure and taken["value"] is None and wishes.value != "total":
         statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"})
+        notes.append(BY_TOTALS)
     notes += [*teams, *wishes.notes]
     if fresh:
         refuse_known(content.learnt_from, statistics, "this strategy")
@@ -138,6 +139,10 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
             f"{said('fresh')}: {what} was learnt from samples that are in this log too, so it is not fresh; "
             "give samples that are others other names"
         )
+
+
+BY_TOTALS = "chances of several teams are judged by totals over teammates: averages are about fixed teams alone"
+"""What is told where a log is one of averages, and a strategy is mixed."""
 
 
 def usual_value(source: Log | Statistics) -> Value:

@@ -27,7 +27,7 @@ from coterie.learn.explanation import Explanation
 from coterie.learn.own import Own, Problem, Question, named
 from coterie.learn.result import Result, Search
 from coterie.learn.teams import TeamsRecommendation, recommend_teams, refuse_for_many
-from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before
+from coterie.learn.warnings import NO_STABLE_PROFILE, chosen_before, not_seen_lately
 from coterie.learn.wishes import Goal, Wishes, wishes_about
 from coterie.learn.worth import Worth, worth
 from coterie.log.log import Log, as_log
@@ -484,6 +484,7 @@ class StableLearner:
         against = None if teams is None else teams.against
         notes = [*chosen_before(statistics, self.noise, paper="paper" in (self.certificate, self.solver))]
         notes += () if teams is None else teams.notes
+        notes += not_seen_lately(statistics, wishes.rules.staff)
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
         is_pure = wishes.is_plain and found.strategy.is_pure

@@ -196,10 +196,25 @@ def expected_worth(result: Result) -> str:
     if level is None:
         return f"{_with_unit(signed(each), result)} per person{f' ({notes[0]})' if notes else ''}"
     if result.data.neutral:
-        notes.append(f"{number(result.data.neutral)} is as good as being alone")
+        notes.append(what_neutral_is(result))
     aside = f" ({'; '.join(notes)})" if notes else ""
     told = f"{_with_unit(shown_level(result, level), result)} per teammate{aside}"
     return told if result.value == "average" else f"{told}, which makes {signed(each)} per person in all"
+
+
+def what_neutral_is(result: Result) -> str:
+    """Return what the neutral point stands for: the average of the table, where it is that and no middle of a scale."""
+    data = result.data
+    meaning = "as good as being alone"
+    if data.average is not None and data.utility_range is not None:
+        low, high = data.utility_range
+        is_average = abs(data.average - data.neutral) <= ROUNDED * (high - low)
+        meaning = "the average of the table" if is_average and data.neutral != (low + high) / 2 else meaning
+    return f"{number(data.neutral)} is {meaning}"
+
+
+ROUNDED = 0.005
+"""A neutral point that is an average was rounded by up to such a share of the range."""
 
 
 def likely_range(low: str, high: str) -> str:

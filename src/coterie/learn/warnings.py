@@ -1,6 +1,6 @@
 """What a reader of a result should be warned about: assumptions that fail, and data that mislead."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
 from coterie.game.strategy import Strategy
 from coterie.statistics.setting import NoiseChoice
 from coterie.statistics.statistics import Statistics
-from coterie.words import said
+from coterie.words import said, some
 
 TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
 
@@ -17,6 +17,9 @@ NO_STABLE_PROFILE = (
     "no pure profile that is stable by the estimates was recommended, and there may be none; a mixed strategy may do "
     "better"
 )
+
+NAMED = 8
+"""How many people a warning names."""
 
 SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
@@ -45,6 +48,16 @@ def chosen_before(statistics: Statistics, noise: NoiseChoice, *, paper: bool) ->
         return []
     made = f"these statistics were made with {said(noise='pairs')}: the pairs of one sample are taken to be independent"
     return [f"{made}, and there are too few data to tell; make them with {said(noise='auto')} to do without that"]
+
+
+def not_seen_lately(statistics: Statistics, staff: Collection[str] | None) -> list[str]:
+    """Return who may have left and is given a place all the same, where nobody said who is on the staff."""
+    found = statistics.clues.not_lately
+    if staff is not None or not found:
+        return []
+    named = some((f"{name} (last in {sample})" for name, sample in found), NAMED)
+    told = f"not seen in the last part of the log, and given a place all the same: {named}"
+    return [f"{told}; if they have left, say with {said('staff')} who is there"]
 
 
 def _one_sign(statistics: Statistics) -> Iterator[str]:

@@ -22,7 +22,8 @@ from coterie.game.game import Value
 from coterie.game.rules import Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
-from coterie.log.names import about_known, as_known, spellings
+from coterie.game.tables import sheet_among_others
+from coterie.log.names import about_known, as_known, by_beginning, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.words import in_order, said, some
@@ -156,8 +157,21 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
                 f"staff: {name!r} is not in the log, and {like!r} of the log is not on the staff; if they are one "
                 f"person, write {like!r}; if they are two, make the new name less like it, such as {f'{name} (new)'!r}"
             )
-    renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), [*agents, *new])
-    return rules.renamed(renamed), renamed
+    everybody = [*agents, *new]
+    renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), everybody)
+    unknown = [name for name in rules.in_pairs if name not in everybody and name not in renamed]
+    return rules.renamed(renamed | _begun(unknown, everybody)), renamed
+
+
+def _begun(names: Sequence[str], everybody: Sequence[str]) -> dict[str, str]:
+    """Return who is meant by the beginnings of names; refused where several are."""
+    found = {name: by_beginning(name, everybody) for name in names}
+    for name, several in found.items():
+        if len(several) > 1:
+            raise InputError(
+                f"{said('together')}, {said('apart')}: {name!r} could be {some(several, LISTED)}; give the whole name"
+            )
+    return {name: meant for name, meants in found.items() for meant in meants}
 
 
 def _largest(statistics: Statistics, rules: Rules) -> IntArray:
@@ -188,8 +202,11 @@ def _today(
     if isinstance(given, (str, PathLike)):
         path = checks.path(given, "today")
         content = read_strategy_content(path)
+        sheet = sheet_among_others(path, ("agent", "coalition"))
         with naming(path):
-            return _assigned(_actions(content), setting, rules, new)
+            assigned, renamed, notes = _assigned(_actions(content), setting, rules, new)
+        told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {path}"]
+        return assigned, renamed, [*told, *notes]
     return _assigned(_actions(given), setting, rules, new)
 
 

@@ -135,7 +135,10 @@ def refuse_unknown_columns(
         if matters and not is_row and theirs.casefold() not in known:
             where = " and ".join(source.shown for source in used)
             names = ", ".join(dict.fromkeys(name.strip() for columns in types.values() for name in columns))
-            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but {where} has only: {names}")
+            elsewhere = "".join(f"; {source.other_sheets}" for source in used if source.other_sheets)
+            raise InputError(
+                f"{said('columns')}: {ours} is said to be {theirs!r}, but {where} has only: {names}{elsewhere}"
+            )
 
 
 _WHOLE = r"u?(tiny|small|big|huge)?int(eger)?|u?int\d+|long|short|byte"

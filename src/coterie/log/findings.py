@@ -42,7 +42,7 @@ def findings_of(seen: Inspection) -> Iterator[Finding]:
         yield Finding(note, "add a table memberships (sample, agent, coalition)" if note == INFERRED else "")
     if seen.n_samples == 1:
         yield Finding(
-            "there is one sample only: nothing shows how much utilities vary, and no part can be held out",
+            "there is one sample only: nothing shows how much values vary, and no part can be held out",
             "add the samples of more months, terms or seasons",
         )
     yield from _odd_meetings(seen)
@@ -56,14 +56,14 @@ def _odd_meetings(seen: Inspection) -> Iterator[Finding]:
     never = seen.pairs_possible - seen.pairs_met
     if never:
         yield Finding(
-            f"{never:,} of {counted(seen.pairs_possible, 'pair')} of agents never met: nothing is known about them",
-            "bring them together once, or expect no promise about coalitions that would",
+            f"{never:,} of {counted(seen.pairs_possible, 'pair')} of people never met: nothing is known about them",
+            "bring them together once; until then nothing can be promised about teams that hold both",
         )
     lonely = sorted(set(range(len(log.agents))) - set(seen.meetings.keys.ravel().tolist()))
     if lonely:
         yield Finding(
             "{names} never met anybody",
-            "check the spelling, and whether these agents should take part",
+            "check the spelling, and whether these people should take part",
             tuple(log.agents[i] for i in lonely),
         )
     once = int((seen.meetings.values[:, 0] == 1).sum())
@@ -75,26 +75,26 @@ def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
     unrated = 0 if seen.pairs_rated is None else seen.pairs_met - seen.pairs_rated
     if unrated:
         yield Finding(
-            f"{counted(unrated, 'pair')} of agents met but {'was' if unrated == 1 else 'were'} never rated: nothing is "
+            f"{counted(unrated, 'pair')} of people met but {'was' if unrated == 1 else 'were'} never rated: nothing is "
             "known about what they get from each other",
             "look for their rows in pairs, or ask them",
         )
     if seen.unobserved:
         yield Finding(
             f"{seen.unobserved:,} of {counted(seen.n_meetings, 'meeting')} {'has' if seen.unobserved == 1 else 'have'} "
-            "no row in pairs: two agents shared a coalition, but what they got is unobserved",
+            "no row in pairs: two people shared a team, but what they got is unobserved",
             "look for the rows; if they are missing because things went badly, what is learnt is too rosy",
         )
     if seen.one_sided:
         yield Finding(
             f"{counted(seen.one_sided, 'meeting')} {'has' if seen.one_sided == 1 else 'have'} a row in one order "
-            "only: what the other agent got is unobserved",
+            "only: what the other person got is unobserved",
             f"add the other order, or leave out {said(symmetric=False)} if both get the same",
         )
     if seen.totals_missing:
         yield Finding(
-            f"{counted(seen.totals_missing, 'time')} an agent was a member but has no total: unobserved",
-            "look for the rows; an agent who got nothing needs a row with 0",
+            f"{counted(seen.totals_missing, 'time')} a person was a member but has no total: unobserved",
+            "look for the rows; a person who got nothing needs a row with 0",
         )
 
 
@@ -107,7 +107,7 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
     teams = sum(sum(sizes.values()) for sizes in used.values())
     if seen.n_samples > 1 and not seen.log.pool_coalitions and are_names_for_once(len(once), len(used), teams):
         yield Finding(
-            f"{len(once):,} of {counted(len(used), 'coalition')} occur in one sample only, such as {{names}}",
+            f"{len(once):,} of {counted(len(used), 'team')} occur in one sample only, such as {{names}}",
             f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
             once,
         )
@@ -139,23 +139,21 @@ def _who_and_what(log: Log) -> tuple[str, str, str | None]:
 def _odd_utilities(seen: Inspection) -> Iterator[Finding]:
     log, (low, high) = seen.log, seen.extent
     if low == high:
-        yield Finding(
-            f"every utility is {number(low)}", f"check that the right column was read (see {said('columns')})"
-        )
+        yield Finding(f"every value is {number(low)}", f"check that the right column was read (see {said('columns')})")
         return
     if not seen.per_pair:
         return
     if low > log.neutral or high < log.neutral:
         side = "above" if low > log.neutral else "below"
         yield Finding(
-            f"all utilities are {side} the neutral point {number(log.neutral)}: everybody would rather be "
+            f"all values are {side} the neutral point {number(log.neutral)}: everybody would rather be "
             f"{'together' if side == 'above' else 'alone'}",
-            f"if another utility is worth as much as being alone, say so with {said('neutral')}",
+            f"if another value is worth as much as being alone, say so with {said('neutral')}",
         )
     if seen.is_wide:
         assert log.utility_range is not None
         yield Finding(
-            f"utilities use {interval(low, high)} of the declared range {interval(*log.utility_range)}",
+            f"values use {interval(low, high)} of the declared range {interval(*log.utility_range)}",
             f"if no other value can occur, declaring the true range ({said('utility_range')}) narrows every "
             "certificate",
         )

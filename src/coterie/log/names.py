@@ -75,6 +75,18 @@ def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     return {name: found[0] for name, found in alike.items() if len(found) == 1 and found[0] != name}
 
 
+def by_beginning(name: str, known: Iterable[str]) -> list[str]:
+    """Return whose name begins so; those whose first word it is, if there are any.
+
+    >>> by_beginning("ann", ["Ann Lee", "Anna Poe", "Bo"]), by_beginning("an", ["Ann Lee", "Anna Poe"])
+    (['Ann Lee'], ['Ann Lee', 'Anna Poe'])
+    """
+    begins = name.strip().casefold()
+    found = [one for one in known if begins and one.casefold().startswith(begins)]
+    # "Ann" is Ann Lee rather than Anna Poe, and "lee" is nobody's beginning.
+    return [one for one in found if begins in (one.casefold(), one.casefold().split()[0])] or found
+
+
 def about_known(renamed: Mapping[str, str]) -> list[str]:
     """Return what to tell of people who are spelled otherwise than in the log."""
     if not renamed:

@@ -520,6 +520,9 @@ def call_options(given: Mapping[str, Any], *, among_frames: bool = False) -> Opt
 MADE_BY = ("version", "seed")
 """What a `log.json` may say of how it came about, which changes nothing."""
 
+COPIED_FROM = "copied_from"
+"""The key of `log.json` for the name of the file that its table is a copy of: messages name it."""
+
 
 def file_options(content: Any, where: str) -> Options:
     """Return the options that a `log.json` holds; every key is optional, unknown ones are refused."""
@@ -527,11 +530,15 @@ def file_options(content: Any, where: str) -> Options:
         raise InputError(f'{where}: expected an object such as {{"format": "{FORMAT}"}}')
     if content.get("format", FORMAT) != FORMAT:
         raise InputError(f'{where}: "format" is {content["format"]!r}, expected "{FORMAT}"')
-    known = {name for name, option in TABLE.items() if option.in_file} | {"format", *MADE_BY}
+    if not isinstance(content.get(COPIED_FROM), str | None):
+        raise InputError(
+            f'{where}: "{COPIED_FROM}" is {checks.shown(content[COPIED_FROM])}, expected the name of a file'
+        )
+    known = {name for name, option in TABLE.items() if option.in_file} | {"format", COPIED_FROM, *MADE_BY}
     for key in content:
         if key not in known:
             raise InputError(f'{where}: unknown key "{key}"; known are: {", ".join(sorted(known))}')
-    given = {name: value for name, value in content.items() if name not in {"format", *MADE_BY}}
+    given = {name: value for name, value in content.items() if name not in {"format", COPIED_FROM, *MADE_BY}}
     return _checked(given, lambda name: f"{where}: {name}")
 
 

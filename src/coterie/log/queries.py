@@ -165,6 +165,14 @@ def attendance(members: str) -> str:
     return f"SELECT agent, count(DISTINCT sample) AS samples FROM {members} GROUP BY agent"
 
 
+def last_places(members: str, numbered: str) -> str:
+    """Return the place of the last sample in which each agent was a member of something."""
+    return (
+        f"SELECT m.agent AS agent, max(n.place) AS place FROM {members} AS m JOIN {numbered} AS n "
+        "ON m.sample = n.sample GROUP BY m.agent"
+    )
+
+
 def size_counts(members: str, which: str, *, pooled: bool = False) -> str:
     """Return for each part, coalition (unless pooled) and size how many samples had it."""
     keys = "part, size" if pooled else "part, coalition, size"

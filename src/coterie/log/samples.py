@@ -74,6 +74,10 @@ class Samples:
             )
         return Samples(self.names[first : last + 1], self.order)
 
+    def numbered(self) -> pa.Table:
+        """Return each sample and its place in the order."""
+        return pa.table({"sample": self.names, "place": pa.array(np.arange(len(self)))})
+
     def halves(self) -> pa.Table:
         """Return each sample and whether it is in the second half of them."""
         late = np.arange(len(self)) >= (len(self) + 1) // 2

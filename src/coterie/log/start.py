@@ -21,7 +21,7 @@ from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import are_names_for_once, spellings
-from coterie.log.options import FORMAT, TABLE, call_options
+from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
 from coterie.log.refusals import ambiguous_column
 from coterie.log.scales import likely_scale
 from coterie.log.schema import ROW, Named, names_of
@@ -63,7 +63,7 @@ SHAPES = {
 }
 """What a table seems to be, in words."""
 
-FEW_SOLOS = 3
+FEW_SOLOS = 10
 """From so many numbers of people on their own on, they say what working alone is worth."""
 
 FEW_TEAMS, MANY_TEAMS = 3, 10
@@ -149,7 +149,8 @@ class Guess:
         table = (STANDARD.get(self.shape) or (self.shape,))[-1] if self.shape != "choices" else "choices"
         with whole_folder(folder) as temporary:
             shutil.copyfile(self.path, temporary / f"{table}{self.path.suffix.lower()}")
-            (temporary / "log.json").write_text(to_json({**self.to_json(), "version": __version__}), encoding="utf-8")
+            declared = self.to_json() | {COPIED_FROM: self.path.name, "version": __version__}
+            (temporary / "log.json").write_text(to_json(declared), encoding="utf-8")
             own = read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
         return replace(read_log(folder), notes=own.notes)
 

@@ -30,7 +30,7 @@ from coterie.files import (
     split_header,
 )
 from coterie.log import schema
-from coterie.log.options import Options, file_options
+from coterie.log.options import COPIED_FROM, Options, file_options
 from coterie.spreadsheets import SPREADSHEETS, Workbook
 from coterie.words import counted, said, some
 
@@ -100,6 +100,20 @@ class Source:
     """How many rows are above its header, as a spreadsheet counts them."""
     titles: tuple[str, ...] = ()
     """What is written there."""
+    workbook: Workbook | None = None
+    """Of a sheet that nobody asked for by name."""
+
+    @property
+    def other_sheets(self) -> str:
+        """What columns the other sheets of its workbook have, nothing where there are none or a sheet was asked for."""
+        if self.workbook is None:
+            return ""
+        told = [
+            f"the sheet {name!r} has: {', '.join(columns)}, and {said(sheet=name)} reads it"
+            for name in self.workbook.sheets
+            if name != self.sheet and (columns := self.workbook.columns(name))
+        ]
+        return "; ".join(told)
 
     @property
     def about_titles(self) -> str:
@@ -148,7 +162,8 @@ def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None)
     if is_unfinished(path):
         raise InputError(f"{path}: was being written when that was cut short, or still is; write it again")
     described = path / "log.json"
-    declared = file_options(read_json(described), str(described)) if described.exists() else {}
+    content = read_json(described) if described.exists() else {}
+    declared = file_options(content, str(described))
     sheet = sheet or declared.get("sheet")
     skip_rows = declared.get("skip_rows") if skip_rows is None else skip_rows
     sources = []
@@ -157,10 +172,16 @@ def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None)
         if len(candidates) > 1:
             names = " and ".join(candidate.name for candidate in candidates)
             raise InputError(f"{path}: found {names}, expected one table called {table}")
-        sources += [_source(table, candidate, sheet, skip_rows) for candidate in candidates]
+        found = [_source(table, candidate, sheet, skip_rows) for candidate in candidates]
+        sources += [_called(source, content.get(COPIED_FROM)) for source in found]
     if not sources and _parts(path):
         sources = [_source("pairs", path)]  # a folder of parts, given by itself
     return sources, declared
+
+
+def _called(source: Source, original: str | None) -> Source:
+    """Return a copy of a table under the name of the file that it was copied from, if that is known."""
+    return replace(source, shown=f"{original} (its copy {source.shown})") if original else source
 
 
 def _file_sources(path: Path, sheet: str | None, skip_rows: int | None) -> list[Source]:
@@ -231,7 +252,7 @@ def _sheet_source(table: str, workbook: Workbook, sheet: str | None, skip_rows: 
     read = workbook.read(name, skip_rows)
     return Source(
         table, shown, frame=read.table(), sheet=name, note=note, above=read.above, skipped=read.above - 1,
-        titles=read.titles,
+        titles=read.titles, workbook=workbook if note else None,
     )  # fmt: skip
 
 

@@ -256,7 +256,7 @@
       told.append(element("p", element("b", said.join("") + ".")));
       const guesses = isSure ? neverSeen(before, after) : [];
       if (guesses.length) {
-        const more = guesses.length > 3 ? ` and ${guesses.length - 3} more pairs` : "";
+        const more = guesses.length > 3 ? ` and ${guesses.length - 3} more` : "";
         const first = guesses.slice(0, 3).flatMap(([i, j], t) => [t ? ", " : "", named(people[i]), " with ", named(people[j])]);
         const note = element("p", ["Never seen together: ", ...first, more + ". What they are worth is a guess."], "hint");
         note.dataset.guesses = guesses.length;

@@ -43,6 +43,7 @@ from coterie.learn.summary import (
     so_far,
     told_warnings,
     vacuous,
+    what_neutral_is,
     what_values_are,
     what_would_help,
     who_stays,
@@ -260,8 +261,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
             else "expected against today: nobody moves",
         }
     if result.options and (result.today is None or not result.today.moves):
-        worth, _, _ = expected_worth(result).partition(" (")
-        amount, _, about = worth.partition(" per ")
+        amount, _, about = expected_worth(result).partition(" per ")
         before = level_so_far(result)
         yield {"amount": amount, "about": f"expected per {about}" + (f"; so far {before} on average" if before else "")}
     everybody = [agent for agent in result.strategy.agents if agent not in result.left_out]
@@ -436,9 +436,9 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
     title, about = "How well people do together", "What a pair is expected to be worth"
     if pairs is not None:
         count = _by_pair(pairs.estimate.moments.count)[square]
-        each = count[np.triu_indices(n, 1)] if known.evidence.is_symmetric else count[~np.eye(n, dtype=bool)]
+        each = np.maximum(count, count.T)[np.triu_indices(n, 1)]  # a pair is one, also where both have their say
         seen = np.where(count > 0, count, np.nan)
-        yield {**_map("count", "How often people were seen together", _how_often(each), seen, "never"), **drawn}
+        yield {**_map("count", "How often people were seen together", _how_often(each, n), seen, "never"), **drawn}
         weights = _by_pair(pairs.estimate.moments.count * known.expected)[square]
         worth = np.divide(weights, count, out=np.full((n, n), np.nan), where=count > 0)
         about += ", on average over where they met"
@@ -447,7 +447,7 @@ def _maps(result: Result, known: Knowledge) -> Iterator[dict[str, Any]]:
         np.fill_diagonal(worth, np.nan)
         about += ", as far as totals tell"
     if result.data.neutral:
-        about += f" ({number(result.data.neutral)} is as good as being alone)"
+        about += f" ({what_neutral_is(result)})"
     unknown = "never seen together" if np.isnan(worth).sum() > n else ""
     yield {**_map("worth", title, f"{about}.", worth, unknown, lambda value: shown_level(result, value)), **drawn}
 
@@ -468,13 +468,14 @@ def _margins(names: list[str]) -> dict[str, Any]:
     }
 
 
-def _how_often(count: FloatArray) -> str:
-    """Return how many pairs were seen, and how often the one in the middle was."""
+def _how_often(count: FloatArray, n_people: int) -> str:
+    """Return how many pairs of so many people were seen, and how often the one in the middle was."""
     seen = count[count > 0]
     if not seen.size:
         return "No pair was seen together."
     all_seen = seen.size == count.size
-    who = "All pairs" if all_seen else f"{counted(seen.size, 'pair')} of {count.size:,}"
+    who = "All" if all_seen else f"{seen.size:,} of"
+    who = f"{who} {counted(count.size, 'pair')} of the {n_people:,} people in these teams"
     return f"{who} were seen together, half of them at least {counted(int(np.median(seen)), 'time')}."
 
 
@@ -548,7 +549,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "a team is worth", "the average over teammates" if result.value == "average" else "the total over teammates"
     yield "people could gain", f"{STEPS[result.stability]} ({result.stability})"
     if data.utility_range is not None:
-        neutral = f", {number(data.neutral)} is as good as being alone" if data.neutral else ""
+        neutral = f", {what_neutral_is(result)}" if data.neutral else ""
         yield "scale", interval(*data.utility_range) + neutral
     yield (
         "log",

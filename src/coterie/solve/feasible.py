@@ -18,7 +18,7 @@ which does not see that coalitions are alike, would try every way to seat 28 peo
 
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError, SolverError
-from coterie.game.actions import ActionSpace, ActionSpaces, UpTo
+from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets, UpTo
 from coterie.game.admissible import (
     Admissible,
     PairRule,
@@ -37,11 +37,15 @@ from coterie.game.admissible import (
     SizeRule,
     StaffRule,
 )
+from coterie.game.rules import TeamSize
 from coterie.solve.control import Control
 from coterie.words import counted, said
 
 SHOWN = 4
 """So many names are listed in words, and then "and others"."""
+
+PROPOSED = 3
+"""So many other sizes are proposed."""
 
 PATIENCE = 10.0
 """So many seconds are spent on naming a contradiction where nobody set a limit."""
@@ -116,9 +120,8 @@ class Conflict:
 
     def refusal(self) -> InputError:
         """Return the error that says so."""
-        hint = f" ({said(any_size=True)} allows sizes never seen)" if any(r.is_limit for r in self.requirements) else ""
         which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
-        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{hint}{self.advice}")
+        return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{self.advice}")
 
 
 class Assignments:
@@ -249,7 +252,7 @@ class Assignments:
         for space, agents in alike.values():
             rows = tuple(row for i in agents for row in self._space(space, i))
             if rows:
-                text, who = f"actions of {self._people(agents)}: {self._choices(space)}", tuple(agents)
+                text, who = f"choices of {self._people(agents)}: {self._choices(space)}", tuple(agents)
                 yield Requirement(text, rows, agents=who, memberships=(who, *_least_and_most(space)))
 
     def _space(self, space: ActionSpace, agent: int) -> Iterable[Row]:
@@ -291,9 +294,9 @@ class Assignments:
 
     def _choices(self, space: ActionSpace) -> str:
         if isinstance(space, UpTo):
-            many = "exactly one coalition" if space.most == 1 else f"one to {space.most} coalitions"
+            many = "exactly one team" if space.most == 1 else f"one to {space.most} teams"
             if space.may_stay_out:
-                many = "at most one coalition" if space.most == 1 else f"up to {space.most} coalitions"
+                many = "at most one team" if space.most == 1 else f"up to {space.most} teams"
             return many
         listed = [" + ".join(names) or "none" for names in space.to_json(self.coalitions)]
         return _listed(listed, "or")
@@ -376,31 +379,97 @@ class Assignments:
             return blamed(kept + second, bool(second), rest[:half]) + second
 
         found = blamed([], False, list(self.requirements))
-        return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found))
+        return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, inner))
 
-    def _advice(self, requirements: Sequence[Requirement]) -> str:
-        """Return what would help where sizes alone are too large or too small for so many people."""
-        sizes = [one.rule.size for one in requirements if isinstance(one.rule, SizeRule)]
+    def _advice(self, requirements: Sequence[Requirement], control: Control) -> str:
+        """Return what would help where sizes and numbers of people alone contradict each other; all of it was tried."""
+        if any(one.is_limit for one in requirements):
+            if self._can_be([one for one in self.requirements if not one.is_limit], control):
+                return f" ({said(any_size=True)} allows sizes never seen)"
+            return ""
+        sizes = [one.rule for one in requirements if isinstance(one.rule, SizeRule)]
         others = [one for one in requirements if not isinstance(one.rule, SizeRule) and one.memberships is None]
         if not sizes or others:
             return ""
-        people = counted(n := int(self.admissible.staff.sum()), "person", "people")
-        teams, size = counted(len(sizes), "team"), sizes[0]
-        if not any(one.or_empty for one in sizes) and sum(one.min for one in sizes) > n:
-            some_empty = said(team_size=f"0,{size.min}:{'' if size.max is None else size.max}")
-            more = ""
-            if self.admissible.interchangeable:
-                more = f"; they have no names of their own, so say how many there are: {said(coalitions=n // size.min)}"
-            advice = f"fewer or smaller ones would help, or some may be empty, {some_empty}{more}"
-            return f". {people} cannot fill {teams}: {advice}"
-        if all(one.max is not None for one in sizes) and sum(one.max or 0 for one in sizes) < n:
-            largest, more = max(one.max or 1 for one in sizes), ""
-            if self.admissible.interchangeable:
-                more = (
-                    f"; they have no names of their own, so say how many there are: {said(coalitions=-(-n // largest))}"
-                )
-            return f". {people} do not fit into {teams}: more or larger ones would help{more}"
+        people = counted(int(self.admissible.staff.sum()), "person", "people")
+        size, teams = sizes[0].size, counted(self.n_coalitions, "team")
+        all_sizes = [rule for rule in self.admissible.rules if isinstance(rule, SizeRule)]
+        if len(all_sizes) == self.n_coalitions and all(rule.of_all for rule in all_sizes):
+            found = [_typed(other, k, size, self.n_coalitions) for other, k in self._that_fit(size, control)]
+            if not found:
+                return f". {people} cannot be divided into {teams} of {size}"
+            return f". {people} cannot be divided into {teams} of {size}; this would work: {_listed(found, 'or')}"
+        least, most = (int(ends.sum()) for ends in self._memberships(self.requirements))
+        rooms = self._rooms(self.requirements)
+        if (needed := sum(0 if room.or_empty else room.least for room in rooms)) > most:
+            return f". {people} cannot fill these teams, which need at least {needed:,} members in all"
+        if (places := sum(room.most for room in rooms)) < least:
+            return f". {people} do not fit into these teams, which have at most {places:,} members in all"
         return ""
+
+    def _that_fit(self, size: TeamSize, control: Control) -> list[tuple[TeamSize, int]]:
+        """Return a few sizes and numbers of coalitions that can be formed, near to what was asked.
+
+        The size that was asked, of another number of coalitions or of some of them; the same down to smaller ones; the
+        same up to larger ones; and, where one size was asked, the nearest other one.
+        """
+        n, k = int(self.admissible.staff.sum()), self.n_coalitions
+        numbers = [k]
+        if self.admissible.may_be_more and all(isinstance(space, UpTo) for space in self._staff_spaces):
+            used = 1 if self.admissible.today is None else int(self.admissible.today.any(axis=0).sum())
+            numbers = sorted(range(max(used, 1), n + 1), key=lambda other: (abs(other - k), other))
+        largest = size.max or max((r.room[1].most for r in self.requirements if r.is_limit and r.room), default=n)
+        least, most = max(size.min, 1), max(largest, size.min)
+        nearest = sorted(range(1, n + 1), key=lambda other: (max(least - other, other - most), other))
+        kinds = (
+            [size],
+            [TeamSize(other, most) for other in range(least - 1, 0, -1)],
+            [TeamSize(size.min, other) for other in range(most + 1, n + 1)],
+            [TeamSize(other, other) for other in nearest if size.min == size.max != other],
+        )
+        found: list[tuple[TeamSize, int]] = []
+        for kind in kinds:
+            # Where the size that was asked will do if some are empty, other sizes need no empty ones.
+            may_be_empty = sorted({size.or_empty, not any(one.or_empty for one, _ in found)})
+            tried = ((one, number) for one in kind for number in numbers[: 1 if one != size else None])
+            either = ((replace(one, or_empty=empty), number) for one, number in tried for empty in may_be_empty)
+            fits = next((pair for pair in either if self._fits(*pair, control)), None)
+            found += [] if fits is None or fits in found else [fits]
+        return found[:PROPOSED]
+
+    @property
+    def _staff_spaces(self) -> list[ActionSpace]:
+        return [space for space, here in zip(self.spaces.spaces, self.admissible.staff, strict=True) if here]
+
+    def _fits(self, size: TeamSize, n_coalitions: int, control: Control) -> bool:
+        """Return whether so many coalitions of such a size can be formed: by counting, and then by doing it."""
+        least, most = self._memberships(self.requirements)
+        largest = max(
+            (one.room[1].most for one in self.requirements if one.is_limit and one.room), default=self.n_agents
+        )
+        room = Sizes(size.min, largest if size.max is None else size.max, size.or_empty)
+        many = np.minimum(most, n_coalitions)
+        if not _add_up([room] * n_coalitions, int(least.sum()), int(many.sum())):
+            return False
+        spaces = self.spaces
+        if n_coalitions != self.n_coalitions:
+            nothing = ExplicitSets(np.zeros((1, n_coalitions), dtype=bool))
+            own = (
+                UpTo(n_coalitions, min(space.most, n_coalitions), space.may_stay_out)
+                if isinstance(space, UpTo) and here
+                else nothing
+                for space, here in zip(spaces.spaces, self.admissible.staff.tolist(), strict=True)
+            )
+            spaces = ActionSpaces(tuple(own), spaces.left_out)
+        names = [str(l) for l in range(n_coalitions)]
+        tried = Assignments(
+            spaces, self.admissible.sized(size, n_coalitions), self.agents, names,
+            largest=np.full(n_coalitions, room.most),
+        )  # fmt: skip
+        return tried._can_be(tried.requirements, control)
+
+    def _can_be(self, some: Sequence[Requirement], control: Control) -> bool:
+        return self._solved(some, control)[0] == "found"
 
     def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:
         alike: dict[object, list[Requirement]] = {}
@@ -414,7 +483,7 @@ class Assignments:
                 yield several[0].text
             elif isinstance(rules[0], SizeRule):
                 names = [self.coalitions[rule.coalition] for rule in rules if isinstance(rule, SizeRule)]
-                which = "every coalition" if len(names) == self.n_coalitions else _listed(names)
+                which = "every team" if len(names) == self.n_coalitions else _listed(names)
                 yield f"team size of {which}: {rules[0].size}"
             else:
                 people = [self.agents[rule.agent] for rule in rules if isinstance(rule, StaffRule)]
@@ -430,21 +499,26 @@ class Assignments:
 
         Then nothing keeps the requirements: sizes and memberships are two ways to count the ones in x.
         """
+        least, most = self._memberships(some)
+        return bool((least > most).any()) or not _add_up(self._rooms(some), int(least.sum()), int(most.sum()))
+
+    def _rooms(self, some: Sequence[Requirement]) -> list[Sizes]:
+        """Return the sizes that each coalition may have."""
         rooms = [Sizes(0, self.n_agents)] * self.n_coalitions
-        least, most = np.zeros(self.n_agents, dtype=np.int64), np.full(self.n_agents, self.n_coalitions)
         for one in some:
             if one.room is not None:
                 rooms[one.room[0]] &= one.room[1]
+        return rooms
+
+    def _memberships(self, some: Sequence[Requirement]) -> tuple[IntArray, IntArray]:
+        """Return in how many coalitions each agent is at least and at most, each of shape (n,)."""
+        least, most = np.zeros(self.n_agents, dtype=np.int64), np.full(self.n_agents, self.n_coalitions)
+        for one in some:
             if one.memberships is not None:
                 who = np.array(one.memberships[0], dtype=np.int64)
-                least[who], most[who] = (
-                    np.maximum(least[who], one.memberships[1]),
-                    np.minimum(most[who], one.memberships[2]),
-                )
-        sums, largest = 1, int(most.sum())
-        for room in rooms:
-            sums = room.added_to(sums) & ((2 << largest) - 1)
-        return bool((least > most).any()) or sums >> int(least.sum()) == 0
+                least[who] = np.maximum(least[who], one.memberships[1])
+                most[who] = np.minimum(most[who], one.memberships[2])
+        return least, most
 
     def _solved(
         self, some: Sequence[Requirement], control: Control | None, weights: FloatArray | None = None, gap: float = 0.0
@@ -481,6 +555,20 @@ class Assignments:
         if found.x is None:
             return "infeasible", None
         return "found", found.x[:cells].reshape(self.n_agents, self.n_coalitions) > 0.5
+
+
+def _add_up(rooms: Iterable[Sizes], least: int, most: int) -> bool:
+    """Return whether some sizes of these rooms have a sum between two limits."""
+    sums = 1
+    for room in rooms:
+        sums = room.added_to(sums) & ((2 << most) - 1)
+    return sums >> least != 0
+
+
+def _typed(size: TeamSize, n_coalitions: int, asked: TeamSize, n_asked: int) -> str:
+    """Return options that ask for such teams, as far as they differ from what was asked."""
+    options: dict[str, Any] = {} if size == asked else {"team_size": size.typed()}
+    return said(**options, **({} if n_coalitions == n_asked else {"coalitions": n_coalitions}))
 
 
 def _least_and_most(space: ActionSpace) -> tuple[int, int]:

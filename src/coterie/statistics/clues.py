@@ -60,6 +60,9 @@ class Clues:
     """The last sample that was asked for."""
     period: tuple[str, str] | None = None
     """The names of the first and the last sample, where samples are dates."""
+    not_lately: tuple[tuple[str, str], ...] = ()
+    """Who was not seen in the last part of the log, and the last sample that they were in; of logs that were added up
+    that is not known."""
 
     def relabelled(self, old: Setting, new: Setting) -> "Clues":
         """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
@@ -117,6 +120,7 @@ class Clues:
             "since": self.since,
             "until": self.until,
             "period": None if self.period is None else list(self.period),
+            "not_lately": [list(one) for one in self.not_lately],
         }
 
     def arrays(self) -> dict[str, Any]:
@@ -153,6 +157,7 @@ class Clues:
             data.get("since"),
             data.get("until"),
             None if data.get("period") is None else (data["period"][0], data["period"][1]),
+            tuple((name, sample) for name, sample in data.get("not_lately", ())),
         )
 
 

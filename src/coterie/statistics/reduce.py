@@ -23,6 +23,7 @@ from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.drift import NO_DRIFT, drift_of
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.fresh import sample_hashes, sample_marks
+from coterie.statistics.last_seen import not_seen_lately
 from coterie.statistics.noise import chosen_noise
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
@@ -101,7 +102,7 @@ def reduce_log(
     kept = Clues(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
         sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
-        log.samples.period,
+        log.samples.period, not_seen_lately(log, attendance),
     )  # fmt: skip
     return Statistics(setting, reduced, kept, attendance)
 
