@@ -133,3 +133,10 @@ def test_numbers_are_names_where_the_other_side_has_them_in_another_order():
         game = game_of(frame)
         assert dict(zip(game.agents, game.values(together).tolist(), strict=True)) == {"0": 1.0, "1": 3.0, "2": 0.0}
     assert game_of(numbered).agents == ("1", "2", "3")
+
+
+def test_numbers_are_no_names_of_coalitions():
+    """A frame of people in another order has no names on its columns, however many these are."""
+    game = Game(np.zeros((3, 3, 3)), "one", agents=["0", "1", "2"], coalitions=["red", "blue", "green"])
+    found = game.strategy(pd.DataFrame(np.eye(3, dtype=bool), index=[2, 0, 1]))
+    assert found.actions == {"0": ["blue"], "1": ["green"], "2": ["red"]}

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -86,6 +87,15 @@ def test_scikit_learn_manners(game_and_log):
     clone = type(learner)(**learner.get_params())
     assert clone.get_params() == learner.get_params()
     assert not hasattr(clone, "result_")
+
+
+def test_what_says_stop_hinders_no_copies(game_and_log):
+    base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
+    event = threading.Event()
+    learner = StableLearner(stop=event.is_set, random_state=np.random.default_rng(0)).fit(game_and_log[1])
+    assert pickle.loads(pickle.dumps(learner)).stop is None
+    assert base.clone(learner).stop == event.is_set
+    assert base.clone(learner).random_state is not learner.random_state
 
 
 def test_scikit_learn_clones_it():

@@ -1,11 +1,13 @@
 """What a strategy is worth, with an interval: mixed ones against the truth, and against what is pure."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from coterie import Game, InputError, StableLearner, Strategy
+from coterie import Game, InputError, Log, StableLearner, Strategy
 from coterie.learn.worth import worth
 from coterie.simulate import Simulation
+from coterie.statistics import pair_statistics
 
 RNG = np.random.default_rng(5)
 MEANS = RNG.uniform(-0.5, 0.5, (2, 4, 4))
@@ -63,3 +65,20 @@ def test_mixtures_of_totals_are_refused():
     assert isinstance(learner.strategy_, Strategy)
     with pytest.raises(InputError, match="of totals, what is valued here is pure"):
         learner.worth(MIXED)
+
+
+def test_mixtures_where_not_all_pairs_can_be_bounded_are_refused(monkeypatch):
+    """Pairs that never met lie in the range: where there is none, or they are not listed, nothing can be said."""
+    frame = {"sample": ["1", "2"], "coalition": ["red"] * 2, "agent": ["ada"] * 2, "partner": ["bob", "cyd"]}
+    half = [{"coalitions": ["red"], "probability": 0.5}, {"coalitions": ["blue"], "probability": 0.5}]
+    mixed = {"ada": half, "bob": ["red"], "cyd": ["red"]}
+    options = {"coalitions": ["red", "blue"], "actions": "one"}
+    pairs = pd.DataFrame({**frame, "utility": [0.5, 0.25]})
+    found = worth(Log.from_frames(pairs=pairs, **options), mixed).people["bob"]
+    assert found.low <= -1  # bob and cyd never met
+    assert found.high >= 1
+    with pytest.raises(InputError, match="within a range \\(utility_range declares one\\)"):
+        worth(Log.from_frames(pairs=pairs, sigma=1.0, **options), mixed)
+    monkeypatch.setattr(pair_statistics, "DENSE_AGENTS", 1)
+    with pytest.raises(InputError, match="few enough for all pairs to be listed"):
+        worth(Log.from_frames(pairs=pairs, **options), mixed)

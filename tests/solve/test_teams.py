@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from coterie import CoterieError, Game, Rules
+from coterie import CoterieError, Game, Rules, UpTo
 from coterie.game.admissible import Admissible
 from coterie.solve import feasible
 from coterie.solve.columns import largest_value
 from coterie.solve.control import Control
-from coterie.solve.teams import FIRST_SWEEPS, Task, _taken_from, best_teams
+from coterie.solve.teams import FIRST_SWEEPS, Task, _Search, _taken_from, best_teams
 
 
 def task_of(rules, seed, n=9, k=3):
@@ -88,3 +88,18 @@ def test_what_was_gained_before_a_search_was_stopped_is_kept(monkeypatch, checks
     gains = task.changes(today, task.steps(today))
     assert found.scores[0] >= task.score(today) + gains.max() - 1e-9
     assert all(task.allows(profile) for profile in found.profiles)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_steps_that_are_taken_together_raise_the_value(seed):
+    """Each of them alone does, and none shares a person or a coalition with another."""
+    rng = np.random.default_rng(seed)
+    n, k = rng.integers(3, 6, 2)
+    means = np.triu(rng.integers(-3, 4, (k, n, n)).astype(float), 1)
+    game = Game(means + np.swapaxes(means, 1, 2), UpTo(int(k), 2))
+    task = Task(game, Admissible.of(Rules(), game.agents, game.coalitions), np.full(k, n))
+    for profile in task.spaces.sample(rng, 20):
+        steps, gains = task.rising(profile)
+        if len(steps):
+            after = _Search(task, Control(0), 8)._taken(profile, steps)
+            assert task.score(after) >= task.score(profile) + gains[0] / game.n_agents - 1e-9

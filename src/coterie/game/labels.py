@@ -2,7 +2,7 @@
 
 What has names is told by duck typing: pandas has an index and columns, Polars and Arrow columns only. A frame without
 an index of its own (0, 1, 2, ...) has no names on its rows, and columns are nameless likewise; then places count. But
-where one side has these numbers in another order, they are names on both.
+of pairs, where one side has these numbers in another order, they are names on both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,8 @@ def labels_of(values: Any) -> tuple[Labels, ...] | None:
     if hasattr(values, "column_names") and hasattr(values, "num_rows"):  # Arrow
         return None, _names(values.column_names)
     if hasattr(values, "to_numpy") and hasattr(values, "index") and not callable(values.index):  # pandas
-        if hasattr(values, "columns"):
-            return _of_both(list(values.index), list(values.columns))
-        return (_names(values.index),)
+        columns = (_names(values.columns),) if hasattr(values, "columns") else ()
+        return _names(values.index), *columns
     if hasattr(values, "to_numpy") and hasattr(values, "columns"):  # Polars
         return None, _names(values.columns)
     return None
@@ -36,14 +35,6 @@ def _names(labels: Any) -> Labels:
     found = list(labels)
     default = found == list(range(len(found))) or found == [f"column_{place}" for place in range(len(found))]
     return None if default else tuple(str(label) for label in found)
-
-
-def _of_both(index: list[Any], columns: list[Any]) -> tuple[Labels, Labels]:
-    """Return the names of rows and columns: numbers are names where the other side has the same in another order."""
-    rows, across = _names(index), _names(columns)
-    if (rows is None) != (across is None) and len(index) == len(columns) and set(index) == set(columns):
-        return tuple(map(str, index)), tuple(map(str, columns))
-    return rows, across
 
 
 def is_labelled(values: Any) -> bool:
@@ -125,6 +116,11 @@ def _square(frame: Any, order: Sequence[str]) -> Any:
     if labels is None or len(labels) != 2 or not is_labelled(frame):
         return frame
     rows, columns = labels
+    if (rows is None or columns is None) and hasattr(frame, "index"):
+        # Numbers are names where the other side has the same ones in another order.
+        numbers = tuple(map(str, frame.index)), tuple(map(str, frame.columns))
+        if set(numbers[0]) == set(numbers[1]):
+            rows, columns = numbers
     array = np.asarray(frame)
     places = [_order(names, order, f"means: the {side}", "agents") if names else None
               for side, names in (("rows", rows or columns), ("columns", columns or rows))]  # fmt: skip

@@ -1,5 +1,6 @@
 """`StableLearner`: from a log to a recommended strategy and its certificate, in scikit-learn's manner."""
 
+import copy
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
@@ -259,7 +260,12 @@ class StableLearner:
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles hold: what is found again when it is asked for is left out."""
         state: Any = super().__getstate__()
-        return {**state, "_known": None}
+        return {**state, "_known": None, "stop": None}  # what says stop belongs to this process
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy that heeds the same stop, which cannot be copied."""
+        parameters = {name: value for name, value in self.get_params().items() if name != "stop"}
+        return type(self)(**copy.deepcopy(parameters), stop=self.stop)
 
     # --- What else the log says -----------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ everybody fewer samples will do, so it is told as the most that it would take.
 import math
 from collections.abc import Callable
 
+from coterie.errors import InputError
 from coterie.estimate.posterior import never
 from coterie.learn.options import says_much
 from coterie.statistics.statistics import PartStatistics
@@ -43,7 +44,11 @@ def times_as_long(
     """
 
     def is_enough(times: int) -> bool:
-        return says_much(gap(whole.repeated(times)), without_data)
+        try:
+            longer = whole.repeated(times)
+        except InputError:  # more than can be counted: no log is so long
+            return False
+        return says_much(gap(longer), without_data)
 
     low, high = 1, STRIDE
     while not is_enough(high):

@@ -464,8 +464,6 @@ class _Teams:
         return None if times is None else (times - 1) * self.statistics.n_samples
 
     def _status(self, strategy: Strategy) -> Status:
-        if self.control.is_interrupted():
-            return "interrupted"
         return self.ended or ("optimal" if self._is_proven(strategy) else "converged")
 
     def _is_proven(self, strategy: Strategy) -> bool:

@@ -1,5 +1,6 @@
 """What one assignment is worth, whether anybody ever played it or not."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -61,7 +62,8 @@ def worth(
     log
         A `Log`, its `Statistics`, or the folder or file that it is in.
     strategy
-        Who is where; mixed ones only where what pairs got was observed.
+        Who is where; mixed ones where what pairs got was observed, in a range that is known, of up to about 2,000
+        people.
     delta, sizes, noise, value
         As for `coterie.compare`.
     """
@@ -90,14 +92,19 @@ def _of_mixed(
     """
     if not isinstance(evidence, PairEvidence):
         raise InputError("strategy: of totals, what is valued here is pure, this one is mixed")
+    if evidence.unknowns.is_listed or not math.isfinite(evidence.bounds.high - evidence.bounds.low):
+        raise InputError(
+            "strategy: this one is mixed, and of those what pairs are worth that never met must be known to lie within "
+            f"a range ({said('utility_range')} declares one), and people be few enough for all pairs to be listed"
+        )
     beliefs, moments = beliefs_from(evidence, symmetric=symmetric), evidence.estimate.moments
     lower, upper = evidence.interval_arrays(delta)
     unseen = moments.count == 0
     low, high, expected, estimate = (
         beliefs.game(spaces, means).valued(value).values(strategy)
         for means in (
-            np.where(unseen, evidence.bounds.low, lower),
-            np.where(unseen, evidence.bounds.high, upper),
+            np.where(unseen, evidence.bounds.low, lower) - evidence.bounds.rounding,
+            np.where(unseen, evidence.bounds.high, upper) + evidence.bounds.rounding,
             beliefs.middle,
             moments.mean,
         )

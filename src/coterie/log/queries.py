@@ -33,12 +33,12 @@ def columns_of(view: str, columns: Sequence[str]) -> str:
 def inferred_members(pairs: str) -> str:
     """Return the memberships that pairs imply: both agents of a pair were in its coalition.
 
-    A row without an outcome may name nobody, and nobody was nowhere.
+    A row without an outcome may name nobody, and nobody was nowhere, at no time.
     """
+    named = " AND ".join(f"trim(coalesce({name}, '')) <> ''" for name in ("sample", "coalition", "agent"))
     return (
         f"SELECT DISTINCT sample, coalition, agent FROM (SELECT sample, coalition, agent FROM {pairs} "
-        f"UNION ALL SELECT sample, coalition, partner AS agent FROM {pairs}) AS both_agents "
-        "WHERE agent IS NOT NULL AND coalition IS NOT NULL"
+        f"UNION ALL SELECT sample, coalition, partner AS agent FROM {pairs}) AS both_agents WHERE {named}"
     )
 
 

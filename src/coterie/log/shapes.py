@@ -285,12 +285,16 @@ def _present(
     one = count == 1
     says = f"{counted(count, 'row')} of {table.source.shown} {'says' if one else 'say'} that "
     if table.shape == "pairs":
-        told = f"somebody was not there{_saying(texts)}: the two are taken not to have met there"
+        told = f"somebody was not there{_saying(texts)}: " + (
+            "the pair has no outcome there, and who was in which team is as memberships say"
+            if "memberships" in views
+            else "the two are taken not to have met there"
+        )
     elif is_listed or table.shape == "scores":
         told = f"a team was not there{_saying(texts)}: it counts as none of that sample"
     else:
         told = f"somebody was not there{_saying(texts)}: they count as nobody's teammate in that sample"
-    undo = said(blank_words=",".join(sorted(text.lower() for text in texts)))
+    undo = said(blank_words=",".join(dict.fromkeys([*options["blank_words"], *sorted(text.lower() for text in texts)])))
     return found, [f"{says}{told}; if they were there and only the number is missing, say {undo}"]
 
 

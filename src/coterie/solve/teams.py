@@ -462,14 +462,16 @@ class _Search:
 
 
 def _apart(profile: BoolArray, steps: Steps) -> list[int]:
-    """Return the numbers of the first steps, of those that share a coalition with an earlier one none."""
-    touched = np.zeros(profile.shape[1], dtype=bool)
+    """Return the numbers of the first steps, of those that share a coalition or a person with an earlier one none."""
+    touched, moved = np.zeros(profile.shape[1], dtype=bool), np.zeros(len(profile), dtype=bool)
     rooms = (steps.change(profile) != 0).any(axis=1)
     chosen = []
     for step in range(len(steps)):
-        if not (touched & rooms[step]).any():
+        movers = steps.movers[step][steps.movers[step] >= 0]
+        if not (touched & rooms[step]).any() and not moved[movers].any():
             chosen.append(step)
             touched |= rooms[step]
+            moved[movers] = True
             if touched.all():
                 break
     return chosen
