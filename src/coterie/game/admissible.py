@@ -350,15 +350,23 @@ class Admissible:
 
     def named_as_today(self, profile: BoolArray) -> BoolArray:
         """Return the same teams under the names that leave most people where they are today, if rules allow it."""
-        if self.today is None or not self.interchangeable:
+        if not self.interchangeable:
             return profile
-        renamed = named_as_today(self.today, profile, self.staff)
+        renamed = (
+            in_order_of_members(profile) if self.today is None else named_as_today(self.today, profile, self.staff)
+        )
         return renamed if self.holds(renamed) else profile
 
     def key(self, profile: BoolArray) -> bytes:
         """Return what profiles with the same teams have in common, and no others."""
         teams = [team.tobytes() for team in profile.T]
         return b"".join(sorted(teams) if self.interchangeable else teams)
+
+
+def in_order_of_members(profile: BoolArray) -> BoolArray:
+    """Return a profile of interchangeable coalitions, of which the first is that of the first agent, and so on."""
+    order = sorted(range(profile.shape[1]), key=lambda l: (not profile[:, l].any(), *np.flatnonzero(profile[:, l])))
+    return np.asarray(profile[:, order])
 
 
 def moves_between(

@@ -317,7 +317,7 @@ class _Teams:
         for profile in profiles:
             key = self.wishes.admissible.key(profile)
             if key not in self._shown:  # once for all: another renaming may leave as many where they are
-                self._shown[key] = self.wishes.admissible.named_as_today(profile)
+                self._shown[key] = self.wishes.admissible.plainly_named(profile)
             distinct.setdefault(key, self._shown[key])
         return [Strategy.pure(profile, self.setting.agents, self.setting.coalitions) for profile in distinct.values()]
 
