@@ -426,3 +426,11 @@ def test_another_table_than_a_list_of_staff(tmp_path):
         f"{path}: does not look like a list of staff: 4 people in 200 rows; expected one row for each person who is to "
         "be assigned, with a column such as Name and perhaps others that label them, such as Site"
     )
+
+
+def test_interchangeable_teams_are_in_the_order_of_their_members():
+    rules = Admissible.of(Rules(), ("a", "b", "c", "d"), ("1", "2", "3"), interchangeable=True)
+    drawn = np.array([[0, 0, 1], [1, 0, 0], [0, 0, 1], [1, 0, 0]], dtype=bool)
+    assert rules.plainly_named(drawn).astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
+    named = Admissible.of(Rules(), ("a", "b", "c", "d"), ("1", "2", "3"))
+    assert (named.plainly_named(drawn) == drawn).all()

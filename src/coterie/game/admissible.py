@@ -348,13 +348,15 @@ class Admissible:
             raise InputError("to count moves, say who is where today")
         return moves_between(self.today, profile, self.staff, interchangeable=self.interchangeable)
 
-    def named_as_today(self, profile: BoolArray) -> BoolArray:
-        """Return the same teams under the names that leave most people where they are today, if rules allow it."""
+    def plainly_named(self, profile: BoolArray) -> BoolArray:
+        """Return the same teams under the names that leave most people where they are today, if rules allow it.
+
+        Without teams of today, in the order of their members: then names do not hang on how a search went.
+        """
         if not self.interchangeable:
             return profile
-        renamed = (
-            in_order_of_members(profile) if self.today is None else named_as_today(self.today, profile, self.staff)
-        )
+        now = self.today
+        renamed = in_order_of_members(profile) if now is None else named_as_today(now, profile, self.staff)
         return renamed if self.holds(renamed) else profile
 
     def key(self, profile: BoolArray) -> bytes:
