@@ -100,7 +100,7 @@ def test_every_key_of_the_file_is_known(csv_log):
     with pytest.raises(InputError) as refusal:
         coterie.read_log(csv_log(pairs=PAIRS, json='{"engine": "spark"}'))
     known = str(refusal.value).partition("known are: ")[2].split(", ")
-    assert set(known) == {"format", options.COPIED_FROM} | {
+    assert set(known) == {"format", options.COPIED_FROM, *options.MADE_BY} | {
         name for name, option in options.TABLE.items() if option.in_file
     }
     nothing = dict.fromkeys(set(known) - {"format"})

@@ -256,3 +256,14 @@ def test_temporary_files_vanish(csv_log):
     assert any(folder.iterdir())
     del log
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(("often", "told"), [(40, True), (5, False)])
+def test_slips_of_the_hand_are_told(often, told):
+    """A name that occurs once and looks like a frequent one may be a typing error; so may not what occurs often."""
+    rows = [(str(t), "Tax", "Dieter" if t else "Deiter", "Ada", 0.5) for t in range(often)]
+    rows += [(str(t), "Tax", "Ada", "Eva", 0.25) for t in range(often)]
+    frame = pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"])
+    notes = " ".join(coterie.Log.from_frames(pairs=frame).notes)
+    assert ("'Deiter' occurs in 1 sample, and 'Dieter' in 39: if that is a slip of the hand" in notes) is told
+    assert "Eva" not in notes

@@ -54,7 +54,9 @@ def test_a_workbook_of_teams_is_an_assignment(hostile, tmp_path):
 
 
 def test_mixed_strategies_are_no_assignment(hostile, tmp_path):
-    mixed = coterie.StableLearner(strategy="mixed", noise="pairs", time_limit=0.2).fit(hostile.statistics).result_
+    setting = hostile.statistics.setting
+    shares = coterie.Strategy.uniform(setting.actions, setting.agents, setting.coalitions)
+    mixed = coterie.certify(hostile.statistics, shares, noise="pairs")
     path = tmp_path / "teams.csv"
     path.write_text(teams_csv(mixed), encoding="utf-8", newline="")
     with pytest.raises(coterie.InputError, match="holds a mixed strategy"):

@@ -23,7 +23,7 @@ from coterie.log.checking import (
 )
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
-from coterie.log.names import LISTED, about_spellings, about_swapped
+from coterie.log.names import LISTED, about_slips, about_spellings, about_swapped, slips
 from coterie.log.options import (
     TEAM_SCORES,
     FrameOptions,
@@ -337,7 +337,11 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
     for what, seen in (("agent", agents), ("coalition", coalitions)):
         notes += about_spellings(what, seen)
-    notes += [*about_swapped(agents, coalitions), *_about_nobody(set(agents) - set(options["agents"]))]
+    notes += [
+        *_about_slips(engine, agents),
+        *about_swapped(agents, coalitions),
+        *_about_nobody(set(agents) - set(options["agents"])),
+    ]
     for what, seen, names in (("agent", agents, options["agents"]), ("coalition", coalitions, listed)):
         notes += _unlisted(what, seen, names, f"{what}s" if f"{what}s" in call else "log.json")
     if options["pool_coalitions"]:
@@ -436,6 +440,13 @@ def _some(names: Sequence[str]) -> str:
 def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     names = engine.table(queries.distinct_names([(engine.name(view), column) for view, column in columns]))
     return tuple(names["name"].to_pylist())
+
+
+def _about_slips(engine: Engine, agents: Sequence[str]) -> list[str]:
+    """Return what to tell of names that look like others; how often they occur is only asked where some do."""
+    alike = slips(agents)
+    rows = engine.rows(queries.attendance(engine.name("members"))) if alike else []
+    return about_slips(alike, {row["agent"]: int(row["samples"]) for row in rows})
 
 
 def _about_nobody(agents: set[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
 from coterie.words import counted, in_order, said, some
 
@@ -118,6 +119,52 @@ def are_names_for_once(once: int, names: int, teams: int) -> bool:
     (True, False)
     """
     return 2 * once > names and 3 * once > teams
+
+
+SELDOM, RARER = 3, 10
+"""A name that may be a slip occurs in at most so many samples, and what it looks like in so many times as many."""
+
+COMPARED = 500
+"""Up to so many names all are compared with all."""
+
+
+def slips(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of names that are one slip of the hand apart: a letter more, less, other, or two in another order.
+
+    Names with numbers differ on purpose, and so may short ones of two letters.
+
+    >>> slips(["Dieter", "Deiter", "Tia", "Tja", "Ada", "Team 1", "Team 2"])
+    [('Dieter', 'Deiter'), ('Tia', 'Tja')]
+    """
+    worded = [name for name in names if len(plain(name)) > 2 and not any(map(str.isdigit, name))]
+    if len(worded) > COMPARED:
+        return []
+    return [(one, other) for one, other in combinations(worded, 2) if _is_a_slip(plain(one), plain(other))]
+
+
+def _is_a_slip(one: str, other: str) -> bool:
+    one, other = sorted((one, other), key=len)
+    if len(one) == len(other):
+        apart = [place for place in range(len(one)) if one[place] != other[place]]
+        if len(apart) == 2 and apart[1] == apart[0] + 1:
+            first, second = apart
+            return one[first] == other[second] and one[second] == other[first]
+        return len(apart) == 1
+    return len(other) - len(one) == 1 and any(other[:place] + other[place + 1 :] == one for place in range(len(other)))
+
+
+def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int]) -> list[str]:
+    """Return what to tell of names that hardly occur and look like one that does often."""
+    found = []
+    for pair in alike:
+        rare, usual = sorted(pair, key=lambda name: times.get(name, 0))
+        if 0 < times.get(rare, 0) <= SELDOM and times[usual] >= RARER * times[rare]:
+            found.append(f"{rare!r} occurs in {counted(times[rare], 'sample')}, and {usual!r} in {times[usual]:,}")
+    if not found:
+        return []
+    return [
+        f"{some(found, LISTED)}: if that is a slip of the hand, correct it in the table; now they count as two people"
+    ]
 
 
 def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:
