@@ -2,11 +2,8 @@
 
 import ast
 import doctest
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -14,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import command_pages
+import outputs
 import pictures
 from coterie.learn.summary import GLOSSARY
 from test_architecture import ROOMS, TOOLS
@@ -22,7 +20,6 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LAYOUT = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"]
 """The pages that say what is where."""
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def commands(page):
@@ -54,12 +51,6 @@ def after(tmp_path_factory):
     start.mkdir()
     (start / "examples").symlink_to(ROOT / "examples")
     kept = {(): (start, None)}
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "80",
-        "OPENBLAS_NUM_THREADS": "1",  # pages run beside each other: more threads would wait for each other
-    }
 
     def run(given):
         if given not in kept:
@@ -67,17 +58,7 @@ def after(tmp_path_factory):
             folder, _ = kept[given[:-1]]
             if BEGINNINGS[given] < BEGINNINGS[given[:-1]]:  # other pages go on from the same folder
                 folder = shutil.copytree(folder, start.parent / str(len(kept)), symlinks=True)
-            done = subprocess.run(
-                given[-1],
-                shell=True,
-                cwd=folder,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
-            kept[given] = folder, done
+            kept[given] = folder, outputs.run(given[-1], folder)
         return kept[given][1]
 
     return run
@@ -90,7 +71,7 @@ def test_commands_do_what_the_page_shows(page, after):
         done = after(GIVEN[page][:number])
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         assert set(expected.split()) != {"..."}, f"{command}: show at least one line of what it prints"
-        assert doctest.OutputChecker().check_output(expected, done.stdout, FLAGS), f"{command}\n{done.stdout}"
+        assert doctest.OutputChecker().check_output(expected, done.stdout, outputs.FLAGS), f"{command}\n{done.stdout}"
 
 
 def test_everything_to_make_is_in_the_makefile():

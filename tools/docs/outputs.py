@@ -20,15 +20,15 @@ SECONDS = re.compile(r"\b\d+\.\d s(?=\))")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-def printed(command: str, folder: Path) -> str:
-    """Return what a command prints in a folder, as the tests of pages run it."""
+def run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run a command of a page in a folder, with what it prints on either stream as one text."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "80",
-        "OPENBLAS_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",  # pages run beside each other: more threads would wait for each other
     }
-    done = subprocess.run(  # noqa: S603  (the pages are ours)
+    return subprocess.run(  # noqa: S603  (the pages are ours)
         ["/bin/sh", "-c", command],
         cwd=folder,
         env=environment,
@@ -37,6 +37,11 @@ def printed(command: str, folder: Path) -> str:
         text=True,
         check=False,
     )
+
+
+def printed(command: str, folder: Path) -> str:
+    """Return what a command prints in a folder, and end where it fails."""
+    done = run(command, folder)
     if done.returncode:
         raise SystemExit(f"$ {command}\n{done.stdout}ended with exit code {done.returncode}")
     return done.stdout
