@@ -90,7 +90,8 @@ def _truth(records: "Records", result: "Result") -> Iterator[str]:
     yield f"{' and '.join(COUPLE)} are {' and '.join(met)}."
     game = records.truth
     gap = game.gap(result.strategy, result.stability, result.rules)
-    better = float((game.values(result.strategy) - game.values(records.today)).sum()) / len(records.staff)
+    assert result.today is not None
+    better = float((game.values(result.strategy) - game.values(result.today.strategy)).sum()) / len(records.staff)
     held = "held" if holds(gap, result.certificate.gap, game.rounding) else "did NOT hold"
     yield (
         "The firm is made up, so the truth is known: the most that anybody really gains by moving or changing places "

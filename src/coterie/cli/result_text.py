@@ -13,14 +13,17 @@ from coterie.learn.summary import (
     glossary,
     guesses,
     kind_of_proof,
+    less_well_off,
     likely,
     nothing_sure,
     recommendation,
     shown_value,
     so_far,
+    team_levels,
     told_warnings,
     vacuous,
     what_is_sure,
+    what_levels_are,
     what_values_are,
     what_would_help,
     who_stays,
@@ -145,6 +148,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     yield from _broken(result)
     for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
+    yield from wrapped(printable(less_well_off(result)), "", "")
     yield from wrapped(guesses(result), "", "")
     yield from wrapped(vacuous(result), "", "")
     yield from wrapped(what_is_sure(result), "", "")
@@ -261,10 +265,12 @@ def _mixture(options: Sequence[dict[str, Any]]) -> str:
 
 
 def _teams(result: "Result") -> Iterator[str]:
-    yield "Teams"
+    levels = team_levels(result)
+    yield f"Teams (how many people; {what_levels_are(result)})" if levels else "Teams"
     for name, members in result.strategy.members().items():
         listed = ", ".join(map(short, members))
-        yield from wrapped(f"{short(name)} ({len(members)}): {listed}" if members else f"{short(name)}: nobody")
+        about = f"{len(members)}; {levels[name]}" if name in levels else f"{len(members)}"
+        yield from wrapped(f"{short(name)} ({about}): {listed}" if members else f"{short(name)}: nobody")
 
 
 def _help_wanted(result: "Result") -> Iterator[str]:

@@ -98,7 +98,7 @@ class Allowed:
         """Today's assignment of those who are still there, if that may be planned."""
         if self.admissible.today is None:
             return None
-        today = self.admissible.today & self.admissible.staff[:, None]
+        today = self.admissible.today
         return today if self.allows(today) else None
 
     def known(self, strategy: Strategy) -> list[BoolArray]:

@@ -170,4 +170,5 @@ def _data(statistics: Statistics) -> Data:
         statistics.clues.marks,
         statistics.whole.average,
         statistics.clues.period,
+        setting.of_teams,
     )

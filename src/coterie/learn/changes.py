@@ -66,16 +66,13 @@ def _listed(mates: Iterable[Mate]) -> str:
 
 
 def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes) -> tuple[Change, ...]:
-    """Return what changes for whom of the staff, in a game of expected utilities.
-
-    Whoever left is counted in what today is worth, as in the improvement that is expected.
-    """
+    """Return what changes for whom of the staff, in a game of expected utilities."""
     agents, staff = strategy.agents, wishes.admissible.staff
     before, after = today.sets, strategy.sets
     own = game.values(after) - game.values(before)
     known = ~np.isin(agents, wishes.newcomers)
     usual = "for the others: the teams as a whole gain" if own[staff].sum() > 0 else ""
-    if wishes.admissible.violations(before & staff[:, None]):
+    if wishes.admissible.violations(before):
         usual = "today's teams do not keep the rules"
     found = []
     for i in np.flatnonzero((before != after).any(axis=1) & staff).tolist():
@@ -87,9 +84,7 @@ def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes
         met, gone = ((one[i] & one).any(axis=1) for one in (after, before))
         joined = _named(agents, then, known & met & ~gone & (then > 0))
         left = _named(agents, now, known & gone & ~met & (now < 0))
-        missed = [agents[j] for j in np.flatnonzero(gone & ~staff & (now > 0)).tolist()]
-        loses = signed(own[i]).startswith("-")
-        note = "" if not loses else f"{', '.join(missed[:NAMED])} left" if missed else usual
+        note = usual if signed(own[i]).startswith("-") else ""
         if not before[i].any():
             note = "in no team today"
         found.append(Change(agents[i], *places, float(own[i]), joined, left, note))

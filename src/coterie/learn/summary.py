@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie.arrays import BoolArray
+from coterie.game.admissible import moves_between
 from coterie.game.strategy import Strategy
-from coterie.learn.options import RANGE, Option
+from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
-from coterie.words import GUESS, counted, number, percent, signed, some
+from coterie.words import GUESS, counted, number, percent, said, signed, some
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Doubt
@@ -113,17 +114,25 @@ def options_have_limits(result: Result) -> bool:
     return any(one.gap < SAYS_NOTHING * (result.range_gap or 0.0) for one in result.options)
 
 
-def option_label(result: Result, option: Option) -> str:
-    """Return what an option is best at, and of one that is best at nothing what differs from the recommendation."""
-    is_named = option.label != "another" and (option.label != "surest" or options_have_limits(result))
-    return option.label if is_named else difference(result, option.strategy)
+def option_labels(result: Result) -> list[str]:
+    """Return what each option is best at, and of one that is best at nothing what differs from the recommendation.
+
+    No two are called the same.
+    """
+    labels: list[str] = []
+    for option in result.options:
+        is_named = option.label != "another" and (option.label != "surest" or options_have_limits(result))
+        label = option.label if is_named else difference(result, option.strategy)
+        same = sum(1 for other in labels if other == label or other.startswith(f"{label} ("))
+        labels.append(f"{label} ({same + 1})" if same else label)
+    return labels
 
 
 def difference(result: Result, other: Strategy) -> str:
     """Return in a few words what another pure assignment does otherwise than the recommended one.
 
     Sizes of teams where they differ, else whom it keeps together who are in one team today, else who is elsewhere;
-    where teams have no names of their own, who is with whom.
+    where teams have no names of their own, who is with whom. Where that is many, how many people are elsewhere.
     """
     mine, theirs = result.strategy.sets, other.sets
     sizes = [sorted((int(size) for size in sets.sum(axis=0) if size), reverse=True) for sets in (mine, theirs)]
@@ -135,24 +144,30 @@ def difference(result: Result, other: Strategy) -> str:
     if result.today is not None:
         before = result.today.strategy.sets.astype(int)
         today = kept & (before @ before.T > 0)
-        if today.any():
+        if 0 < today.sum() <= DIFFERENT:
             return _pairs(names, today, "keeps {} together")
-    elsewhere = np.flatnonzero((mine != theirs).any(axis=1)).tolist()
-    if result.data.pool_coalitions or not elsewhere:
+    others = moves_between(mine, theirs, interchangeable=result.data.pool_coalitions)
+    if result.data.pool_coalitions or not others:
+        if kept.sum() > DIFFERENT:
+            return _elsewhere(others)
         return _pairs(names, kept, "puts {} together") if kept.any() else "the same teams"
-    first = [f"{names[i]} in {' and '.join(other.actions[names[i]]) or 'no team'}" for i in elsewhere[:DIFFERENT]]
-    more = len(elsewhere) - len(first)
-    return ", ".join(first) + (f" and {more} more" if more else "")
+    if others > DIFFERENT:
+        return _elsewhere(others)
+    moved = np.flatnonzero((mine != theirs).any(axis=1)).tolist()
+    return ", ".join(f"{names[i]} in {' and '.join(other.actions[names[i]]) or 'no team'}" for i in moved)
 
 
 DIFFERENT = 2
-"""So many people or pairs name what differs."""
+"""Up to so many people or pairs are named that differ."""
+
+
+def _elsewhere(others: int) -> str:
+    return f"{counted(others, 'person', 'people')} elsewhere"
 
 
 def _pairs(names: Sequence[str], which: BoolArray, words: str) -> str:
-    i, j = (one.tolist() for one in np.nonzero(which))
-    more = f" and {counted(len(i) - 1, 'more pair')}" if len(i) > 1 else ""
-    return words.format(f"{names[i[0]]} and {names[j[0]]}") + more
+    found = [f"{names[i]} and {names[j]}" for i, j in zip(*np.nonzero(which), strict=True)]
+    return words.format(", ".join(found))
 
 
 def told_warnings(result: Result) -> list[str]:
@@ -240,6 +255,70 @@ def shown_level(result: Result, level: float) -> str:
     return f"{result.data.neutral + level:.2f}" if result.data.neutral else signed(level)
 
 
+def team_levels(result: Result) -> dict[str, str]:
+    """Return what each team of several people is expected to get, on the scale of the log.
+
+    What a teammate is worth there to a member, on average over all its members; where scores of teams were seen that
+    are sums over pairs, the sum. Nothing where that is not known, as of mixed strategies or very many people.
+    """
+    if not result.strategy.is_pure or not result.explanations:
+        return {}
+    found = {}
+    for name, members in result.strategy.members().items():
+        s = len(members)
+        if s < 2:
+            continue
+        rooms = [room.value for one in members for room in result.explanations[one].rooms if room.coalition == name]
+        level = sum(rooms) / (s if result.value == "average" else s * (s - 1))
+        if _are_sums(result):
+            found[name] = f"{(result.data.neutral + level) * s * (s - 1) / 2:.2f}"
+        else:
+            found[name] = shown_level(result, level)
+    return found
+
+
+def what_levels_are(result: Result) -> str:
+    """Return what is expected of each team, in a few words."""
+    of_unit = f" in {result.unit}" if result.unit else ""
+    if result.data.of_teams:
+        return f"expected score{of_unit}"
+    return f"expected {result.unit} per teammate" if result.unit else "expected per teammate"
+
+
+def _are_sums(result: Result) -> bool:
+    """Return whether scores of teams were seen that are sums over pairs: averages are valued as such."""
+    return result.data.of_teams and result.value == "total"
+
+
+def less_well_off(result: Result) -> str:
+    """Return who has least, how many would do better elsewhere by the best guess, and what would look after them."""
+    if not result.options or not result.explanations or not result.strategy.is_pure:
+        return ""
+    people = [agent for agent in assigned_people(result) if agent not in result.certificate.newcomers]
+    if len(people) < FEW:
+        return ""
+    values = result.estimate.utility
+    least = min(people, key=lambda agent: values[agent])
+    told = f"Least well off: {least} with {signed(values[least])}"
+    told += ", worse than alone." if signed(values[least]).startswith("-") else "."
+    gains = {
+        agent: other.estimated_gain
+        for agent in people
+        if (other := result.explanations[agent].alternative) is not None and signed(other.estimated_gain)[0] == "+"
+    }
+    if gains:
+        most = max(gains, key=lambda agent: gains[agent])
+        whom = f"{most} most, by {gains[most]:.2f}" if len(gains) > 1 else f"{most}, by {gains[most]:.2f}"
+        told += f" By the best guess, {len(gains)} of {len(people)} people would do better elsewhere ({whom})."
+    if values[least] < 0 and result.goal == "value":
+        told += f" {said(goal='fairness')} looks for teams in which whoever has least has more."
+    return told
+
+
+FEW = 3
+"""Of fewer people everybody is seen at a glance."""
+
+
 def _with_unit(amount: str, result: Result) -> str:
     return f"{amount} {result.unit}" if result.unit else amount
 
@@ -249,9 +328,10 @@ def against_today(result: Result) -> str:
     if result.today is None:
         return ""
     low, high = result.today.range
+    without = "" if len(assigned_people(result)) == result.strategy.n_agents else "'s teams without those who left"
     return (
-        f"Against today: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} expected, "
-        f"{likely_range(signed(low), signed(high))}; "
+        f"Against today{without}: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} "
+        f"expected, {likely_range(signed(low), signed(high))}; "
         f"{counted(result.today.moves, 'person changes', 'people change')} something."
     )
 
@@ -364,12 +444,12 @@ def kind_of_proof(result: Result, *, commands: bool = True) -> str:
     given = result.solver.status == "given"
     paired = others.get("paired")
     if method == "holdout" and not given:
-        said = "Proven on samples that were set aside while the teams were chosen."
+        proven = "Proven on samples that were set aside while the teams were chosen."
         if not commands or paired is None or paired == result.certificate.gap:
-            return said
+            return proven
         return (
-            f"{said} Of the same teams certify and coverage say {_gap(paired)}: they take any teams, also such as were "
-            "chosen on the very samples that certify, and must allow for that."
+            f"{proven} Of the same teams certify and coverage say {_gap(paired)}: they take any teams, also such as "
+            "were chosen on the very samples that certify, and must allow for that."
         )
     if method == "holdout":
         return "Proven for teams that were fixed without looking at these outcomes."

@@ -275,9 +275,8 @@ class _Teams:
 
     @property
     def _begin(self) -> list[BoolArray]:
-        """Where searches begin: at today's teams, without those who left."""
-        today = self.wishes.today
-        return [] if today is None else [today.sets & self.wishes.admissible.staff[:, None]]
+        """Where searches begin: at today's teams."""
+        return [] if self.wishes.today is None else [self.wishes.today.sets]
 
     def _searched(self, task: Task, share: float, *, is_short: bool = False) -> tuple[Found, list[BoolArray]]:
         """Return the profiles of largest expected value, and those that come to rest; few where it `is_short`."""

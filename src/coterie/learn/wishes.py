@@ -55,7 +55,7 @@ class Wishes:
     largest: IntArray
     """The most members that each coalition is recommended to have, shape (k,)."""
     today: Strategy | None
-    """Who is where today; those of whom that is not known are nowhere."""
+    """Who is where today; those of whom that is not known are nowhere, and so are those who left."""
     newcomers: tuple[str, ...]
     """People on the staff who are in no sample of the log."""
     leavers: tuple[str, ...]
@@ -127,9 +127,7 @@ def wishes_about(
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
-        staff = given.staff or agents
-        members = {name: [who for who in inside if who in staff] for name, inside in assigned.members().items()}
-        given = given.keeping_sizes(members)
+        given = given.keeping_sizes(assigned.members())
     profile = None if assigned is None else assigned.sets
     admissible = Admissible.of(given, agents, coalitions, today=profile, interchangeable=setting.pool_coalitions)
     chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
@@ -191,7 +189,7 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
 def _today(
     given: Any, setting: Setting, rules: Rules, new: Sequence[str]
 ) -> tuple[Strategy, dict[str, str], list[str]]:
-    """Return today's assignment in the names of the log; whoever is not named is nowhere.
+    """Return today's assignment in the names of the log; whoever is not named, or left, is nowhere.
 
     And who was spelled otherwise, and what is to be said of the names.
     """
@@ -226,20 +224,23 @@ def _assigned(
     agents, coalitions = setting.agents, setting.coalitions
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
+    strangers = _strangers(actions, agents, rules, new)
+    if rules.staff is not None:
+        # Those who left are gone, whatever is decided: what is compared with are the teams that are there without them.
+        actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
     called: list[str] = []
     if setting.pool_coalitions:
         actions, called = _renamed(actions, coalitions)
     else:
         actions = _named(actions, as_known(_teams_in(actions), coalitions))
-    notes = [*_strangers(actions, agents, rules, new), *called]
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
         if agent in place:
             profile[place[agent]] = action_of(where, coalitions, f"today: {agent}")
     if not profile.any():
-        raise InputError("today: nobody is in any coalition")
-    return Strategy.pure(profile, agents, coalitions), renamed, notes
+        raise InputError("today: nobody who is to be assigned is in any team")
+    return Strategy.pure(profile, agents, coalitions), renamed, [*strangers, *called]
 
 
 def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str]) -> list[str]:

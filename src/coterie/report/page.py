@@ -32,17 +32,20 @@ from coterie.learn.summary import (
     guesses,
     is_guess,
     kind_of_proof,
+    less_well_off,
     level_so_far,
     likely,
     nothing_sure,
-    option_label,
+    option_labels,
     options_have_limits,
     per_whom,
     recommendation,
     shown_level,
     so_far,
+    team_levels,
     told_warnings,
     vacuous,
+    what_levels_are,
     what_neutral_is,
     what_values_are,
     what_would_help,
@@ -190,6 +193,9 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "cautions": list(_cautions(result)),
         "figures": list(_figures(result)),
         "promises": promises,
+        "least": for_readers(less_well_off(result)) if less_well_off(result) else "",
+        "levels_are": what_levels_are(result),
+        "has_levels": bool(team_levels(result)),
         "confidence": percent(1 - result.certificate.delta),
         "limits": not result.says_nothing,
         "option_limits": options_have_limits(result),
@@ -291,6 +297,7 @@ def _teams(result: Result) -> dict[str, Any]:
         moved = np.asarray((today.strategy.sets != strategy.sets).any(axis=1))
     number_of = {agent: i for i, agent in enumerate(strategy.agents)}
     before = {} if today is None else today.strategy.members()
+    levels = team_levels(result)
     teams = [
         {
             "name": name,
@@ -300,6 +307,7 @@ def _teams(result: Result) -> dict[str, Any]:
                 for one in members
             ],
             "left": [one for one in before.get(name, []) if one not in members],
+            "level": levels.get(name),
         }
         for name, members in strategy.members().items()
         if members
@@ -378,7 +386,8 @@ def _other(result: Result, one: Explanation) -> dict[str, Any]:
 def _starts(result: Result) -> list[dict[str, Any]]:
     """Return the assignments that a reader may start from, each once."""
     found = [("recommended" if result.options else "these teams", result.strategy)]
-    found += [(option_label(result, one), one.strategy) for one in result.options[1:] if one.strategy.is_pure]
+    labelled = list(zip(option_labels(result), result.options, strict=True))
+    found += [(label, one.strategy) for label, one in labelled[1:] if one.strategy.is_pure]
     if result.today is not None:
         found.append(("today", result.today.strategy))
     distinct: dict[Strategy, str] = {}
@@ -396,7 +405,7 @@ def _options(result: Result, starts: list[dict[str, Any]]) -> list[dict[str, Any
     place = {one["strategy"]: t for t, one in enumerate(starts)}
     return [
         {
-            "label": option_label(result, one),
+            "label": label,
             "value": one.expected_value,
             "least": one.expected_least,
             "expected_gap": one.expected_gap,
@@ -405,7 +414,7 @@ def _options(result: Result, starts: list[dict[str, Any]]) -> list[dict[str, Any
             "elsewhere": int((one.strategy.sets != result.strategy.sets).any(axis=1).sum()),
             "start": place.get(one.strategy),
         }
-        for one in result.options
+        for label, one in zip(option_labels(result), result.options, strict=True)
     ]
 
 
@@ -491,7 +500,8 @@ def _map(
 
     def label(shade: Shade) -> str:
         if level is not None:
-            return f"{level(shade.low)} to {level(shade.high)}"
+            ends = dict.fromkeys([level(shade.low), level(shade.high)])  # one, where rounding makes them the same
+            return " to ".join(ends)
         low, high = int(np.floor(shade.low)) + 1, int(np.floor(shade.high + 1e-9))
         return f"{low:,}" if high <= low else f"{low:,} to {high:,}"
 

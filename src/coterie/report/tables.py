@@ -19,14 +19,17 @@ from coterie.learn.summary import (
     cut_short,
     guesses,
     kind_of_proof,
+    less_well_off,
     likely,
-    option_label,
+    option_labels,
     options_have_limits,
     people_rows,
     recommendation,
     so_far,
+    team_levels,
     told_warnings,
     what_is_sure,
+    what_levels_are,
     what_values_are,
     who_stays,
 )
@@ -74,12 +77,14 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("search", cut_short(result)),
         ("so far", so_far(result)),
         ("against today", against_today(result)),
+        ("people with least", less_well_off(result)),
         ("guesses", guesses(result)),
         ("what is sure" if nothing else "promise", what_is_sure(result)),
         ("likely", likely(result)),
         ("people", who_stays(result)),
         ("proof", "" if nothing else kind_of_proof(result, commands=False)),
         ("values of people", what_values_are(result)),
+        ("below teams", what_levels_are(result) if team_levels(result) else ""),
         *(("rule that is broken", text) for text in result.violations),
         *(("warning", text) for text in told_warnings(result)),
         *(("taken for granted", text) for text in result.certificate.assumes),
@@ -140,7 +145,10 @@ def _fill(sheet: Any, rows: Sequence[Sequence[Any]], styles: dict[str, Any], *, 
 
 
 def _team_columns(result: Result) -> list[list[Any]]:
-    """Return a column for every team with its members; for mixed strategies, chances of everybody to be there."""
+    """Return a column for every team with its members, and what is expected of it below.
+
+    For mixed strategies, chances of everybody to be there.
+    """
     strategy = result.strategy
     if not strategy.is_pure:
         shares = [[agent, *map(float, row)] for agent, row in zip(strategy.agents, strategy.marginals, strict=True)]
@@ -148,6 +156,10 @@ def _team_columns(result: Result) -> list[list[Any]]:
     members = {name: inside for name, inside in strategy.members().items() if inside}
     most = max(map(len, members.values()), default=0)
     lines = [[inside[t] if t < len(inside) else "" for inside in members.values()] for t in range(most)]
+    levels = team_levels(result)
+    if levels:
+        # Not a number, since it is no member of what is above it.
+        lines += [[""] * len(members), [f"expected {levels[name]}" if name in levels else "" for name in members]]
     return [list(members), *lines]
 
 
@@ -155,11 +167,9 @@ def _option_rows(result: Result) -> list[list[Any]]:
     moves, limits = result.options[0].moves is not None, options_have_limits(result)
     head = ["option", "expected", "worst-off", "gain by moving"]
     rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
-    for one in result.options:
+    for label, one in zip(option_labels(result), result.options, strict=True):
         numbers = [one.expected_value, one.expected_least, one.expected_gap, *([one.gap] if limits else [])]
-        rows.append(
-            [option_label(result, one), *numbers, *([one.moves if one.moves is not None else ""] if moves else [])]
-        )
+        rows.append([label, *numbers, *([one.moves if one.moves is not None else ""] if moves else [])])
     return rows
 
 
