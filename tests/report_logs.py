@@ -2,6 +2,7 @@
 
 import csv
 import json
+from html.parser import HTMLParser
 from itertools import combinations
 
 import numpy as np
@@ -69,3 +70,26 @@ def few_ratings(folder):
     people = [name for name in RATERS if name != LEAVER]
     (folder.parent / "staff.csv").write_text("\n".join(["agent", *people]) + "\n", encoding="utf-8")
     return folder
+
+
+class Elements(HTMLParser):
+    """Collects tags, with their attributes, and the text of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.inside, self.content, self.text = [], None, {}, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.inside = (tag, dict(attributes).get("type")) if tag in {"script", "style"} else None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.content[self.inside] = self.content.get(self.inside, "") + data
+        else:
+            self.text.append(data)
+
+    def handle_endtag(self, tag):
+        if tag in {"script", "style"}:
+            self.inside = None

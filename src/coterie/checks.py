@@ -70,7 +70,7 @@ def index_of(name: Any, known: Sequence[str], what: str) -> int:
         return known.index(name)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = "" if isinstance(name, str) else " (names are strings)"
-    meant = similar(name, known) if isinstance(name, str) else None
+    meant = similar(name, known, LOOSELY) if isinstance(name, str) else None
     known_are = "known are" if meant is None else f"did you mean {meant!r}? Known are"
     raise InputError(f"unknown {what} {shown(name)}; {known_are}: {listed}{hint}")
 
@@ -85,12 +85,16 @@ def same_but_for_signs(name: str, known: Iterable[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
+LIKE, LOOSELY = 0.75, 0.65
+"""How alike names are that are probably one; for a mere hint, one letter of three may differ."""
+
+
+def similar(name: str, known: Iterable[str], at_least: float = LIKE) -> str | None:
     """Return the name that was probably meant; None where no other is like it."""
     from difflib import get_close_matches
 
     bare = {_bare(one): one for one in known}
-    close = get_close_matches(_bare(name), bare, 1, 0.75)
+    close = get_close_matches(_bare(name), bare, 1, at_least)
     return same_but_for_signs(name, bare.values()) or (bare[close[0]] if close else None)
 
 

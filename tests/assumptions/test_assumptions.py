@@ -421,7 +421,7 @@ def test_totals_of_an_asymmetric_game_are_warned_of_where_nothing_contradicts_th
     part = np.random.default_rng(0).choice(len(PARTS), 6000, p=PARTS)
     learner = coterie.StableLearner().fit(reduced(batch, part, setting, joint=True))
     assert learner.certificate_.gap + 0.3 < source.game.gap(learner.strategy_)
-    assert "both agents of a pair receive the same utility" in learner.certificate_.assumes
+    assert "both people of a pair get the same" in learner.certificate_.assumes
     assert any("do not get the same from each other" in text for text in learner.result_.warnings)
     without = reduced(batch, part, replace(setting, symmetric=False))
     learner = coterie.StableLearner().fit(without)
@@ -482,7 +482,7 @@ def test_drift_with_changing_pairings_is_caught():
     truth = coterie.Game(means=np.stack([apart, -apart]), agents=log.agents, coalitions=log.coalitions, actions="one")
     assert learner.certificate_.gap == 0
     assert truth.gap(learner.strategy_) == pytest.approx(0.3)
-    assert "mean utilities are the same in every sample" in learner.certificate_.assumes
+    assert "what a pair gets on average is the same in every sample" in learner.certificate_.assumes
     warning = next(text for text in learner.result_.warnings if text.startswith("mean utilities are not the same"))
     assert warning.endswith("use since to leave out earlier samples")
     statistics = learner.statistics_

@@ -1,4 +1,4 @@
-"""Logs in which who met whom depended on earlier utilities: what holds there, and what does not."""
+"""Logs in which who met whom depended on earlier outcomes: what holds there, and what does not."""
 
 from dataclasses import replace
 

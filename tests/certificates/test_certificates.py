@@ -96,8 +96,8 @@ def test_witnesses_add_up(drawn, seed):
             assert found.per_agent[found.worst.agent] == found.gap
             assert set(found.alternatives) <= set(drawn.strategy.agents)
         data = found.to_json()
-        assert data["assumes"][0] == "mean utilities do not depend on coalition size"
-        assert data["assumes"][3] == "every pair utility lies between -1 and 1"
+        assert data["assumes"][0] == "what a pair gets on average does not depend on the size of its team"
+        assert data["assumes"][3] == "what a pair gets lies between -1 and 1"
         assert "nobody can gain more than" in str(found)
 
 

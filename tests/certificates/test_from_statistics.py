@@ -218,7 +218,7 @@ def test_mixed_and_pure_profiles_pay_alike_for_the_choice_between_them(tmp_path)
 @pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
 def test_symmetry_is_listed_where_it_is_assumed(tmp_path, feedback):
     """Each agent's own regression needs no symmetry, the joint one does."""
-    same = "both agents of a pair receive the same utility"
+    same = "both people of a pair get the same"
     joint = {"joint": True} if feedback == "bandit" else {}
     for symmetric in (True, False):
         folder = tmp_path / str(symmetric)

@@ -115,7 +115,7 @@ def test_every_option_of_a_log_has_its_panel(name):
     params = {param.name: param.rich_help_panel for param in whole(name).params if param.opts[0].startswith("--")}
     if "engine" in params:
         own = {name for name, panel in params.items() if panel is None}
-        assert own == {"coverage": {"strategy", "collect"}, "report": {"log"}}.get(name, set())
+        assert own == {"coverage": {"strategy", "collect"}, "report": {"log"}, "start": {"yes"}}.get(name, set())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -50,7 +50,7 @@ def test_all_assignments(run, log):
     assert "pairs that a move can bring together NO inf" in text
     (row,) = (line for line in shown.splitlines() if "can bring together" in line and " NO " in line)
     assert row.endswith("ada, cy in x")  # never seen is scarcer than any pair that was
-    assert "Never seen together (1 pair) pair coalition needed by ada cy x some assignment" in text
+    assert "Never seen together (1 pair) pair team needed by ada cy x some assignment" in text
     assert "x 3 1 some assignment" in text
     assert "This matters only if utilities depend on the size" in text
     assert "1 ada \\ @ 0" in text
@@ -356,7 +356,7 @@ def test_rules_about_one_person_say_what_must_be_known(run, log):
     [
         (["--change-at-most", 2], "--change-at-most needs to know who is where today: --today"),
         (["--keep-sizes"], "--keep-sizes needs to know who is where today: --today"),
-        (["--ban", "zoe=x"], "unknown agent"),
+        (["--ban", "zoe=x"], "unknown person"),
         (["--team-size", "3", "--apart", "ada,bob"], "no assignment keeps all rules"),
     ],
 )

@@ -26,7 +26,7 @@ def test_for_people(run, log):
     assert (code, messages) == (0, "")
     assert shown.startswith("Summary\n  2 samples, 4 people, 2 teams\n")
     text = said(shown)
-    assert "what each pair got is known (semi-bandit log), one number for both: symmetric; 3 rows in pairs" in text
+    assert "what each pair got is known, one number for both: symmetric; 3 rows in pairs" in text
     assert "3 of 6 pairs of people met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
     assert "x 2 1 (1), 3 (1) y 1 2 (1)" in text
     assert "- 3 of 6 pairs of people never met: nothing is known about them > bring them together" in text
@@ -45,11 +45,11 @@ def test_numbers_have_no_digits_of_rounding(run, tmp_path):
     (tmp_path / "totals.csv").write_text("sample,agent,coalition,utility\n" + rows, encoding="utf-8")
     scale = ["--utility-range", 0, 5, "--neutral", 2]
     shown = said(run("inspect", tmp_path, "--totals", "team-averages", *scale)[1])  # 2.3 * 3 is 6.8999999999999995
-    assert "what each person got in all is known, not what each pair got (bandit log); both of a pair get" in shown
+    assert "what each person got in all is known, not what each pair got; both of a pair get" in shown
     assert "averages over teammates from 2.3 to 2.3" in shown
     assert "6.89" not in shown
     shown = said(run("inspect", tmp_path, "--totals", "team-scores", *scale)[1])
-    assert "the score of each team is known, not what each pair got (bandit log); 3 rows in totals" in shown
+    assert "the score of each team is known, not what each pair got; 3 rows in totals" in shown
 
 
 def test_met_and_rated_are_told_apart(run, tmp_path):
@@ -76,7 +76,7 @@ def test_met_and_rated_are_told_apart(run, tmp_path):
 def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
     text = said(run("inspect", tmp_path)[1])
-    assert "1 sample, 2 people, 1 team what each pair got is known (semi-bandit log)" in text
+    assert "1 sample, 2 people, 1 team what each pair got is known" in text
     assert "1 row in pairs 1 of 1 pair of people met, each 1 time; every meeting is rated" in text
     assert "1 pair met only once" in text
     for wrong in ("1 samples", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
@@ -197,7 +197,7 @@ def test_many_agents_are_listed_and_bandit_logs_are_shown(run, tmp_path):
     (tmp_path / "totals.csv").write_text("sample,agent,utility\n" + totals, encoding="utf-8")
     code, shown, _ = run("inspect", tmp_path)
     assert code == 0
-    assert "bandit log" in shown
+    assert "not what each pair got" in shown
     assert "The 20 pairs that met least often" in shown
     assert "  met           pairs\n  once            675  68%\n  2 to 9 times    315  32%\n" in shown
     assert "all 90 are 0" in shown
@@ -210,5 +210,5 @@ def test_one_sample_and_unused_names(run, tmp_path):
     (tmp_path / "pairs.csv").write_text(PAIRS.splitlines()[0] + "\n1,x,a,b,0\n", encoding="utf-8")
     (tmp_path / "log.json").write_text('{"agents": ["zoe"], "coalitions": ["x", "y"]}', encoding="utf-8")
     shown = said(run("inspect", tmp_path)[1])
-    for expected in ("one sample only", "nobody ever joined y", "zoe never met anybody", "inferred", "not listed in"):
+    for expected in ("one sample only", "nobody ever joined y", "zoe never met anybody", "made out from the pairs", "not listed in"):
         assert expected in shown

@@ -428,7 +428,7 @@ def test_certify_takes_the_options_about_teams(run, log, tmp_path):
         (["--max-moves", "3"], "--max-moves needs to know who is where today: --today"),
         (["--today", "today.csv", "--max-moves", "-1"], "--max-moves: expected at least 0, got -1"),
         (["--per-person", "x"], '--per-person: expected "1:2" or "1", got'),
-        (["--team-size", "z=2:3"], "unknown coalition in --team-size 'z'"),
+        (["--team-size", "z=2:3"], "unknown team in --team-size 'z'"),
         (["--team-size", "8:6"], "--team-size: the largest, 6, is below the smallest, 8"),
         (["--fix", "p1"], '--fix: expected "Ada=Finance", got'),
         (["--quota", "x"], '--quota: expected "site=Paris>=1"'),

@@ -125,7 +125,7 @@ def test_one_persons_card(run, log, result):
     assert (code, again.splitlines()[-1]) == (0, shown.splitlines()[-1])
     for words in (["report", result], ["learn", log]):
         code, _, complaint = run(*words, "--explain", "Nobody")
-        assert (code, "unknown agent in --explain" in said(complaint)) == (2, True)
+        assert (code, "unknown person in --explain" in said(complaint)) == (2, True)
 
 
 def test_words_that_not_everybody_knows_are_explained(run, log):
@@ -178,7 +178,7 @@ def test_somebody_is_found_by_the_beginning_of_a_name(given, found):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"), [("bo", "could be Bo One, Bo Two"), ("lee", "unknown agent"), ("", "unknown agent")]
+    ("given", "message"), [("bo", "could be Bo One, Bo Two"), ("lee", "unknown person"), ("", "unknown person")]
 )
 def test_who_else_it_could_be_is_named(given, message):
     with pytest.raises(coterie.InputError, match=message):
@@ -195,3 +195,15 @@ def test_a_page_has_a_title_and_a_date_of_ones_own(run, result, tmp_path):
     assert '<p class="hint">3 March</p>' in page
     again = coterie.Result.load(tmp_path / "r.json")
     assert (again.title, again.date) == ("Teams <for> spring", "3 March")
+
+
+def test_an_announcement_holds_the_teams_alone(run, result, tmp_path):
+    code, _, told = run("report", result, "--announce", tmp_path / "teams.html", "--title", "Spring")
+    assert code == 0, told
+    assert "teams.html (teams alone, to send to everybody)" in said(told)
+    page = (tmp_path / "teams.html").read_text()
+    assert "<h1>Spring</h1>" in page
+    assert "best alternative" not in page
+    assert run("report", result, "--announce", tmp_path / "t.csv")[0] == 2
+    code, _, told = run("report", result, "--out", tmp_path / "t.html", "--announce", tmp_path / "t.html")
+    assert (code, "is asked for twice" in said(told)) == (2, True)

@@ -41,7 +41,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
     }  # fmt: skip
     assert "the header was found in row 3, and what is above it passed over: 'Peer ratings (1" in " ".join(out.split())
     assert "'Bo' and 'bo '" in out
-    assert "no utility (5 of them say 'n/a')" in " ".join(err.split())
+    assert "no number (5 of them say 'n/a')" in " ".join(err.split())
     log = coterie.read_log("firm")
     assert log.agents == ("Ada", "Bo", "Cleo", "Dov", "Eli", "Fay", "Gus", "Hana", "Ivo", "Jun", "Kai", "Lea")
     assert log.samples.order == "in the order of their dates"
@@ -259,7 +259,7 @@ def test_a_table_with_some_text_among_numbers_is_read_as_what_it_is(tmp_path, mo
         guess.write("log")
     log = coterie.start("t.csv", blank_words="moved").write("log")
     assert log.options["blank_words"] == ("moved",)
-    assert any("10 rows of" in note and "no utility (10 of them say 'moved')" in note for note in log.notes)
+    assert any("10 rows of" in note and "no number (10 of them say 'moved')" in note for note in log.notes)
 
 
 def test_answers_that_make_no_sense_are_asked_for_again(tmp_path, monkeypatch, run):
@@ -315,7 +315,7 @@ def test_words_among_numbers_are_asked_about(tmp_path, monkeypatch, run, kind, a
     assert any("On which scale" in text for text, *_ in asked)
     assert any("Do team labels mean nothing" in text for text, *_ in asked)
     assert json.loads(Path("t/log.json").read_text(encoding="utf-8"))[f"{kind}_words"] == ["moved", "late"]
-    told = "have no utility" if kind == "blank" else "say that somebody was not there"
+    told = "have no number" if kind == "blank" else "say that somebody was not there"
     assert f"10 rows of t.csv {told} (10 of them say 'moved')" in " ".join(err.split())
 
 
@@ -371,7 +371,7 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     assert code == 0
     (line,) = [line.strip() for line in out.splitlines() if "coterie learn" in line]
     assert line == "coterie learn 'my class' --team-size 2:3 --report report.html"
-    assert "teams so far had 3 members as a rule" in " ".join(out.split())
+    assert "Teams so far had 3 members as a rule" in " ".join(out.split())
     words = shlex.split(line)[1:]
     code, out, err = run(*words, "--time-limit", "0.5")
     assert code == 0, err
@@ -383,6 +383,20 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     assert hint in err
     assert "--value" not in err.partition("Nobody said")[2]  # the log says average already
     assert "Nobody said" not in run("learn", "my class", "--team-size", "any", "--time-limit", "0.2")[2]
+
+
+def test_start_takes_every_option_of_a_log_and_shows_them_all(messy, run):
+    shorter, longer = run("start", "--help")[1], run("start", "--help-all")[1]
+    assert "--neutral" in shorter
+    for option in ("--blank-words", "--absent-words", "--skip-rows", "--summaries", "--totals", "--separators"):
+        assert option in longer
+        assert option not in shorter
+    code, out, err = run("start", "firm.xlsx", "--yes", "--neutral", 2, "--asymmetric")
+    assert code == 0, err
+    assert out.count("you said so") == 2
+    assert coterie.read_log("firm").neutral == 2
+    code, _, err = run("start", "firm.xlsx", "--yes", "--out", "other", "--columns", "utility=Star")
+    assert (code, "did you mean 'Stars'?" in " ".join(err.split())) == (2, True)
 
 
 def test_options_that_messages_name_can_be_found(messy, run):

@@ -10,7 +10,16 @@ from coterie import Result, Strategy
 from coterie.certificates.certificate import Doubt, Witness
 from coterie.learn.explanation import Explanation, with_others
 from coterie.learn.options import Option
-from coterie.learn.summary import difference, expected_worth, for_readers, option_label, what_would_help
+from coterie.learn.summary import (
+    difference,
+    expected_worth,
+    for_readers,
+    less_well_off,
+    option_labels,
+    team_levels,
+    what_levels_are,
+    what_would_help,
+)
 
 NOW = {"Ada": ["x"], "Bo": ["y"], "Cy": ["x"], "Di": ["y"]}
 
@@ -56,17 +65,19 @@ def told(sets, *, today=None, pooled=False):
     [
         (([0, 0, 1, 1], [0, 1, 1, 1]), {}, "teams of 3, 1"),
         (([0, 0, 1, 1], [0, 1, 0, 1]), {}, "Bo in y, Cy in x"),
-        (([0, 0, 1, 1], [0, 1, 0, 1]), {"today": [0, 1, 0, 1]}, "keeps Ada and Cy together and 1 more pair"),
-        (([0, 0, 1, 1], [0, 1, 1, 0]), {"pooled": True}, "puts Ada and Di together and 1 more pair"),
+        (([0, 0, 1, 1], [0, 1, 0, 1]), {"today": [0, 1, 0, 1]}, "keeps Ada and Cy, Bo and Di together"),
+        (([0, 0, 1, 1], [1, 1, 0, 0]), {}, "4 people elsewhere"),
+        (([0, 0, 1, 1], [1, 1, 0, 0]), {"pooled": True}, "the same teams"),
+        (([0, 0, 1, 1], [0, 1, 1, 0]), {"pooled": True}, "puts Ada and Di, Bo and Cy together"),
     ],
 )
 def test_options_are_called_by_what_differs(sets, more, words):
     result, other = told(sets, **more)
     assert difference(result, other) == words
     option = Option("another", other, "paired", 1.0, 0.0, 0.0, None)
-    assert option_label(result, option) == words
-    assert option_label(result, replace(option, label="fairest")) == "fairest"
-    assert option_label(result, replace(option, label="surest")) == words  # nothing is sure
+    labels = {"recommended": "recommended", "another": words, "fairest": "fairest", "surest": f"{words} (2)"}
+    result.options = [replace(option, label=label) for label in labels]
+    assert option_labels(result) == list(labels.values())  # nothing is sure, and no two are called the same
 
 
 def test_what_would_help_names_one_person_once():
@@ -81,7 +92,7 @@ def test_what_would_help_names_one_person_once():
     ("text", "left"),
     [
         ("utilities depend on size: use --sizes aware", "utilities depend on size"),
-        ("23 rows have no utility and were skipped; --blanks refuse refuses such rows", None),
+        ("23 rows have no number and were skipped; --blanks refuse refuses such rows", None),
         ("pairs are independent (--noise pairs) as declared", "pairs are independent as declared"),
         ("Ada - Bo: 3 to 4, about half", "Ada - Bo: 3 to 4, about half"),
     ],
@@ -102,3 +113,51 @@ def test_what_is_expected_has_its_range():
     )
     result.contradicted = ("independence",)
     assert expected_worth(result) == "3.50 stars per teammate (3 is as good as being alone)"
+
+
+def placed(values, *, value="average", neutral=3.0, of_teams=False, gains=None, goal="value"):
+    """A result in which two teams are worth so much to their members: team -> person -> worth."""
+    agents = tuple(name for team in values.values() for name in team)
+    where = [list(values).index(team) for team in values for _ in values[team]]
+    rooms = {
+        name: (SimpleNamespace(coalition=team, value=worth),)
+        for team, members in values.items()
+        for name, worth in members.items()
+    }
+    alternatives = {name: SimpleNamespace(estimated_gain=gain) for name, gain in (gains or {}).items()}
+    return SimpleNamespace(
+        strategy=Strategy.pure(np.eye(len(values), dtype=bool)[where], agents, tuple(values)),
+        explanations={
+            name: SimpleNamespace(rooms=rooms[name], alternative=alternatives.get(name)) for name in agents
+        },
+        estimate=SimpleNamespace(utility={name: rooms[name][0].value for name in agents}),
+        data=SimpleNamespace(neutral=neutral, of_teams=of_teams),
+        rules=SimpleNamespace(staff=None),
+        certificate=SimpleNamespace(newcomers=()),
+        value=value, goal=goal, unit="stars", options=("recommended",),
+    )  # fmt: skip
+
+
+TWO = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": 0.0}, "y": {"Di": -0.5, "Eli": 0.25}, "z": {"Fay": 0.0}}
+
+
+def test_what_is_expected_of_teams():
+    assert team_levels(placed(TWO)) == {"x": "3.50", "y": "2.88"}  # nobody is with Fay
+    assert team_levels(placed(TWO, value="total")) == {"x": "3.25", "y": "2.88"}  # 1.5 over six ordered pairs
+    # A score that is the sum over the pairs of a team: three pairs of 3.25 each, and one of 2.875.
+    assert team_levels(placed(TWO, value="total", of_teams=True)) == {"x": "9.75", "y": "2.88"}
+    assert what_levels_are(placed(TWO)) == "expected stars per teammate"
+    assert what_levels_are(placed(TWO, of_teams=True)) == "expected score in stars"
+
+
+def test_who_has_least_is_told_and_what_looks_after_them():
+    told = less_well_off(placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001}))
+    assert told == (
+        "Least well off: Di with -0.50, worse than alone. By the best guess, 2 of 6 people would do better elsewhere "
+        "(Di most, by 0.30). goal='fairness' looks for teams in which whoever has least has more."
+    )
+    assert "fairness" not in less_well_off(placed(TWO, goal="fairness"))
+    better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": 0.2}}
+    assert less_well_off(placed(better)) == "Least well off: Cy with +0.20."
+    assert for_readers("Least well off: Cy. --goal fairness looks for others.") == "Least well off: Cy."
+    assert not less_well_off(placed({"x": {"Ada": 1.0, "Bo": 0.5}}))

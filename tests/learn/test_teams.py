@@ -133,6 +133,20 @@ def test_leavers_are_nowhere_and_newcomers_somewhere(made):
     assert Result.from_json(json.loads(json.dumps(found.to_json()))).among_known() == found.among_known()
 
 
+def test_whoever_left_is_not_counted_in_what_today_is_worth(made):
+    log, today, _ = made
+    rules = Rules(staff=PEOPLE[1:], team_size="3:5", max_moves=0)
+    found = StableLearner(rules=rules, value="average", today=today).fit(log).result_
+    assert today["p00"]
+    assert found.today.strategy.actions["p00"] == []
+    assert (found.today.moves, found.today.changes) == (0, ())
+    assert found.today.expected_improvement == 0
+    assert found.today.range == (0, 0)
+    assert found.strategy == found.today.strategy
+    with pytest.raises(InputError, match="nobody who is to be assigned is in any team"):
+        StableLearner(rules=Rules(staff=PEOPLE[1:]), today={"p00": ["Law"]}).fit(log)
+
+
 def test_fairness_cares_for_the_worst_off(made):
     log, _, _ = made
     asked = {"rules": Rules(team_size=4), "value": "average"}

@@ -63,7 +63,7 @@ def test_labels_that_mean_nothing():
 def test_larger_than_ever_seen():
     rows = [(s, "x", *pair, 0.5 - s % 2) for s, pair in enumerate([("a", "b"), ("b", "c"), ("a", "c")] * 4)]
     log = coterie.Log.from_frames(pairs=frames(rows))
-    assert any("coalition x would have 3 members, more than ever seen (2)" in text for text in warned(log))
+    assert any("team x would have 3 members, more than ever seen (2)" in text for text in warned(log))
     alone = Strategy.pure([[1], [1], [0]], log.agents, log.coalitions)
     assert not any("members," in text for text in warned(log, alone))
 

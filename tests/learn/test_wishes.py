@@ -23,9 +23,12 @@ def test_beginnings_of_names_are_enough_to_be_together_or_apart(statistics):
     _, wishes = wishes_about(statistics, rules=coterie.Rules(together=["Ann,bo"], apart=["Anna,Cy"]))
     assert wishes.rules.together[0].agents == ("Ann Lee", "Bo Ray")
     assert wishes.rules.apart[0].agents == ("Anna Poe", "Cy Fox")
-    with pytest.raises(coterie.InputError, match="'An' could be Ann Lee, Anna Poe; give the whole name"):
-        wishes_about(statistics, rules=coterie.Rules(apart=["An,Cy"]))
-    with pytest.raises(coterie.InputError, match="unknown agent in apart 'Zed'"):
+    for rules in (coterie.Rules(apart=["An,Cy"]), coterie.Rules(fix=["An=X"])):
+        with pytest.raises(coterie.InputError, match="'An', who could be Ann Lee, Anna Poe; give the whole name"):
+            wishes_about(statistics, rules=rules)
+    _, wishes = wishes_about(statistics, rules=coterie.Rules(fix=["bo=X"], ban=["Anna=X"]))
+    assert (list(wishes.rules.fix), list(wishes.rules.ban)) == (["Bo Ray"], ["Anna Poe"])
+    with pytest.raises(coterie.InputError, match="unknown person in apart 'Zed'"):
         wishes_about(statistics, rules=coterie.Rules(apart=["Zed,Cy"]))
 
 

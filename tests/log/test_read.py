@@ -149,7 +149,7 @@ def test_frames_with_categories_and_missing_values():
 
 def test_inferred_memberships_say_so(csv_log):
     log = coterie.read_log(csv_log(pairs=HEADER + "1,x,a,b,0.5\n1,x,b,c,0\n"))
-    assert any("inferred" in note for note in log.notes)
+    assert any("made out from the pairs" in note for note in log.notes)
     assert Statistics.of(log).whole.size_counts.tolist() == [[0, 0, 0, 1]]
     given = csv_log(pairs=HEADER + "1,x,a,b,0.5\n", memberships="sample,agent,coalition\n1,a,x\n1,b,x\n1,d,x\n2,e,x\n")
     log = coterie.read_log(given)

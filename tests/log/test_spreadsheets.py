@@ -164,7 +164,7 @@ def test_totals_in_one_table_are_those_of_two(csv_log):
     assert one.rows == two.rows
     assert Statistics.of(one).sha256 == Statistics.of(two).sha256
     solo = int(((sizes == 1) & table["utility"].notna()).sum())
-    assert any(note.startswith(f"{solo} row") and "alone in the coalition" in note for note in one.notes)
+    assert any(note.startswith(f"{solo} row") and "alone in the team" in note for note in one.notes)
     # Averages over teammates are the sums that they stand for, also in teams of several sizes.
     averages = table.assign(utility=table["utility"] / np.maximum(sizes - 1, 1))
     same = coterie.Log.from_frames(totals=averages, totals_are="team-averages", symmetric=False)

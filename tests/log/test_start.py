@@ -106,7 +106,7 @@ def test_counts_are_of_rows_not_of_members(saved):
     path = saved([("sample", "team", "members", "score"), *rows])
     log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
     assert log.rows == 44
-    (note,) = noted(log, "no utility")
+    (note,) = noted(log, "no number")
     assert "1 row of" in note
     (note,) = noted(log, "was not there")
     assert "3 rows of" in note
@@ -201,7 +201,7 @@ def test_who_was_not_there_is_nobodys_teammate(csv_log, word, options, there):
     members = log.engine.table(f"SELECT * FROM {log.engine.name('members')}")
     assert len(members) == there
     assert log.rows == 5
-    (note,) = noted(log, "nobody's teammate" if there == 5 else "no utility")
+    (note,) = noted(log, "nobody's teammate" if there == 5 else "no number")
     assert note.startswith("1 row of")
 
 

@@ -21,10 +21,10 @@ def checks_of(statistics: Statistics, *, in_a_hurry: bool = False) -> tuple[Chec
 
 
 def adaptivity_check(statistics: Statistics) -> Check:
-    """Say that nothing tests whether who met whom depended on earlier utilities; certificates may do without it."""
+    """Say that nothing tests whether who met whom depended on earlier outcomes; certificates may do without it."""
     if statistics.setting.adaptive:
-        return Check("adaptive", "not assumed", "who met whom may have depended on earlier utilities, as was said")
-    text = f"whether who met whom depended on earlier utilities is not tested; if so, use {said(adaptive=True)}"
+        return Check("adaptive", "not assumed", "who met whom may have depended on earlier outcomes, as was said")
+    text = f"whether who met whom depended on earlier outcomes is not tested; if so, use {said(adaptive=True)}"
     return Check("adaptive", "not tested", text)
 
 

@@ -25,22 +25,22 @@ def drift_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
     """
     seen, change = statistics.clues.drift, statistics.clues.drift.change
     if statistics.setting.feedback == "bandit":
-        return Check("drift", "not tested", "whether mean utilities change over time is not tested for totals")
+        return Check("drift", "not tested", "whether what pairs get changes over time is not tested for totals")
     if not any(fold.samples for fold in seen.folds):
         few = "no pair was seen often enough, or the statistics do not say"
-        return Check("drift", "not tested", f"whether mean utilities change over time is not known: {few}")
+        return Check("drift", "not tested", f"whether what pairs get changes over time is not known: {few}")
     log_term = float(np.log(2 * (1 + len(LADDER)) / alpha))
     strength = max(_surprise(fold, Bounds.of(statistics.setting), log_term) for fold in seen.folds)
     if strength <= 1 or change is None:
         if seen.logs <= 1:
-            return Check("drift", "no objection", "mean utilities do not visibly change over time")
-        within = f"mean utilities do not visibly change within any of the {seen.logs} logs that were added up"
+            return Check("drift", "no objection", "what pairs get does not visibly change over time")
+        within = f"what pairs get does not visibly change within any of the {seen.logs} logs that were added up"
         return Check("drift", "not tested", f"{within}; whether they changed from log to log is not tested")
     where = f" in {change.coalition}" if change.coalition else ""
     return Check(
         "drift",
         "broken",
-        f"mean utilities are not the same in the first and in the second half of the samples (such as {change.agent} "
+        f"what pairs get is not the same in the first and in the second half of the samples (such as {change.agent} "
         f"and {change.partner}{where}: {change.before:.2f}, then {change.after:.2f}): use {said('since')} to leave "
         "out earlier samples",
     )

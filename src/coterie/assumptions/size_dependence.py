@@ -43,18 +43,18 @@ def size_check(statistics: Statistics) -> Check:
     """Test whether utilities depend on coalition size, where they are taken not to."""
     clues, setting = statistics.clues, statistics.setting
     if setting.sizes == "aware":
-        return Check("sizes", "not assumed", "utilities may depend on coalition size, as was said")
+        return Check("sizes", "not assumed", "outcomes may depend on the size of teams, as was said")
     if setting.feedback == "bandit":
-        return Check("sizes", "not tested", "totals are not tested for a dependence on coalition size")
+        return Check("sizes", "not tested", "totals are not tested for a dependence on the size of teams")
     if not can_test_sizes(setting):
-        return Check("sizes", "not tested", "there are too many agents and coalitions to test whether size matters")
+        return Check("sizes", "not tested", "there are too many people and teams to test whether size matters")
     if clues.extent is None:
         return Check("sizes", "not tested", WITHOUT_CLUES)
     if not clues.by_size or statistics.n_samples < 2:
         return Check("sizes", "not tested", "whether size matters needs two samples and a table of memberships")
     found = size_dependence(clues.by_size, clues.contrasts)
     if not found.coalitions:
-        return Check("sizes", "no objection", "utilities do not seem to depend on coalition size")
+        return Check("sizes", "no objection", "outcomes do not seem to depend on the size of teams")
     return Check("sizes", "broken", found.warnings()[0])
 
 

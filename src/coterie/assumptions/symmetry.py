@@ -1,4 +1,4 @@
-"""Tests of whether both agents of a pair get the same."""
+"""Tests of whether both people of a pair get the same."""
 
 import numpy as np
 
@@ -20,14 +20,14 @@ RIDGE_STEPS = 2e11
 
 
 def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
-    """Test whether both agents of a pair get the same, as statistics of symmetric logs take it.
+    """Test whether both people of a pair get the same, as statistics of symmetric logs take it.
 
     Where a log shows what both got in the same meeting, it was compared when the log was read
     (`coterie.log.checking`). Here the means of the two sides are compared, whichever meetings they come from.
     """
     clues = statistics.clues
     if not statistics.setting.symmetric:
-        return Check("symmetry", "not assumed", "two agents may get different things from each other, as was said")
+        return Check("symmetry", "not assumed", "two people may get different things from each other, as was said")
     if statistics.setting.of_teams:
         return _untested("scores of teams do not show who of two got what")
     if isinstance(statistics.whole, TotalStatistics):
@@ -39,7 +39,7 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
     else:
         found = _pair_symmetry(clues.by_order, alpha)
     if found.verdict == "not tested" and clues.agreed:
-        seen = f"both agents of a pair showed what they got {counted(clues.agreed, 'time')}, and it was the same"
+        seen = f"both people of a pair showed what they got {counted(clues.agreed, 'time')}, and it was the same"
         return Check("symmetry", "no objection", seen)
     return found
 
@@ -102,7 +102,7 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
     met = np.argwhere(seen * seen.transpose(2, 1, 0, 3))
     i, table, j, size = met[met[:, 0] < met[:, 2]].T
     if not len(i):
-        return _untested("no two agents who met have totals both")
+        return _untested("no two people who met have totals both")
     sides = ((i, table, j, size), (j, table, i, size))
     noise, off = (array[sides[0]] + array[sides[1]] for array in (root, bias))
     shape = hoeffding_shape(confidence.log_events(2 * len(i), alpha))
@@ -122,7 +122,7 @@ def _compared(setting: Setting, keys: IntArray, means: FloatArray, width: FloatA
             return _untested("nobody was seen often enough to tell what one of a pair gets from what the other does")
         compared = counted(len(keys), "comparison")
         return Check(
-            "symmetry", "no objection", f"both agents of a pair seem to get the same, as far as {compared} tell"
+            "symmetry", "no objection", f"both people of a pair seem to get the same, as far as {compared} tell"
         )
     table, one, other = keys[worst].tolist()
     room = "" if setting.pool_coalitions else f" in coalition {setting.coalitions[table]}"
@@ -136,4 +136,4 @@ def _compared(setting: Setting, keys: IntArray, means: FloatArray, width: FloatA
 
 
 def _untested(reason: str) -> Check:
-    return Check("symmetry", "not tested", f"whether both agents of a pair get the same was not tested: {reason}")
+    return Check("symmetry", "not tested", f"whether both people of a pair get the same was not tested: {reason}")

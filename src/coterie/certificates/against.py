@@ -198,7 +198,7 @@ class Judgement:
         if self.against.stability != "nash":
             yield f"stability is {self.against.stability}"
         if self.against.value == "average":
-            yield "coalitions are worth the average over the other members"
+            yield "a team is worth the average over the other members"
 
     def _witness(self, step: int, bounds: FloatArray, agent: int | None = None) -> Witness:
         strategy, steps = self.strategy, self.steps

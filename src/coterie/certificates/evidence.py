@@ -105,7 +105,7 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def allows_adaptivity(self) -> bool:
-        """Whether who met whom may have depended on earlier utilities: then only uniform bounds hold."""
+        """Whether who met whom may have depended on earlier outcomes: then only uniform bounds hold."""
 
     def design(self, strategy: Strategy) -> StrategyDesign:
         """Return the coefficients with which a strategy weighs the unknowns."""
@@ -177,27 +177,27 @@ class Evidence(ABC):
 
     def assumptions(self) -> list[str]:
         """Return what this evidence takes for granted, in words for the result file."""
-        given = "given what was before and the logged actions" if self.allows_adaptivity else "given the logged actions"
-        independent = f"{given}, all pair utilities are independent"
+        given = "given what was before and who was where" if self.allows_adaptivity else "given who was where"
+        independent = f"{given}, what pairs get is independent"
         if self.allows_dependence:
             independent = f"{given}, samples are independent; pairs of one sample need not be"
         bounds = self.bounds
         between = f"between {bounds.neutral + bounds.low:g} and {bounds.neutral + bounds.high:g}"
-        limits = f"every pair utility lies {between}"
+        limits = f"what a pair gets lies {between}"
         if bounds.sigma is not None:
-            limits = f"pair utilities are sub-Gaussian with scale {bounds.sigma:g} around their means"
+            limits = f"what a pair gets is sub-Gaussian with scale {bounds.sigma:g} around their means"
             if np.isfinite(bounds.high - bounds.low):
                 limits += f", and these lie {between}"
         missing = "outcomes that were not recorded would have been like those that were"
         if self.covers_missing:
             missing = "outcomes that were not recorded are anything within the range"
-        actions = [] if self.allows_adaptivity else ["logged actions did not depend on earlier utilities"]
+        actions = [] if self.allows_adaptivity else ["who was where did not depend on earlier outcomes"]
         return [
             self.unknowns.meaning,
             independent,
             *actions,
             limits,
-            "mean utilities are the same in every sample",
+            "what a pair gets on average is the same in every sample",
             missing,
-            *(["both agents of a pair receive the same utility"] if self.is_symmetric else []),
+            *(["both people of a pair get the same"] if self.is_symmetric else []),
         ]

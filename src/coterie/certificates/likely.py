@@ -15,7 +15,7 @@ standard error comes from the data:
                           variance after weighting, plus the most that the ridge's bias can be
 
 It is not a bound: with few data estimates are not normal, and a profile that was chosen on these very data looks
-better than it is. None where sums are missing, and where actions may have depended on earlier utilities.
+better than it is. None where sums are missing, and where actions may have depended on earlier outcomes.
 """
 
 import math

@@ -56,7 +56,7 @@ whose documentation begins so."""
 
 COMMANDS: dict[str, str] = {name: line for commands in PANELS.values() for name, line in commands.items()}
 
-READ_LOGS = ("learn", "what-if", "compare", "certify", "inspect", "coverage")
+READ_LOGS = ("start", "learn", "what-if", "compare", "certify", "inspect", "coverage")
 """Commands with a longer help."""
 
 BEGIN = """Teams that nobody wants to leave, learnt from the past.
@@ -65,7 +65,7 @@ BEGIN = """Teams that nobody wants to leave, learnt from the past.
 Where to begin:
   coterie demo           an example, from records to a report, in seconds
   coterie start TABLE    your own table (.xlsx, .csv), made into a folder
-  coterie learn FOLDER   teams from that folder; --report report.html to mail
+  coterie learn FOLDER   teams from that folder; --report report.html to read
 """
 
 

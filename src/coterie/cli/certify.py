@@ -10,7 +10,7 @@ from coterie import checks
 from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
+from coterie.cli.targets import KINDS, Announce, Date, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -34,7 +34,7 @@ def command(
         bool, typer.Option("--fresh", help="The strategy was fixed without looking at the utilities of this log.")
     ] = False,
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
-    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
+    sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
         typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
@@ -42,7 +42,7 @@ def command(
     min_samples: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Leave agents seen in fewer samples out of the promise, by name; they take part."
+            metavar="N", help="Leave people seen in fewer samples out of the promise, by name; they take part."
         ),
     ] = 0,
     target_gap: Annotated[
@@ -54,6 +54,7 @@ def command(
     explain: Explain = None,
     out: Out = None,
     report: Report = None,
+    announce: Announce = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -64,13 +65,13 @@ def command(
     from coterie.learn.certify import certify
     from coterie.statistics import Statistics
 
-    targets = targets_of(out, report)
+    targets = targets_of(out, report, announce)
     explain = whom(explain, log.agents, wishes)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     wishes.pop("any_size", None)  # a given assignment is as large as it is
     statistics = None
-    if any(path.suffix.lower() == ".html" for path in targets):
+    if any(one.kind == KINDS[".html"] for one in targets):
         statistics = Statistics.for_learning(log, sizes=sizes, noise=noise, paper=certificate == "paper", parts=(1.0,))
     found = certify(
         statistics or log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,

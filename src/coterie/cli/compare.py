@@ -17,7 +17,7 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="What is compared was fixed without looking at the utilities of this log.")
 ]
 Delta = Annotated[float, typer.Option(help="All intervals hold together with probability 1 - delta.")]
-SizesOption = Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")]
+SizesOption = Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")]
 NoiseOption = Annotated[
     NoiseChoice, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
 ]

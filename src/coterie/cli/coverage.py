@@ -62,7 +62,7 @@ def command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Plan for a certificate of the new samples alone.")] = False,
     delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
     seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
-    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
+    sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
         typer.Option(
@@ -72,7 +72,7 @@ def command(
     ] = "auto",
     min_samples: Annotated[
         int,
-        typer.Option(metavar="N", help="Leave agents seen in fewer samples out of what is certified and planned."),
+        typer.Option(metavar="N", help="Leave people seen in fewer samples out of what is certified and planned."),
     ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
@@ -160,7 +160,7 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
     home = "some assignment" if found.profile == "all" else "the assignment itself"
     if found.uncovered_pairs:
         yield from ("", f"Never seen together ({counted(found.n_uncovered_pairs, 'pair')})")
-        rows: list[tuple[str, ...]] = [("pair", "", "coalition", "size", "needed by")]
+        rows: list[tuple[str, ...]] = [("pair", "", "team", "size", "needed by")]
         rows += [
             (
                 short(p.agent),
@@ -176,7 +176,7 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
         yield from _more(found.n_uncovered_pairs)
     if found.uncovered_sizes:
         yield from ("", "Sizes that a move can reach and that were never seen")
-        rows = [("coalition", "members", "probability", "needed by")]
+        rows = [("team", "members", "probability", "needed by")]
         rows += [
             (short(w.coalition), str(w.size), f"{w.probability:.2g}",
              home if w.agent is None or w.deviation is None else _move(w.agent, w.deviation))
@@ -185,14 +185,14 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
         yield from aligned(rows, left=(0, 3))
         yield from _more(len(found.uncovered_sizes))
         if all(pair.size is None for pair in found.uncovered_pairs):
-            yield from wrapped("This matters only if utilities depend on the size of a coalition (--sizes aware).")
+            yield from wrapped("This matters only if outcomes depend on the size of a team (--sizes aware).")
     if found.worst_direction is not None and not found.worst_direction.is_hidden:
         direction = found.worst_direction
         yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
         rows = [(f"{term.weight:+.2f}", short(term.partner), "in", short(term.coalition)) for term in direction.terms]
         yield from aligned(rows, left=(1, 2, 3))
     if rarest is not None and len(agents) <= MAP_AGENTS:
-        yield from ("", "How often two agents met, in the rarest coalition where a move can bring them together")
+        yield from ("", "How often two people met, in the rarest team where a move can bring them together")
         apart = np.isinf(rarest)
         times = np.rint(np.where(apart, 0.0, rarest) * (found.samples or 1)).astype(np.int64)
         yield from heat_map(agents, times, {APART: (apart, "no move brings them together")})
@@ -208,7 +208,7 @@ def _move(agent: str, deviation: tuple[str, ...]) -> str:
 
 
 def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
-    yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'agent')})"
+    yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'person', 'people')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
     # What never occurred is scarcer than anything that did.
     pair = found.uncovered_pairs[0] if found.uncovered_pairs else found.tightest_pair

@@ -28,7 +28,7 @@ def command(
 ) -> int:
     """Learn stable teams from the records of a simulated consulting firm, and write a report."""
     from coterie.cli.result_text import brief
-    from coterie.cli.targets import say_written, write_all
+    from coterie.cli.targets import say_written, targets_of, write_all
     from coterie.game.rules import Rules
     from coterie.learn.learner import StableLearner
     from coterie.simulate import demo
@@ -53,7 +53,7 @@ def command(
         ).fit(folder)  # fmt: skip
     result = replace(learner.result_, unit="stars")
     with at_work("Writing the report"):
-        targets = [folder / "result.json", folder / "teams.xlsx", folder / "report.html"]
+        targets = targets_of([folder / "result.json", folder / "teams.xlsx", folder / "report.html"])
         written = write_all(targets, result, learner.statistics_)
     for line in brief(result):
         results.print(line)

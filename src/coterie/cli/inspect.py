@@ -83,14 +83,14 @@ def _summary(seen: Inspection) -> Iterator[str]:
 
 
 def _kind(log: Log) -> str:
-    """Return what was seen, in words, and what researchers call it."""
+    """Return what was seen, in words."""
     if log.of_teams:
-        return f"the score of each team is known, not what each pair got ({log.feedback} log)"
+        return "the score of each team is known, not what each pair got"
     if log.feedback == "bandit":
         same = "both of a pair get the same: symmetric" if log.symmetric else "each has their own: asymmetric"
-        return f"what each person got in all is known, not what each pair got ({log.feedback} log); {same}"
+        return f"what each person got in all is known, not what each pair got; {same}"
     same = "one number for both: symmetric" if log.symmetric else "each of the two has their own: asymmetric"
-    return f"what each pair got is known ({log.feedback} log), {same}"
+    return f"what each pair got is known, {same}"
 
 
 def _how_often(seen: Inspection) -> str:

@@ -4,7 +4,6 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from threading import Event, current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +15,7 @@ from coterie.cli.output import messages, printable, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
 from coterie.cli.signals import Terminated
-from coterie.cli.targets import Date, Explain, Out, Report, Title, Unit, targets_of, whom
+from coterie.cli.targets import KINDS, Announce, Date, Explain, Out, Report, Target, Title, Unit, targets_of, whom
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.learn.auto import Method
 from coterie.log import Log
@@ -47,7 +46,7 @@ def command(
         Method, typer.Option(help="auto: holdout or paired, whichever serves better; paper: as published.")
     ] = "auto",
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
-    sizes: Annotated[Sizes, typer.Option(help="aware: utilities may depend on coalition size.")] = "ignore",
+    sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
         typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
@@ -56,7 +55,7 @@ def command(
     min_samples: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Leave agents seen in fewer samples out of the promise, by name; they take part."
+            metavar="N", help="Leave people seen in fewer samples out of the promise, by name; they take part."
         ),
     ] = 0,
     target_gap: Annotated[
@@ -70,6 +69,7 @@ def command(
     explain: Explain = None,
     out: Out = None,
     report: Report = None,
+    announce: Announce = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -79,7 +79,7 @@ def command(
     """
     from coterie.learn.learner import StableLearner
 
-    targets = targets_of(out, report)
+    targets = targets_of(out, report, announce)
     explain = whom(explain, log.agents, wishes)
     with search_progress(quiet=quiet) as told, stopping(told) as (told, stop):
         learner = StableLearner(
@@ -120,7 +120,7 @@ def _by_staff(result: "Result") -> str:
     return f"By the staff table: {'; '.join(told) or 'everybody of the log is there, and nobody is new'}."
 
 
-def _what_else(log: Log, result: "Result", targets: Sequence[Path]) -> str:
+def _what_else(log: Log, result: "Result", targets: Sequence[Target]) -> str:
     """Return which options would make an answer that fits better; "" where they were given, or all were alone."""
     if result.rules.bounds_sizes or not result.options:
         return ""
@@ -132,8 +132,8 @@ def _what_else(log: Log, result: "Result", targets: Sequence[Path]) -> str:
     told = [f"--team-size {seen.bounds(len(log.coalitions))} asks for sizes as they were seen"]
     if result.value == "total":
         told.append("--value average compares teams by the average teammate")
-    if not any(one.suffix == ".html" for one in targets):
-        told.append("--report report.html writes a page to mail")
+    if not any(one.kind == KINDS[".html"] for one in targets):
+        told.append("--report report.html writes a page to look at")
     return f"Nobody said how large teams may be: {'; '.join(told)}."
 
 

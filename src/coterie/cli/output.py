@@ -60,7 +60,10 @@ def _whole(text: str) -> str:
 
 def warn(text: str) -> None:
     """Print one warning."""
-    messages.print(Text.assemble(("warning:", "yellow"), f" {clipped(_safe(_whole(text)))}"))
+    first, *more = wrapped(clipped(_safe(_whole(text))), "warning: ", "  ")
+    messages.print(Text.assemble(("warning:", "yellow"), first.removeprefix("warning:")))
+    for line in more:
+        messages.print(line)
 
 
 @contextmanager

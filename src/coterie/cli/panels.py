@@ -15,7 +15,7 @@ USUAL: dict[str, tuple[str, ...]] = {
     "Teams": ("team_size", "per_person", "together", "apart", "fix", "ban", "staff"),
     "Today": ("today", "keep_sizes", "max_moves", "change_at_most"),
     "What is wanted": ("goal", "value", "time_limit"),
-    "The answer": ("out", "report", "title", "explain", "unit", "json", "quiet"),
+    "The answer": ("out", "report", "announce", "title", "explain", "unit", "json", "quiet"),
     "The log": ("columns", "sheet", "utility_range", "neutral", "pool_coalitions", "coalitions", "since", "until"),
 }
 """Panel -> options that `--help` shows, in this order."""
@@ -113,7 +113,7 @@ class Grouped(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help, without what is needed seldom unless it is asked for."""
-        for param in self._seldom():
+        for param in self._seldom() if self.is_long else ():
             param.hidden = ALL not in ctx.meta
         without_types(self.get_params(ctx))
         super().format_help(ctx, formatter)

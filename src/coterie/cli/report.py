@@ -8,7 +8,7 @@ import typer
 
 from coterie.cli.log_options import describes_log
 from coterie.cli.output import at_work
-from coterie.cli.targets import Date, Explain, Out, Title, Unit, say_written, targets_of, whom, write_all
+from coterie.cli.targets import Announce, Date, Explain, Out, Title, Unit, say_written, targets_of, whom, write_all
 from coterie.errors import InputError
 from coterie.words import said
 
@@ -23,6 +23,7 @@ def command(
     *,
     declared: dict[str, Any],
     out: Out = None,
+    announce: Announce = None,
     log: Annotated[
         Path | None,
         typer.Option(metavar="LOG", help="The log that the result is about: shows its evidence and answers what if."),
@@ -40,7 +41,7 @@ def command(
     from coterie.cli.result_text import show_card
     from coterie.learn.result import Result
 
-    targets = targets_of(out)
+    targets = targets_of(out, announce=announce)
     if not targets and explain is None:
         raise InputError(f"say what to write, {said(out='report.html')}, or whom to explain, {said('explain')}")
     result = Result.load(result_file)

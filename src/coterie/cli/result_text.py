@@ -1,11 +1,10 @@
 """What `learn`, `certify` and `demo` print of a result, and how they hand it over."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
-from coterie.cli.targets import say_written, write_all
+from coterie.cli.targets import Target, say_written, write_all
 from coterie.learn.summary import (
     against_today,
     assigned_people,
@@ -40,7 +39,7 @@ def deliver(
     result: "Result",
     *,
     target_gap: float | None,
-    out: Sequence[Path] = (),
+    out: Sequence[Target] = (),
     as_json: bool,
     quiet: bool,
     timed: bool = True,

@@ -8,12 +8,13 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from coterie.cli.log_options import describes_log
 from coterie.cli.output import aligned, messages, printable, results, short, wrapped
 from coterie.errors import InputError
 from coterie.files import is_free
 from coterie.game.game import Value
 from coterie.log import Log
-from coterie.log.options import TABLE, Summaries, Totals, call_options
+from coterie.log.options import Totals, call_options
 from coterie.log.schema import ROW, Named
 from coterie.log.start import SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
@@ -26,31 +27,26 @@ LISTED = 40
 """How many columns of a table are shown."""
 
 
+@describes_log
 def command(
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="A spreadsheet, CSV or Parquet file.")],
     *,
+    declared: dict[str, Any],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the guesses, ask nothing.")] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder to write; a new one named like the table by default.")
     ] = None,
-    sheet: Annotated[str | None, typer.Option(help="Which sheet of a spreadsheet, by name or number.")] = None,
-    columns: Annotated[str | None, typer.Option(help="What is known: sample=Project,utility=Score.")] = None,
-    skip_rows: Annotated[int | None, typer.Option(metavar="N", help=TABLE["skip_rows"].help)] = None,
-    blank_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["blank_words"].help)] = None,
-    absent_words: Annotated[str | None, typer.Option(metavar="WORD,WORD", help=TABLE["absent_words"].help)] = None,
-    summaries: Annotated[Summaries | None, typer.Option(help=TABLE["summaries"].help)] = None,
-    pool_coalitions: Annotated[bool, typer.Option("--pool-coalitions", help=TABLE["pool_coalitions"].help)] = False,
 ) -> None:
-    """Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes."""
+    """Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.
+
+    What is said with options is not guessed.
+    """
     if not yes and not sys.stdin.isatty():
         raise InputError("coterie start asks questions on a terminal, and this is none; say --yes to take its guesses")
     folder = Path(table.stem) if out is None else out
     if not table.is_dir() and not is_free(folder):
         raise InputError(_taken(folder, table))
-    guess = start(
-        table, sheet=sheet, columns=columns, skip_rows=skip_rows, blank_words=blank_words,
-        absent_words=absent_words, summaries=summaries, pool_coalitions=pool_coalitions or None,
-    )  # fmt: skip
+    guess = start(table, **declared)
     for line in _columns(guess):
         results.print(line)
     if not yes:
@@ -76,9 +72,11 @@ def _next(log: Log, folder: Path) -> Iterator[str]:
     teams = ("up to " if sizes.startswith("0,") else "") + counted(len(log.coalitions), "team")
     yield f"  coterie inspect {place}"
     yield f"  coterie learn {place} --team-size {sizes} --report report.html"
+    people = counted(len(log.agents), "person", "people")
     text = (
-        f"which forms {teams} for {counted(len(log.agents), 'person', 'people')} and writes a page to look at and to "
-        f"mail; teams so far had {usual} members as a rule, and {said('team_size')} takes what you want"
+        f"which forms {teams} for {people} and writes a page to look at; it shows what people are worth to each other, "
+        f"and {said(announce='teams.html')} writes one of the teams alone, to mail to everybody. Teams so far had "
+        f"{usual} members as a rule, and {said('team_size')} takes what you want"
     )
     yield from wrapped(text, "", "")
 

@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -27,6 +27,17 @@ KINDS: dict[str, str] = {
 }
 """What is written by extension."""
 
+ANNOUNCEMENT = "teams alone, to send to everybody"
+"""What is written where it is asked for."""
+
+
+class Target(NamedTuple):
+    """A file to write, and what into it: a word of `KINDS`, or `ANNOUNCEMENT`."""
+
+    path: Path
+    kind: str
+
+
 MOST_NAMED = 12
 """So many people are named in a refusal."""
 
@@ -35,6 +46,10 @@ Out = Annotated[
     typer.Option(metavar="FILE", help="Write the result (.json), teams (.csv, .xlsx) or a report (.html); repeatable."),
 ]
 Report = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report page, as --out FILE.html does.")]
+Announce = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write a page of the teams alone, to send to everybody: no values of people."),
+]
 Unit = Annotated[str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")]
 Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report is called.")]
 Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under the report's title, in your own words.")]
@@ -55,28 +70,19 @@ def whom(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any] | No
         return close[0]
     if close:
         raise InputError(f"{said(explain=name)}: could be {some(close, MOST_NAMED)}; give the whole name")
-    checks.index_of(name, everybody, f"agent in {said('explain')}")
+    checks.index_of(name, everybody, f"person in {said('explain')}")
     return name
 
 
-def targets_of(out: Sequence[Path] | None, report: Path | None = None, *, kinds: Sequence[str] = ()) -> list[Path]:
-    """Return the files that were asked for, if they can be written.
-
-    Parameters
-    ----------
-    out, report
-        What was given.
-    kinds
-        The extensions that make sense here, by default all.
-    """
-    known = [kind for kind in KINDS if not kinds or kind in kinds]
-    asked = [(path, "out") for path in out or ()] + ([] if report is None else [(report, "report")])
-    found: list[Path] = []
-    for path, option in asked:
-        _refuse_unwritable(path, option, [".html"] if option == "report" else known)
-        if path.resolve() in {other.resolve() for other in found}:
+def targets_of(out: Sequence[Path] | None, report: Path | None = None, announce: Path | None = None) -> list[Target]:
+    """Return the files that were asked for, if they can be written."""
+    pages = [(path, option) for path, option in ((report, "report"), (announce, "announce")) if path is not None]
+    found: list[Target] = []
+    for path, option in [*((path, "out") for path in out or ()), *pages]:
+        _refuse_unwritable(path, option, list(KINDS) if option == "out" else [".html"])
+        if path.resolve() in {other.path.resolve() for other in found}:
             raise InputError(f"{said(**{option: path})}: is asked for twice")
-        found.append(path)
+        found.append(Target(path, ANNOUNCEMENT if option == "announce" else KINDS[path.suffix.lower()]))
     return found
 
 
@@ -97,15 +103,15 @@ def _refuse_unwritable(path: Path, option: str, known: Sequence[str]) -> None:
         raise InputError(f"{given}: the folder {folder} cannot be written to")
 
 
-def write_all(targets: Sequence[Path], result: "Result", statistics: "Statistics | None" = None) -> list[str]:
+def write_all(targets: Sequence[Target], result: "Result", statistics: "Statistics | None" = None) -> list[str]:
     """Write a result to every target, elsewhere where that fails; return what was written where it was asked for."""
-    done = [path for path in targets if _written(path, result, statistics)]
-    return [f"{path} ({KINDS[path.suffix.lower()]})" for path in done]
+    done = [target for target in targets if _written(target, result, statistics)]
+    return [f"{path} ({kind})" for path, kind in done]
 
 
-def _written(path: Path, result: "Result", statistics: "Statistics | None") -> bool:
+def _written(target: Target, result: "Result", statistics: "Statistics | None") -> bool:
     """Write one file; return whether it is where it should be."""
-    write = _writer(path.suffix.lower(), result, statistics)
+    path, write = target.path, _writer(target.kind, result, statistics)
     try:
         with whole_file(path) as temporary:
             write(temporary)
@@ -130,15 +136,17 @@ def _elsewhere(path: Path, write: Callable[[Path], None], why: str) -> None:
 
 
 def _writer(kind: str, result: "Result", statistics: "Statistics | None") -> Callable[[Path], None]:
-    from coterie.report import report_html, teams_csv, write_teams_xlsx
+    from coterie.report import announcement_html, report_html, teams_csv, write_teams_xlsx
 
     def write(path: Path) -> None:
-        if kind == ".json":
+        if kind == KINDS[".json"]:
             path.write_text(result.file_content(), encoding="utf-8")
-        elif kind == ".csv":
+        elif kind == KINDS[".csv"]:
             path.write_text(teams_csv(result), encoding="utf-8", newline="")
-        elif kind == ".xlsx":
+        elif kind == KINDS[".xlsx"]:
             write_teams_xlsx(result, path)
+        elif kind == ANNOUNCEMENT:
+            path.write_text(announcement_html(result), encoding="utf-8")
         else:
             path.write_text(report_html(result, statistics), encoding="utf-8")
 

@@ -273,7 +273,7 @@ class SizeFree(PairUnknowns):
     """One mean per pair and coalition."""
 
     name = "size-free"
-    meaning = "mean utilities do not depend on coalition size"
+    meaning = "what a pair gets on average does not depend on the size of its team"
 
     def at(self, marginals: FloatArray) -> "PairDesign":
         return PairDesign(marginals)
@@ -391,7 +391,7 @@ class Pooled(PairUnknowns):
     """One mean per pair: coalitions are interchangeable."""
 
     name = "pooled"
-    meaning = "a pair's mean utility is the same in every coalition and at every size"
+    meaning = "what a pair gets on average is the same in every team and at every size"
     is_pooled = True
 
     def at(self, marginals: FloatArray) -> "PooledDesign":
@@ -466,7 +466,7 @@ class Aware(Unknowns):
     """One mean per pair, coalition and size."""
 
     name = "aware"
-    meaning = "mean utilities may depend on coalition size"
+    meaning = "what a pair gets on average may depend on the size of its team"
     by_size = True
 
     def at(self, marginals: FloatArray) -> "SizedDesign":
@@ -559,7 +559,7 @@ class PooledAware(Aware):
     """One mean per pair and size: coalitions are interchangeable."""
 
     name = "pooled-aware"
-    meaning = "a pair's mean utility is the same in every coalition of the same size"
+    meaning = "what a pair gets on average is the same in every team of the same size"
     is_pooled = True
 
     def at(self, marginals: FloatArray) -> "PooledSizedDesign":
@@ -602,7 +602,7 @@ class KnownFactor(Unknowns):
     factor: FloatArray
     """g, shape (k, n + 1)."""
     name = "factor"
-    meaning = "mean utilities depend on coalition size through the declared factor only"
+    meaning = "what a pair gets on average depends on the size of its team through the declared factor only"
     averages_meetings = False
 
     def at(self, marginals: FloatArray) -> PairDesign:
@@ -661,7 +661,7 @@ class Anonymous(Unknowns):
     """One mean per coalition and size, the same for all pairs."""
 
     name = "anonymous"
-    meaning = "mean utilities depend on coalition and size, not on the pair"
+    meaning = "what a pair gets on average depends on its team and its size, not on the pair"
     averages_meetings = False
 
     def at(self, marginals: FloatArray) -> "AnonymousDesign":

@@ -415,10 +415,10 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
     who = {name: i for i, name in enumerate(agents)}
 
     def agent(name: str, what: str) -> int:
-        return who[name] if name in who else checks.index_of(name, agents, f"agent in {what}")
+        return who[name] if name in who else checks.index_of(name, agents, f"person in {what}")
 
     def coalition(name: str, what: str) -> int:
-        return place[name] if name in place else checks.index_of(name, coalitions, f"coalition in {what}")
+        return place[name] if name in place else checks.index_of(name, coalitions, f"team in {what}")
 
     for name in rules.team_size:
         if name != EACH:

@@ -48,7 +48,7 @@ def changed(strategy: Strategy, changes: Sequence[Any]) -> tuple[Strategy, list[
         before = profile.copy()
         if isinstance(change, Mapping):
             for agent, where in change.items():
-                i = checks.index_of(agent, strategy.agents, "agent in a change")
+                i = checks.index_of(agent, strategy.agents, "person in a change")
                 profile[i] = action_of(where, strategy.coalitions, f"change of {agent}")
         elif isinstance(change, str):
             _Change(change, strategy).made_to(profile)

@@ -93,7 +93,7 @@ class Side:
 
     @property
     def says_something(self) -> bool:
-        """Whether the certificate says more than the range of utilities does."""
+        """Whether the certificate says more than the scale does."""
         found = self.certificate
         if found is None:
             return False

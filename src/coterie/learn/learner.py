@@ -66,7 +66,7 @@ class StableLearner:
     delta
         The certificate holds with probability at least 1 - delta.
     sizes
-        "ignore", or "aware": mean utilities may depend on coalition size.
+        "ignore", or "aware": what a pair gets on average may depend on the size of its team.
     noise
         "pairs": all pair utilities are independent. "samples": those of one sample need not be. "auto": "pairs" if
         the samples that learn are enough to show dependence and do not, else "samples"; `result_.data.noise` says

@@ -262,7 +262,7 @@ class Result:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether the certificate says no more than the range of utilities does."""
+        """Whether the certificate says no more than the scale does."""
         return TOO_FEW in self.warnings
 
     @property

@@ -415,7 +415,8 @@ def who_stays(result: Result) -> str:
     stay, left_out = set(result.certificate.surely_stay), set(result.left_out)
     everybody = [agent for agent in result.strategy.agents if agent not in left_out]
     undecided = [agent for agent in everybody if agent not in stay]
-    if not stay or not undecided:
+    chose = [agent for agent in stay if agent not in result.explanations or result.explanations[agent].alternative]
+    if not chose or not undecided:  # who has no choice stays anyway
         return ""
     sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
     return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided, NAMED)}."

@@ -11,7 +11,7 @@ from coterie.statistics.setting import NoiseChoice
 from coterie.statistics.statistics import Statistics
 from coterie.words import said, some
 
-TOO_FEW = "there are too few data to certify anything: the certificate says no more than the range of utilities does"
+TOO_FEW = "there are too few data to certify anything: the certificate says no more than the scale does"
 
 NO_STABLE_PROFILE = (
     "no pure profile that is stable by the estimates was recommended, and there may be none; a mixed strategy may do "
@@ -98,9 +98,9 @@ def _larger_than_seen(statistics: Statistics, strategy: Strategy) -> Iterator[st
         # A mixed strategy has an expected size.
         if members > most + 1e-9 and members > 1:
             yield (
-                f"{'coalition' if strategy.is_pure else 'on average, coalition'} {name} would have {members:.3g} "
+                f"{'team' if strategy.is_pure else 'on average, team'} {name} would have {members:.3g} "
                 f"members, more than ever seen ({most}): the result relies on size not mattering"
                 if statistics.setting.sizes == "ignore"
-                else f"coalition {name} would have {members:.3g} members, more than ever seen ({most}): nothing is "
+                else f"team {name} would have {members:.3g} members, more than ever seen ({most}): nothing is "
                 "known about it at that size"
             )

@@ -157,7 +157,9 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
             )
     everybody = [*agents, *new]
     renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), everybody)
-    unknown = [name for name in rules.in_pairs if name not in everybody and name not in renamed]
+    unknown = [
+        name for name in (*rules.in_pairs, *rules.fix, *rules.ban) if name not in everybody and name not in renamed
+    ]
     return rules.renamed(renamed | _begun(unknown, everybody)), renamed
 
 
@@ -166,9 +168,7 @@ def _begun(names: Sequence[str], everybody: Sequence[str]) -> dict[str, str]:
     found = {name: by_beginning(name, everybody) for name in names}
     for name, several in found.items():
         if len(several) > 1:
-            raise InputError(
-                f"{said('together')}, {said('apart')}: {name!r} could be {some(several, LISTED)}; give the whole name"
-            )
+            raise InputError(f"a rule names {name!r}, who could be {some(several, LISTED)}; give the whole name")
     return {name: meant for name, meants in found.items() for meant in meants}
 
 

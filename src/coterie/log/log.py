@@ -39,7 +39,7 @@ from coterie.log.shapes import Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
 from coterie.words import counted, html_table, in_order, said, some
 
-INFERRED = "memberships were inferred from pairs: sizes and agents who were alone are not known"
+INFERRED = "who was in which team was made out from the pairs: whoever was alone is not known"
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
 SYMMETRIZED = "utilities are the averages of the two orders of each pair"
 ONE_SIDED = (
@@ -129,7 +129,7 @@ class Log:
 
     @property
     def adaptive(self) -> bool:
-        """Whether who met whom may have depended on earlier utilities."""
+        """Whether who met whom may have depended on earlier outcomes."""
         return bool(self.options["adaptive"])
 
     @property

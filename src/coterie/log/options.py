@@ -307,7 +307,7 @@ class CommonOptions(TypedDict, total=False):
         Sequence[str] | str | None,
         Option(
             _words,
-            "What else stands in a cell that has no utility, beside words such as n/a and none: pending,late.",
+            "What else stands in a cell that has no number, beside words such as n/a and none: pending,late.",
             Word(metavar="WORD,WORD"),
             default=(),
         ),
@@ -431,7 +431,7 @@ class CommonOptions(TypedDict, total=False):
         bool | None,
         Option(
             checks.boolean,
-            "Who met whom may have depended on earlier utilities: wider certificates hold all the same.",
+            "Who met whom may have depended on earlier outcomes: wider certificates hold all the same.",
             Word(flag="--adaptive"),
             default=False,
         ),

@@ -336,7 +336,8 @@ def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_lis
         return view, []
     if "utility" in columns:
         texts |= _texts(engine, written(), shape_queries.NO_UTILITY)
-    lack = f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {columns[-1]}"
+    what = "number" if columns[-1] == "utility" else columns[-1]
+    lack = f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {what}"
     skipped = f"{'was' if blanks == 1 else 'were'} skipped"
     return view, [f"{lack}{_saying(texts)} and {skipped}; {said(blanks='refuse')} refuses such rows"]
 
@@ -395,7 +396,7 @@ def _records(engine: Engine, table: Table, view: str, options: Options) -> list[
     if solo:
         notes.append(
             f"{counted(solo, 'row')} of {table.source.shown} {'is' if solo == 1 else 'are'} about somebody alone in "
-            f"the coalition and {'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
+            f"the team and {'was' if solo == 1 else 'were'} left out: there is no pair to learn about"
         )
     repeated = engine.table(shape_queries.repeated_totals(rows))
     several, same = (int(repeated[name][0].as_py()) for name in ("several", "same"))

@@ -237,7 +237,9 @@ def _refuse_unknown(columns: list[Column], fixed: Mapping[str, Named]) -> None:
         is_row = theirs == ROW and ours in {"sample", "coalition"}
         if not is_row and theirs.casefold() not in names:
             listed = ", ".join(column.name for column in columns)
-            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}")
+            like = checks.similar(theirs, (column.name for column in columns), checks.LOOSELY)
+            hint = f"; did you mean {like!r}?" if like else ""
+            raise InputError(f"{said('columns')}: {ours} is said to be {theirs!r}, but there is only: {listed}{hint}")
 
 
 def _told_of_others(columns: list[Column], parts: list[Part]) -> list[Part]:
@@ -320,7 +322,10 @@ class _Answers:
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         if found[-1].value:
             scale.append(Answer("coalitions", *self._seen.how_many()))
-        if "average" in str({one.name: one.value for one in found}.get("totals")):
+        if self.shape == "pairs":
+            told = "teams are compared by how people get on, whatever their size; total adds ratings up"
+            scale.append(Answer("value", "average", told))
+        elif "average" in str({one.name: one.value for one in found}.get("totals")):
             scale.append(Answer("value", "average", "the numbers are averages, and all that is told is on their scale"))
         return [self._said(one) for one in (*found, *scale)]
 

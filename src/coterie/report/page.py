@@ -84,23 +84,30 @@ def report_html(result: Result, statistics: Statistics | None = None) -> str:
         Those of the log that it is about. With them the page shows the evidence and answers "what if"; without them it
         says how to get that. Of so many agents that pairs are listed, there is no room for either.
     """
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    sources = {name: _source(f"page.{name}") for name in ("html", "css", "js")}
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    page.filters.update(visible=visible, label=label, signed=_signed)
+    style, script = source("page.css"), source("page.js")
     known = None if statistics is None or is_listed(statistics.setting) else Knowledge.of(result, statistics)
     view = _view(result, known)
-    return page.from_string(sources["html"]).render(
+    return rendered(
+        "page.html",
         **view,
-        style=Markup(sources["css"]),  # noqa: S704  (our own file)
-        script=Markup(sources["js"]),  # noqa: S704
+        style=Markup(style),  # noqa: S704  (our own file)
+        script=Markup(script),  # noqa: S704
         longest=LONGEST,
-        style_hash=_hash(sources["css"]),
-        script_hash=_hash(sources["js"]),
+        style_hash=hashed(style),
+        script_hash=hashed(script),
         data=Markup(_json(_data(result, view["known"], view["starts"]))),  # noqa: S704  (no tag begins in it)
     )
+
+
+def rendered(template: str, **content: Any) -> str:
+    """Return a page made of one of our templates, in which everything is text unless it is marked as our own."""
+    from jinja2 import Environment, StrictUndefined
+
+    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
+    page.filters.update(visible=visible, label=label, signed=_signed)
+    return page.from_string(source(template)).render(**content)
 
 
 def visible(text: str) -> str:
@@ -131,11 +138,13 @@ def _signed(value: float) -> str:
     return "no limit" if not np.isfinite(value) else signed(value)
 
 
-def _source(name: str) -> str:
+def source(name: str) -> str:
+    """Return a file of this package."""
     return files("coterie.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def hashed(text: str) -> str:
+    """Return what a page's policy knows its own style or script by."""
     return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 

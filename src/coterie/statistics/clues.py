@@ -53,7 +53,7 @@ class Clues:
     by_order: PairStatistics | None = None
     """The log by who is listed as the agent of a pair, sizes ignored; where the two are taken to get the same."""
     agreed: int = 0
-    """How often both agents of a pair showed what they got, and it was the same; see `coterie.log.checking.Checked`."""
+    """How often both people of a pair showed what they got, and it was the same; see `coterie.log.checking.Checked`."""
     since: str | None = None
     """The first sample that was asked for; None where none was, or where logs were added that differ in this."""
     until: str | None = None

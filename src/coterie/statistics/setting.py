@@ -56,7 +56,7 @@ class Setting:
     missing: Missing = "ignore"
     """Whether meetings without a row are left out, or counted at their worst."""
     adaptive: bool = False
-    """Whether who met whom may have depended on earlier utilities."""
+    """Whether who met whom may have depended on earlier outcomes."""
     of_teams: bool = False
     """Whether totals are scores of teams, each over all its pairs."""
     value: Value = "total"
