@@ -52,7 +52,7 @@ def test_all_assignments(run, log):
     assert row.endswith("ada, cy in x")  # never seen is scarcer than any pair that was
     assert "Never seen together (1 pair) pair team needed by ada cy x some assignment" in text
     assert "x 3 1 some assignment" in text
-    assert "This matters only if utilities depend on the size" in text
+    assert "This matters only if outcomes depend on the size" in text
     assert "1 ada \\ @ 0" in text
     assert "how often: 0 never @ 1" in text
 

@@ -210,5 +210,11 @@ def test_one_sample_and_unused_names(run, tmp_path):
     (tmp_path / "pairs.csv").write_text(PAIRS.splitlines()[0] + "\n1,x,a,b,0\n", encoding="utf-8")
     (tmp_path / "log.json").write_text('{"agents": ["zoe"], "coalitions": ["x", "y"]}', encoding="utf-8")
     shown = said(run("inspect", tmp_path)[1])
-    for expected in ("one sample only", "nobody ever joined y", "zoe never met anybody", "made out from the pairs", "not listed in"):
+    for expected in (
+        "one sample only",
+        "nobody ever joined y",
+        "zoe never met anybody",
+        "made out from the pairs",
+        "not listed in",
+    ):
         assert expected in shown

@@ -36,7 +36,7 @@ def test_a_firm_that_rates_both_ways(messy, run):
     columns = {"sample": "Month", "coalition": "Area", "agent": "From", "partner": "About", "utility": "Stars"}
     assert declared == {
         "format": "coterie.log/1", "sheet": "Ratings", "columns": columns, "clean_names": True, "symmetric": False,
-        "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0, "skip_rows": 2,
+        "pool_coalitions": False, "utility_range": [1.0, 5.0], "neutral": 3.0, "value": "average", "skip_rows": 2,
         "copied_from": "firm.xlsx",
     }  # fmt: skip
     assert "the header was found in row 3, and what is above it passed over: 'Peer ratings (1" in " ".join(out.split())
@@ -391,7 +391,7 @@ def test_start_takes_every_option_of_a_log_and_shows_them_all(messy, run):
     for option in ("--blank-words", "--absent-words", "--skip-rows", "--summaries", "--totals", "--separators"):
         assert option in longer
         assert option not in shorter
-    code, out, err = run("start", "firm.xlsx", "--yes", "--neutral", 2, "--asymmetric")
+    code, out, err = run("start", messy("firm.xlsx", months=3), "--yes", "--neutral", 2, "--asymmetric")
     assert code == 0, err
     assert out.count("you said so") == 2
     assert coterie.read_log("firm").neutral == 2

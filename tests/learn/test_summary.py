@@ -154,7 +154,7 @@ def test_who_has_least_is_told_and_what_looks_after_them():
     told = less_well_off(placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001}))
     assert told == (
         "Least well off: Di with -0.50, worse than alone. By the best guess, 2 of 6 people would do better elsewhere "
-        "(Di most, by 0.30). goal='fairness' looks for teams in which whoever has least has more."
+        '(Di most, by 0.30). goal="fairness" looks for teams in which whoever has least has more.'
     )
     assert "fairness" not in less_well_off(placed(TWO, goal="fairness"))
     better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": 0.2}}

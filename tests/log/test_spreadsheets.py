@@ -346,7 +346,7 @@ def test_messages_name_the_file_that_a_log_was_started_from(tmp_path):
     rows = [f"{week},{name},T{place % 2},{place + week}" for week in range(3) for place, name in enumerate(people)]
     table.write_text("\n".join(["Week,Name,Team,Points", *rows, "3,Ann,T1,", "3,Bo,T1,4"]) + "\n", encoding="utf-8")
     coterie.start(table).write(tmp_path / "klasse")
-    (told,) = [note for note in coterie.read_log(tmp_path / "klasse").notes if "Points" in note or "utility" in note]
+    (told,) = [note for note in coterie.read_log(tmp_path / "klasse").notes if "no number" in note]
     assert f"klasse.csv (its copy {tmp_path / 'klasse' / 'totals.csv'})" in told
     described = tmp_path / "klasse" / "log.json"
     described.write_text(described.read_text(encoding="utf-8").replace('"klasse.csv"', "3"), encoding="utf-8")

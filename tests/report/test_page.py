@@ -116,7 +116,8 @@ def test_fine_print_is_on_the_scale_of_the_log(few):
     assert "what a pair gets lies between 1 and 5" in shown
     assert "from 2026-01-05 to 2026-01-19" in shown
     assert "(3 is as good as being alone)" in shown
-    legend = [float(end) for end in re.findall(r"\b\d\.\d\d\b", shown.split("Evidence")[-1])]
+    legends = re.findall(r'<ul class="legend">.*?</ul>', report_html(few.result, few.statistics))
+    legend = [float(end) for end in re.findall(r"\b\d\.\d\d\b", legends[-1])]
     assert legend
     assert all(1 <= end <= 5 for end in legend)
 

@@ -16,7 +16,7 @@ ASSIGNMENTS = 3
 """How many joint actions are listed."""
 
 TOGETHER = (
-    "The plan looked at utilities. The certificate of the log and the new samples together takes it that actions "
+    "The plan looked at outcomes. The certificate of the log and the new samples together takes it that actions "
     "did not; certify the new samples by themselves (certify NEW STRATEGY --certificate holdout --fresh), and "
     "plan for that with --fresh, to be on the safe side."
 )
@@ -61,7 +61,7 @@ def _pairs(plan: "Collection", *, is_planned: bool) -> Iterator[str]:
     """Yield the pairs that tell most."""
     yield from ("", "Pairs that tell most")
     sized = plan.needs[0].size is not None
-    rows = [("pair", "", "coalition", "size", "seen", "planned", "worth of one more")]
+    rows = [("pair", "", "team", "size", "seen", "planned", "worth of one more")]
     rows += [
         (short(need.agent), short(need.partner), short(need.coalition), str(need.size),
          "-" if need.seen is None else f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
@@ -72,7 +72,7 @@ def _pairs(plan: "Collection", *, is_planned: bool) -> Iterator[str]:
     if len(plan.needs) > LISTED:
         yield f"  and {len(plan.needs) - LISTED:,} more (see --json)"
     shares = ", ".join(f"{short(name)} {share:.0%}" for name, share in plan.coalitions if share >= 0.005)
-    yield from wrapped(f"By coalition: {shares}")
+    yield from wrapped(f"By team: {shares}")
 
 
 def _who(plan: "Collection") -> Iterator[str]:
