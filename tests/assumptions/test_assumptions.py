@@ -483,7 +483,7 @@ def test_drift_with_changing_pairings_is_caught():
     assert learner.certificate_.gap == 0
     assert truth.gap(learner.strategy_) == pytest.approx(0.3)
     assert "what a pair gets on average is the same in every sample" in learner.certificate_.assumes
-    warning = next(text for text in learner.result_.warnings if text.startswith("mean utilities are not the same"))
+    warning = next(text for text in learner.result_.warnings if text.startswith("what pairs get is not the same"))
     assert warning.endswith("use since to leave out earlier samples")
     statistics = learner.statistics_
     assert any(text == warning for text in cautions(statistics, learner.strategy_, checks_of(statistics)))

@@ -96,7 +96,7 @@ def test_what_is_so_already_is_said(change):
         ("Ada to Law", 'expected "Ada: Finance"'),
         ("", 'expected "Ada: Finance"'),
         (7, 'expected "Ada: Finance"'),
-        ({"Zoe": ["Law"]}, "unknown agent in a change 'Zoe'"),
+        ({"Zoe": ["Law"]}, "unknown person in a change 'Zoe'"),
         ({"Ada": ["Mars"]}, "Mars"),
     ],
 )

@@ -338,10 +338,10 @@ def test_averages_do_not_reward_crowds():
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"team_size": {"Finance": "2"}}, "unknown coalition in team_size 'Finance'"),
-        ({"together": ["Ada,Zoe"]}, "unknown agent in together 'Zoe'"),
-        ({"fix": ["Zoe=1"]}, "unknown agent in fix 'Zoe'"),
-        ({"staff": ["Zoe"]}, "unknown agent in staff 'Zoe'"),
+        ({"team_size": {"Finance": "2"}}, "unknown team in team_size 'Finance'"),
+        ({"together": ["Ada,Zoe"]}, "unknown person in together 'Zoe'"),
+        ({"fix": ["Zoe=1"]}, "unknown person in fix 'Zoe'"),
+        ({"staff": ["Zoe"]}, "unknown person in staff 'Zoe'"),
         ({"quota": ["site=Paris>=1"]}, "nobody has the label 'site'"),
     ],
 )

@@ -222,11 +222,15 @@ class Admissible:
         today: BoolArray | None = None,
         interchangeable: bool = False,
     ) -> "Admissible":
-        """Return what rules mean for these agents and coalitions; names that nobody knows are refused."""
+        """Return what rules mean for these agents and coalitions; names that nobody knows are refused.
+
+        Of `today`, those count who are on the staff.
+        """
         if rules.max_moves is not None and today is None:
             raise InputError(f"{said('max_moves')} needs to know who is where today: {said('today')}")
         compiled = list(_compiled(rules, agents, coalitions))
         staff = np.ones(len(agents), dtype=bool) if rules.staff is None else np.isin(agents, rules.staff)
+        today = None if today is None else today & staff[:, None]
         largest = np.full(len(coalitions), len(agents))
         for rule in compiled:
             if isinstance(rule, SizeRule) and rule.size.max is not None:
