@@ -204,6 +204,29 @@ def test_an_announcement_holds_the_teams_alone(run, result, tmp_path):
     page = (tmp_path / "teams.html").read_text()
     assert "<h1>Spring</h1>" in page
     assert "best alternative" not in page
-    assert run("report", result, "--announce", tmp_path / "t.csv")[0] == 2
+    code, _, told = run("report", result, "--announce", tmp_path / "t.csv")
+    assert (code, "expected .html (teams alone, to send to everybody)" in said(told)) == (2, True)
     code, _, told = run("report", result, "--out", tmp_path / "t.html", "--announce", tmp_path / "t.html")
     assert (code, "is asked for twice" in said(told)) == (2, True)
+
+
+def test_chances_are_not_announced_and_nothing_is_lost(run, log, result, tmp_path):
+    code, _, told = run("learn", log, "--strategy", "mixed", "--announce", tmp_path / "t.html")
+    assert (code, "--announce tells who is where" in said(told)) == (2, True)
+    content = json.loads(Path(result).read_text())
+    strategy = content["strategy"] if "actions" in content["strategy"] else {"actions": content["strategy"]}
+    first = next(iter(strategy["actions"]))
+    teams = content["strategy"].get("coalitions", ["x", "y"])
+    strategy["actions"][first] = [
+        {"coalitions": [], "probability": 0.5}, {"coalitions": [teams[0]], "probability": 0.5},
+    ]  # fmt: skip
+    (tmp_path / "mixed.json").write_text(json.dumps({"actions": strategy["actions"]}))
+    code, out, told = run(
+        "certify", log, tmp_path / "mixed.json", "--announce", tmp_path / "t.html", "--out", tmp_path / "r.json"
+    )
+    assert (code, "no fixed teams to announce" in said(told)) == (1, True)
+    assert "Who goes where" in out
+    assert (tmp_path / "r.json").exists()
+    assert not (tmp_path / "t.html").exists()
+    code, _, told = run("report", tmp_path / "r.json", "--announce", tmp_path / "t.html")
+    assert (code, "people draw between" in said(told)) == (2, True)

@@ -30,9 +30,9 @@ def frames(rows):
 def test_one_sign():
     rows = [(s, c, "a", "b", 0.2 + 0.1 * (s % 3)) for s in range(10) for c in "xy"]
     found = warned(coterie.Log.from_frames(pairs=frames(rows)))
-    assert any("no utility is below the neutral point 0" in text and "say with neutral which" in text for text in found)
+    assert any("no outcome is below the neutral point 0" in text and "say with neutral which" in text for text in found)
     found = warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.9))
-    assert any("no utility is above the neutral point 0.9" in text and "be alone" in text for text in found)
+    assert any("no outcome is above the neutral point 0.9" in text and "be alone" in text for text in found)
     found = warned(coterie.Log.from_frames(pairs=frames(rows), neutral=0.3))
     assert not any("neutral" in text for text in found)
 
@@ -49,7 +49,7 @@ def test_nobody_is_said_to_join_more_than_they_can(actions, wish):
 def test_ratings_of_0_and_1_have_one_sign():
     rows = [(s, c, "a", "b", s % 2) for s in range(10) for c in "xy"]
     found = warned(coterie.Log.from_frames(pairs=frames(rows)))
-    assert any("no utility is below the neutral point 0" in text for text in found)
+    assert any("no outcome is below the neutral point 0" in text for text in found)
 
 
 def test_labels_that_mean_nothing():

@@ -35,7 +35,7 @@ def drift_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
         if seen.logs <= 1:
             return Check("drift", "no objection", "what pairs get does not visibly change over time")
         within = f"what pairs get does not visibly change within any of the {seen.logs} logs that were added up"
-        return Check("drift", "not tested", f"{within}; whether they changed from log to log is not tested")
+        return Check("drift", "not tested", f"{within}; whether it changed from log to log is not tested")
     where = f" in {change.coalition}" if change.coalition else ""
     return Check(
         "drift",

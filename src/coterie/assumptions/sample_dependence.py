@@ -50,4 +50,4 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
 
 def _together(score: float) -> str:
     how, what = ("together", "good") if score > 0 else ("against each other", "bad")
-    return f"utilities of one sample move {how}: good ones come with {what} ones more often than chance explains"
+    return f"outcomes of one sample move {how}: good ones come with {what} ones more often than chance explains"

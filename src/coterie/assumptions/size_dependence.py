@@ -31,12 +31,8 @@ class SizeDependence:
         if not self.coalitions:
             return []
         *others, last = self.coalitions
-        named = (
-            f"coalitions {', '.join(others)} and {last} depend on their"
-            if others
-            else f"coalition {last} depend on its"
-        )
-        return [f"utilities in {named} size: use {said(sizes='aware')}"]
+        named = f"{', '.join(others)} and {last} depend on their" if others else f"{last} depend on its"
+        return [f"outcomes in {named} size: use {said(sizes='aware')}"]
 
 
 def size_check(statistics: Statistics) -> Check:

@@ -125,7 +125,7 @@ def _compared(setting: Setting, keys: IntArray, means: FloatArray, width: FloatA
             "symmetry", "no objection", f"both people of a pair seem to get the same, as far as {compared} tell"
         )
     table, one, other = keys[worst].tolist()
-    room = "" if setting.pool_coalitions else f" in coalition {setting.coalitions[table]}"
+    room = "" if setting.pool_coalitions else f" in {setting.coalitions[table]}"
     one, other = setting.agents[one], setting.agents[other]
     return Check(
         "symmetry",

@@ -185,9 +185,9 @@ class Evidence(ABC):
         between = f"between {bounds.neutral + bounds.low:g} and {bounds.neutral + bounds.high:g}"
         limits = f"what a pair gets lies {between}"
         if bounds.sigma is not None:
-            limits = f"what a pair gets is sub-Gaussian with scale {bounds.sigma:g} around their means"
+            limits = f"what a pair gets is sub-Gaussian with scale {bounds.sigma:g} around its mean"
             if np.isfinite(bounds.high - bounds.low):
-                limits += f", and these lie {between}"
+                limits += f", and means lie {between}"
         missing = "outcomes that were not recorded would have been like those that were"
         if self.covers_missing:
             missing = "outcomes that were not recorded are anything within the range"

@@ -113,7 +113,7 @@ def _likely(evidence: Evidence, strategy: Strategy, spaces: ActionSpaces | Again
     return likely_gap(evidence, strategy, spaces, delta)
 
 
-NOT_ADAPTIVE = "holdout needs actions that did not depend on earlier utilities; for an adaptive log there is paired"
+NOT_ADAPTIVE = "holdout needs teams that did not depend on earlier outcomes; for an adaptive log there is paired"
 
 USED_ALREADY = "this part of the log was used for certifying already; a second look would not be held out"
 

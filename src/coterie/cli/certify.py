@@ -31,7 +31,7 @@ def command(
     wishes: dict[str, Any],
     certificate: Annotated[CertificateName, typer.Option(help="holdout is tighter and needs --fresh.")] = "paired",
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="The strategy was fixed without looking at the utilities of this log.")
+        bool, typer.Option("--fresh", help="The strategy was fixed without looking at the outcomes of this log.")
     ] = False,
     delta: Annotated[float, typer.Option(help="The certificate holds with probability 1 - delta.")] = 0.01,
     sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",

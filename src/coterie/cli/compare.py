@@ -14,7 +14,7 @@ from coterie.statistics.setting import NoiseChoice, Sizes
 ASSIGNMENT = "A result file, its strategy part, or a table (CSV, .xlsx) of who is where."
 
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="What is compared was fixed without looking at the utilities of this log.")
+    bool, typer.Option("--fresh", help="What is compared was fixed without looking at the outcomes of this log.")
 ]
 Delta = Annotated[float, typer.Option(help="All intervals hold together with probability 1 - delta.")]
 SizesOption = Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")]

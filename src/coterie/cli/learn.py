@@ -17,12 +17,13 @@ from coterie.cli.result_text import deliver
 from coterie.cli.signals import Terminated
 from coterie.cli.targets import KINDS, Announce, Date, Explain, Out, Report, Target, Title, Unit, targets_of, whom
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
+from coterie.errors import InputError
 from coterie.learn.auto import Method
 from coterie.log import Log
 from coterie.log.teams_seen import teams_seen
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.setting import NoiseChoice, Sizes
-from coterie.words import some
+from coterie.words import said, some
 
 if TYPE_CHECKING:
     from coterie.learn.result import Result
@@ -80,6 +81,8 @@ def command(
     from coterie.learn.learner import StableLearner
 
     targets = targets_of(out, report, announce)
+    if announce is not None and strategy == "mixed":
+        raise InputError(f"{said('announce')} tells who is where, and with {said(strategy='mixed')} people draw")
     explain = whom(explain, log.agents, wishes)
     with search_progress(quiet=quiet) as told, stopping(told) as (told, stop):
         learner = StableLearner(

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -94,28 +94,33 @@ def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
     return with_parameters(run, [path, *_parameters(), *theirs])
 
 
-def describes_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Give a command `command(declared, ...)` all options that describe a log: those that were given, by name."""
-    theirs = [entry for name, entry in inspect.signature(command).parameters.items() if name != "declared"]
+def describes_log(*but: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Give a command `command(declared, ...)` the options that describe a log `but` some: what was given, by name."""
 
-    @functools.wraps(command)
-    def run(**given: Any) -> int | None:
-        declared = {name: value for name, value in _said(given).items() if value is not None}
-        return command(declared=declared, **given)
+    def described(command: Callable[..., int | None]) -> Callable[..., int | None]:
+        theirs = [entry for name, entry in inspect.signature(command).parameters.items() if name != "declared"]
 
-    return with_parameters(run, [*theirs, *_parameters()])
+        @functools.wraps(command)
+        def run(**given: Any) -> int | None:
+            declared = {name: value for name, value in _said(given, but).items() if value is not None}
+            return command(declared=declared, **given)
 
+        return with_parameters(run, [*theirs, *_parameters(but)])
 
-def _words() -> dict[str, Word]:
-    """Return the options of a log that the command line offers."""
-    return {name: option.word for name, option in options.TABLE.items() if option.word is not None}
-
-
-def _parameters() -> list[inspect.Parameter]:
-    return [*(_parameter(name, options.TABLE[name], word) for name, word in _words().items()), HELP_ALL]
+    return described
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
+def _words(but: Collection[str] = ()) -> dict[str, Word]:
+    """Return the options of a log that the command line offers, but some."""
+    every = options.TABLE.items()
+    return {name: option.word for name, option in every if option.word is not None and name not in but}
+
+
+def _parameters(but: Collection[str] = ()) -> list[inspect.Parameter]:
+    return [*(_parameter(name, options.TABLE[name], word) for name, word in _words(but).items()), HELP_ALL]
+
+
+def _said(given: dict[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
     """Take the options of a log out of what typer read, and the one that shows all of them."""
     given.pop(HELP_ALL.name, None)
-    return {name: _declared(word, given.pop(name)) for name, word in _words().items()}
+    return {name: _declared(word, given.pop(name)) for name, word in _words(but).items()}

@@ -60,10 +60,11 @@ def _whole(text: str) -> str:
 
 def warn(text: str) -> None:
     """Print one warning."""
-    first, *more = wrapped(clipped(_safe(_whole(text))), "warning: ", "  ")
-    messages.print(Text.assemble(("warning:", "yellow"), first.removeprefix("warning:")))
-    for line in more:
-        messages.print(line)
+    for number, part in enumerate(clipped(_safe(_whole(text))).split("\n")):
+        first, *more = wrapped(part, "" if number else "warning: ", "  ") or [""]
+        messages.print(first if number else Text.assemble(("warning:", "yellow"), first.removeprefix("warning:")))
+        for line in more:
+            messages.print(line)
 
 
 @contextmanager

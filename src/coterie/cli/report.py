@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coterie.statistics.statistics import Statistics
 
 
-@describes_log
+@describes_log()
 def command(
     result_file: Annotated[Path, typer.Argument(metavar="RESULT", help="A result file of learn or certify.")],
     *,
@@ -45,6 +45,10 @@ def command(
     if not targets and explain is None:
         raise InputError(f"say what to write, {said(out='report.html')}, or whom to explain, {said('explain')}")
     result = Result.load(result_file)
+    if announce is not None and not result.strategy.is_pure:
+        raise InputError(
+            f"{said('announce')} tells who is where, and in {result_file} people draw between several teams"
+        )
     explain = whom(explain, result.strategy.agents)
     result = replace(result, unit=unit or result.unit, title=title or result.title, date=date or result.date)
     statistics = None

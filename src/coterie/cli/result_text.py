@@ -147,7 +147,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     yield from _broken(result)
     for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
-    yield from wrapped(printable(less_well_off(result)), "", "")
+    yield from wrapped(printable(less_well_off(result, advise=True)), "", "")
     yield from wrapped(guesses(result), "", "")
     yield from wrapped(vacuous(result), "", "")
     yield from wrapped(what_is_sure(result), "", "")

@@ -27,7 +27,11 @@ LISTED = 40
 """How many columns of a table are shown."""
 
 
-@describes_log
+LATER = ("since", "until", "engine", "memory_limit", "missing", "feedback", "sigma", "symmetrize")
+"""Options of a log that are for the commands that learn from it: what is guessed is guessed of the whole table."""
+
+
+@describes_log(*LATER)
 def command(
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="A spreadsheet, CSV or Parquet file.")],
     *,
@@ -36,6 +40,7 @@ def command(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder to write; a new one named like the table by default.")
     ] = None,
+    value: Annotated[Value | None, typer.Option(help="What a team is worth to a member, over teammates.")] = None,
 ) -> None:
     """Make a log of a table: guess what is what, say why, ask, and write a folder that every command takes.
 
@@ -46,7 +51,7 @@ def command(
     folder = Path(table.stem) if out is None else out
     if not table.is_dir() and not is_free(folder):
         raise InputError(_taken(folder, table))
-    guess = start(table, **declared)
+    guess = start(table, **declared, **({} if value is None else {"value": value}))
     for line in _columns(guess):
         results.print(line)
     if not yes:

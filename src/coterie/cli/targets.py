@@ -51,8 +51,8 @@ Announce = Annotated[
     typer.Option(metavar="FILE", help="Write a page of the teams alone, to send to everybody: no values of people."),
 ]
 Unit = Annotated[str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")]
-Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report is called.")]
-Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under the report's title, in your own words.")]
+Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report and the announcement are called.")]
+Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under their title, in your own words.")]
 Explain = Annotated[str | None, typer.Option(metavar="NAME", help="All about one person, by name or its beginning.")]
 
 
@@ -79,19 +79,20 @@ def targets_of(out: Sequence[Path] | None, report: Path | None = None, announce:
     pages = [(path, option) for path, option in ((report, "report"), (announce, "announce")) if path is not None]
     found: list[Target] = []
     for path, option in [*((path, "out") for path in out or ()), *pages]:
-        _refuse_unwritable(path, option, list(KINDS) if option == "out" else [".html"])
+        kinds = {"report": {".html": KINDS[".html"]}, "announce": {".html": ANNOUNCEMENT}}.get(option, KINDS)
+        _refuse_unwritable(path, option, kinds)
         if path.resolve() in {other.path.resolve() for other in found}:
             raise InputError(f"{said(**{option: path})}: is asked for twice")
-        found.append(Target(path, ANNOUNCEMENT if option == "announce" else KINDS[path.suffix.lower()]))
+        found.append(Target(path, kinds[path.suffix.lower()]))
     return found
 
 
-def _refuse_unwritable(path: Path, option: str, known: Sequence[str]) -> None:
+def _refuse_unwritable(path: Path, option: str, known: Mapping[str, str]) -> None:
     given, folder = said(**{option: path}), path.resolve().parent
     if path.is_dir():
         raise InputError(f"{given}: is a folder")
     if path.suffix.lower() not in known:
-        kinds = ", ".join(f"{kind} ({KINDS[kind]})" for kind in known)
+        kinds = ", ".join(f"{kind} ({what})" for kind, what in known.items())
         raise InputError(f"{given}: what is written goes by the extension, expected {kinds}")
     if not folder.is_dir():
         raise InputError(f"{given}: there is no such folder")
@@ -115,9 +116,11 @@ def _written(target: Target, result: "Result", statistics: "Statistics | None") 
     try:
         with whole_file(path) as temporary:
             write(temporary)
-    except (OSError, CoterieError) as problem:
-        why = getattr(problem, "strerror", None) or str(problem)
-        _elsewhere(path, write, why)
+    except OSError as problem:
+        _elsewhere(path, write, problem.strerror or str(problem))
+        return False
+    except CoterieError as problem:  # that would be the same elsewhere
+        complain(f"{path}: {problem}")
         return False
     return True
 

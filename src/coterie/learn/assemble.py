@@ -170,5 +170,5 @@ def _data(statistics: Statistics) -> Data:
         statistics.clues.marks,
         statistics.whole.average,
         statistics.clues.period,
-        setting.of_teams,
+        statistics.clues.totals,
     )

@@ -82,7 +82,7 @@ def certify(
     delta = checks.probability(delta, said("delta"))
     if certificate == "holdout" and not fresh:
         raise InputError(
-            "holdout certifies a strategy that was fixed without looking at these utilities; if that is so, say "
+            "holdout certifies a strategy that was fixed without looking at these outcomes; if that is so, say "
             f"{said(fresh=True)}"
         )
     content = Given.read(strategy)
@@ -112,7 +112,7 @@ def certify(
     if chosen is None:
         raise InputError(no_paper() if certificate == "paper" else NOT_ADAPTIVE)
     if fresh:
-        notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these utilities")
+        notes.append(f"{said('fresh')}: the strategy is taken to have been fixed without looking at these outcomes")
         if certificate != "holdout" and found["holdout"] is not None:
             notes.append(
                 f"a fresh strategy may have the holdout certificate, as a rule tighter: {said(certificate='holdout')}"

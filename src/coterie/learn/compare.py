@@ -72,8 +72,8 @@ def compare(
     log
         Past outcomes, the folder or file that they are in, or their statistics.
     one, two
-        Who is where, in any form that `certify` takes. With a staff in the rules they may hold people who left, and
-        lack people of whom the log knows nothing.
+        Who is where, in any form that `certify` takes. With a staff in the rules they may hold people who left, who are
+        taken out, and lack people of whom the log knows nothing.
     labels
         What they are called.
     fresh
@@ -174,7 +174,17 @@ class _Given:
             )
         if fresh:
             refuse_known(content.learnt_from, self.statistics, label)
-        return found
+        return self._of_staff(found, label)
+
+    def _of_staff(self, found: Strategy, label: str) -> Strategy:
+        """Return an assignment without those who left: they are gone, whatever is decided."""
+        if self.rules.staff is None:
+            return found
+        staff = np.isin(found.agents, self.rules.staff)
+        if gone := [agent for agent, here in zip(found.agents, staff.tolist(), strict=True) if not here]:
+            left = [agent for agent in gone if found.actions[agent]]
+            self.notes.extend([f"{label} is taken without those who left: {some(left, NAMED)}"] if left else [])
+        return Strategy.pure(found.sets & staff[:, None], found.agents, found.coalitions)
 
 
 # --- The answer ---------------------------------------------------------------------------------------
@@ -199,7 +209,7 @@ def _compared(
     min_samples = checks.whole(min_samples, said("min_samples"), 0)
     if fresh and given.statistics.setting.adaptive:
         raise InputError(
-            f"{said('fresh')} needs actions that did not depend on earlier utilities; intervals without it hold for "
+            f"{said('fresh')} needs teams that did not depend on earlier outcomes; intervals without it hold for "
             "an adaptive log too"
         )
     needs_today = keep_sizes or given.rules.max_moves is not None

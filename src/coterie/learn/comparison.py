@@ -258,7 +258,7 @@ class Comparison:
             f"All intervals, and who surely gains or loses, hold together with {percent(1 - self.delta)} confidence"
         )
         if self.fresh:
-            return f"{together}, if both assignments were fixed without looking at the utilities of this log."
+            return f"{together}, if both assignments were fixed without looking at the outcomes of this log."
         return f"{together}, whichever assignments are compared: they may have been chosen on this very log."
 
     def stable(self) -> str:

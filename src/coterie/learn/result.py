@@ -120,15 +120,15 @@ class Data:
     files."""
     period: tuple[str, str] | None = None
     """The first and the last sample, where samples are dates."""
-    of_teams: bool = False
-    """Whether totals are scores of teams."""
+    totals: str = ""
+    """What totals are, as `read_log` is told; "" where there are none, or in older files."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `data` part of a result file, which has the samples elsewhere."""
         names = (
             *("feedback", "symmetric", "sizes", "noise", "utility_range", "neutral", "sigma", "actions"),
             *("pool_coalitions", "missing", "since", "until", "adaptive", "rows", "average", "period", "sha256"),
-            *("log_sha256", "of_teams"),
+            *("log_sha256", "totals"),
         )
         return {**{name: getattr(self, name) for name in names}, "marks": list(self.marks)}
 

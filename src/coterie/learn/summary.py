@@ -5,17 +5,18 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coterie.arrays import BoolArray
-from coterie.game.admissible import moves_between
+from coterie.game.admissible import named_as_today
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
+from coterie.log.options import TEAM_SCORES
 from coterie.words import GUESS, counted, number, percent, said, signed, some
 
 if TYPE_CHECKING:
@@ -119,55 +120,53 @@ def option_labels(result: Result) -> list[str]:
 
     No two are called the same.
     """
-    labels: list[str] = []
+    labels, times = [], Counter[str]()
     for option in result.options:
         is_named = option.label != "another" and (option.label != "surest" or options_have_limits(result))
         label = option.label if is_named else difference(result, option.strategy)
-        same = sum(1 for other in labels if other == label or other.startswith(f"{label} ("))
-        labels.append(f"{label} ({same + 1})" if same else label)
+        times[label] += 1
+        labels.append(f"{label} ({times[label]})" if times[label] > 1 else label)
     return labels
-
-
-def difference(result: Result, other: Strategy) -> str:
-    """Return in a few words what another pure assignment does otherwise than the recommended one.
-
-    Sizes of teams where they differ, else whom it keeps together who are in one team today, else who is elsewhere;
-    where teams have no names of their own, who is with whom. Where that is many, how many people are elsewhere.
-    """
-    mine, theirs = result.strategy.sets, other.sets
-    sizes = [sorted((int(size) for size in sets.sum(axis=0) if size), reverse=True) for sets in (mine, theirs)]
-    if sizes[0] != sizes[1]:
-        return f"teams of {', '.join(map(str, sizes[1]))}"
-    ours, new = (np.triu((sets.astype(int) @ sets.T.astype(int)) > 0, 1) for sets in (mine, theirs))
-    kept = new & ~ours
-    names = result.strategy.agents
-    if result.today is not None:
-        before = result.today.strategy.sets.astype(int)
-        today = kept & (before @ before.T > 0)
-        if 0 < today.sum() <= DIFFERENT:
-            return _pairs(names, today, "keeps {} together")
-    others = moves_between(mine, theirs, interchangeable=result.data.pool_coalitions)
-    if result.data.pool_coalitions or not others:
-        if kept.sum() > DIFFERENT:
-            return _elsewhere(others)
-        return _pairs(names, kept, "puts {} together") if kept.any() else "the same teams"
-    if others > DIFFERENT:
-        return _elsewhere(others)
-    moved = np.flatnonzero((mine != theirs).any(axis=1)).tolist()
-    return ", ".join(f"{names[i]} in {' and '.join(other.actions[names[i]]) or 'no team'}" for i in moved)
 
 
 DIFFERENT = 2
 """Up to so many people or pairs are named that differ."""
 
 
-def _elsewhere(others: int) -> str:
-    return f"{counted(others, 'person', 'people')} elsewhere"
+def difference(result: Result, other: Strategy) -> str:
+    """Return in a few words what another pure assignment does otherwise than the recommended one.
+
+    Sizes of teams where they differ, else whom it keeps together who are in one team today, else who is elsewhere;
+    where that is many, how many.
+    """
+    mine, theirs = result.strategy.sets, other.sets
+    sizes = [sorted((int(size) for size in sets.sum(axis=0) if size), reverse=True) for sets in (mine, theirs)]
+    if sizes[0] != sizes[1]:
+        return f"teams of {', '.join(map(str, sizes[1]))}"
+    names = result.strategy.agents
+    if result.today is not None:
+        met, new, before = (
+            (sets.astype(int) @ sets.T.astype(int)) > 0 for sets in (mine, theirs, result.today.strategy.sets)
+        )
+        kept = np.argwhere(np.triu(new & before & ~met, 1)).tolist()
+        if 0 < len(kept) <= DIFFERENT:
+            return f"keeps {', '.join(f'{names[i]} and {names[j]}' for i, j in kept)} together"
+    moved = np.flatnonzero(elsewhere(result, other)).tolist()
+    if not moved:
+        return "the same teams"
+    if len(moved) > DIFFERENT:
+        return f"{len(moved)} people elsewhere"
+    if result.data.pool_coalitions:
+        return f"{' and '.join(names[i] for i in moved)} elsewhere"
+    return ", ".join(f"{names[i]} in {' and '.join(other.actions[names[i]]) or 'no team'}" for i in moved)
 
 
-def _pairs(names: Sequence[str], which: BoolArray, words: str) -> str:
-    found = [f"{names[i]} and {names[j]}" for i, j in zip(*np.nonzero(which), strict=True)]
-    return words.format(", ".join(found))
+def elsewhere(result: Result, other: Strategy) -> BoolArray:
+    """Return who is elsewhere than recommended; where teams are interchangeable, whatever they are called."""
+    mine, theirs = result.strategy.sets, other.sets
+    if result.data.pool_coalitions:
+        theirs = named_as_today(mine, theirs)
+    return np.asarray((mine != theirs).any(axis=1))
 
 
 def told_warnings(result: Result) -> list[str]:
@@ -180,8 +179,8 @@ def for_readers(text: str) -> str:
 
     Examples
     --------
-    >>> for_readers("utilities in Finance depend on its size: use --sizes aware")
-    'utilities in Finance depend on its size'
+    >>> for_readers("outcomes in Finance depend on its size: use --sizes aware")
+    'outcomes in Finance depend on its size'
     >>> for_readers("nothing is taken to be independent, and certificates are wide: if it is, use --noise pairs")
     'nothing is taken to be independent, and certificates are wide'
     """
@@ -217,15 +216,26 @@ def expected_worth(result: Result) -> str:
     return told if result.value == "average" else f"{told}, which makes {signed(each)} per person in all"
 
 
+AVERAGE = "the average of the table"
+
+
 def what_neutral_is(result: Result) -> str:
-    """Return what the neutral point stands for: the average of the table, where it is that and no middle of a scale."""
+    """Return what the neutral point stands for."""
+    return f"{number(result.data.neutral)} is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}"
+
+
+def neutral_is_average(result: Result) -> bool:
+    """Return whether the neutral point is the average of the table, and no middle of a scale."""
     data = result.data
-    meaning = "as good as being alone"
-    if data.average is not None and data.utility_range is not None:
-        low, high = data.utility_range
-        is_average = abs(data.average - data.neutral) <= ROUNDED * (high - low)
-        meaning = "the average of the table" if is_average and data.neutral != (low + high) / 2 else meaning
-    return f"{number(data.neutral)} is {meaning}"
+    if data.average is None or data.utility_range is None:
+        return False
+    low, high = data.utility_range
+    is_average = abs(data.average - data.neutral) <= ROUNDED * (high - low)
+    return is_average and data.neutral != (low + high) / 2
+
+
+def _worse(result: Result) -> str:
+    return f"below {AVERAGE}" if neutral_is_average(result) else "worse than alone"
 
 
 ROUNDED = 0.005
@@ -256,51 +266,51 @@ def shown_level(result: Result, level: float) -> str:
 
 
 def team_levels(result: Result) -> dict[str, str]:
-    """Return what each team of several people is expected to get, on the scale of the log.
+    """Return what each team of several people is expected to get, on the scale of the log, and whether that is a guess.
 
     What a teammate is worth there to a member, on average over all its members; where scores of teams were seen that
     are sums over pairs, the sum. Nothing where that is not known, as of mixed strategies or very many people.
     """
-    if not result.strategy.is_pure or not result.explanations:
+    if not result.strategy.is_pure:
         return {}
     found = {}
     for name, members in result.strategy.members().items():
         s = len(members)
-        if s < 2:
+        known = [result.explanations[one] for one in members if one in result.explanations]
+        rooms = [room for one in known for room in one.rooms if room.coalition == name]
+        if s < 2 or len(rooms) < s:
             continue
-        rooms = [room.value for one in members for room in result.explanations[one].rooms if room.coalition == name]
-        level = sum(rooms) / (s if result.value == "average" else s * (s - 1))
-        if _are_sums(result):
-            found[name] = f"{(result.data.neutral + level) * s * (s - 1) / 2:.2f}"
-        else:
-            found[name] = shown_level(result, level)
+        level = sum(room.value for room in rooms) / (s if result.value == "average" else s * (s - 1))
+        told = shown_level(result, level)
+        if result.data.totals == "team-scores":
+            told = f"{(result.data.neutral + level) * s * (s - 1) / 2:.2f}"
+        found[name] = told if any(room.seen is not False for room in rooms) else f"{told}, {GUESS}"
     return found
 
 
 def what_levels_are(result: Result) -> str:
     """Return what is expected of each team, in a few words."""
-    of_unit = f" in {result.unit}" if result.unit else ""
-    if result.data.of_teams:
-        return f"expected score{of_unit}"
+    if result.data.totals in TEAM_SCORES:
+        return f"expected score in {result.unit}" if result.unit else "expected score"
     return f"expected {result.unit} per teammate" if result.unit else "expected per teammate"
 
 
-def _are_sums(result: Result) -> bool:
-    """Return whether scores of teams were seen that are sums over pairs: averages are valued as such."""
-    return result.data.of_teams and result.value == "total"
-
-
-def less_well_off(result: Result) -> str:
+def less_well_off(result: Result, *, advise: bool) -> str:
     """Return who has least, how many would do better elsewhere by the best guess, and what would look after them."""
-    if not result.options or not result.explanations or not result.strategy.is_pure:
-        return ""
-    people = [agent for agent in assigned_people(result) if agent not in result.certificate.newcomers]
-    if len(people) < FEW:
+    if not result.options or not result.strategy.is_pure:
         return ""
     values = result.estimate.utility
+    people = [
+        agent
+        for agent in assigned_people(result)
+        if agent in values and agent in result.explanations and not is_guess(result, agent)
+    ]
+    if len(people) < FEW:
+        return ""
     least = min(people, key=lambda agent: values[agent])
-    told = f"Least well off: {least} with {signed(values[least])}"
-    told += ", worse than alone." if signed(values[least]).startswith("-") else "."
+    is_worse = signed(values[least]).startswith("-")
+    told = f"Least well off: {least} with {_with_unit(signed(values[least]), result)}"
+    told += f", {_worse(result)}." if is_worse else "."
     gains = {
         agent: other.estimated_gain
         for agent in people
@@ -310,7 +320,7 @@ def less_well_off(result: Result) -> str:
         most = max(gains, key=lambda agent: gains[agent])
         whom = f"{most} most, by {gains[most]:.2f}" if len(gains) > 1 else f"{most}, by {gains[most]:.2f}"
         told += f" By the best guess, {len(gains)} of {len(people)} people would do better elsewhere ({whom})."
-    if values[least] < 0 and result.goal == "value":
+    if advise and is_worse and result.goal == "value":
         told += f" {said(goal='fairness')} looks for teams in which whoever has least has more."
     return told
 
@@ -328,12 +338,19 @@ def against_today(result: Result) -> str:
     if result.today is None:
         return ""
     low, high = result.today.range
-    without = "" if len(assigned_people(result)) == result.strategy.n_agents else "'s teams without those who left"
     return (
-        f"Against today{without}: {_with_unit(signed(result.today.expected_improvement), result)} {per_whom(result)} "
-        f"expected, {likely_range(signed(low), signed(high))}; "
+        f"Against {what_today_is(result)}: {_with_unit(signed(result.today.expected_improvement), result)} "
+        f"{per_whom(result)} expected, {likely_range(signed(low), signed(high))}; "
         f"{counted(result.today.moves, 'person changes', 'people change')} something."
     )
+
+
+def what_today_is(result: Result) -> str:
+    """Return what is compared with: today's teams, without those who left, if anybody did."""
+    assert result.today is not None
+    gone = ~np.isin(result.strategy.agents, assigned_people(result))
+    is_without = gone.any() and not result.today.strategy.marginals[gone].any()  # older files count them
+    return "today's teams without those who left" if is_without else "today"
 
 
 def per_whom(result: Result) -> str:
@@ -395,7 +412,8 @@ def what_values_are(result: Result) -> str:
     if result.value == "average":
         several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
         of = "the average teammate of each of their teams, added up" if several else "the average teammate"
-    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is as good as alone"
+    zero = AVERAGE if neutral_is_average(result) else "as good as alone"
+    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is {zero}"
 
 
 def shown_value(result: Result, agent: str) -> str:

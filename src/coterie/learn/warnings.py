@@ -68,11 +68,11 @@ def _one_sign(statistics: Statistics) -> Iterator[str]:
     low, high = (end - neutral for end in extent)
     if low >= 0 < high or high <= 0 > low:
         single = statistics.setting.actions.are_single
-        company = "be with anybody than alone" if single else "join as many coalitions as possible"
+        company = "be with anybody than alone" if single else "join as many teams as possible"
         side, wish = ("below", company) if low >= 0 else ("above", "be alone")
         yield (
-            f"no utility is {side} the neutral point {neutral:g}, so everybody would rather "
-            f"{wish}: say with {said('neutral')} which utility is worth as much as being alone"
+            f"no outcome is {side} the neutral point {neutral:g}, so everybody would rather "
+            f"{wish}: say with {said('neutral')} which is worth as much as being alone"
         )
 
 
@@ -83,7 +83,7 @@ def _meaningless_labels(statistics: Statistics) -> Iterator[str]:
     used = statistics.whole.size_counts[:, 1:].sum(axis=1)
     if (used <= 1).all():
         yield (
-            "every coalition occurs in one sample only, so their labels seem to mean nothing: "
+            "every team occurs in one sample only, so their labels seem to mean nothing: "
             f"use {said(pool_coalitions=True)} to treat them as interchangeable"
         )
 

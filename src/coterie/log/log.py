@@ -39,7 +39,9 @@ from coterie.log.shapes import Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
 from coterie.words import counted, html_table, in_order, said, some
 
-INFERRED = "who was in which team was made out from the pairs: whoever was alone is not known"
+INFERRED = (
+    "who was in which team was made out from the pairs: whoever was alone is not known, and teams may have been larger"
+)
 BOTH_ORDERS = "some pairs are listed in both orders; they agree and count once"
 SYMMETRIZED = "utilities are the averages of the two orders of each pair"
 ONE_SIDED = (

@@ -180,7 +180,7 @@ def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]
         alike = people
     shown = ", ".join(map(repr, alike[:LISTED]))
     told = (
-        f"{counted(len(alike), 'coalition is', 'coalitions are')} named like people, such as {shown}: if the columns "
-        f"agent and coalition are swapped, say so with {said('columns')}"
+        f"{counted(len(alike), 'team is', 'teams are')} named like people, such as {shown}: if the columns of people "
+        f"and of teams are swapped, say which is which with {said(columns={'agent': 'NAME', 'coalition': 'NAME'})}"
     )
     return [told]

@@ -16,7 +16,7 @@ def announcement_html(result: Result) -> str:
 
     strategy = result.strategy
     if not strategy.is_pure:
-        raise InputError("there are no fixed teams to announce: everybody draws between several")
+        raise InputError("there are no fixed teams to announce: people draw between several")
     style = source("page.css")
     return rendered(
         "announcement.html",

@@ -26,6 +26,7 @@ from coterie.learn.summary import (
     GLOSSARY,
     assigned_people,
     cut_short,
+    elsewhere,
     expected_worth,
     for_readers,
     glossary,
@@ -47,6 +48,7 @@ from coterie.learn.summary import (
     vacuous,
     what_levels_are,
     what_neutral_is,
+    what_today_is,
     what_values_are,
     what_would_help,
     who_stays,
@@ -202,7 +204,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "cautions": list(_cautions(result)),
         "figures": list(_figures(result)),
         "promises": promises,
-        "least": for_readers(less_well_off(result)) if less_well_off(result) else "",
+        "least": less_well_off(result, advise=False),
         "levels_are": what_levels_are(result),
         "has_levels": bool(team_levels(result)),
         "confidence": percent(1 - result.certificate.delta),
@@ -270,8 +272,8 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
         moves, likely_range = result.today.moves, " to ".join(map(signed, result.today.range))
         yield {
             "amount": f"{signed(result.today.expected_improvement)}{unit}",
-            "about": f"expected {per_whom(result)} against today ({likely_range} with 80 % probability); "
-            f"{counted(moves, 'person changes', 'people change')} something"
+            "about": f"expected {per_whom(result)} against {what_today_is(result)} ({likely_range} with 80 % "
+            f"probability); {counted(moves, 'person changes', 'people change')} something"
             if moves
             else "expected against today: nobody moves",
         }
@@ -420,7 +422,7 @@ def _options(result: Result, starts: list[dict[str, Any]]) -> list[dict[str, Any
             "expected_gap": one.expected_gap,
             "gap": f"{one.gap:.3g}",
             "moves": one.moves,
-            "elsewhere": int((one.strategy.sets != result.strategy.sets).any(axis=1).sum()),
+            "elsewhere": int(elsewhere(result, one.strategy).sum()),
             "start": place.get(one.strategy),
         }
         for label, one in zip(option_labels(result), result.options, strict=True)

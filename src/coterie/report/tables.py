@@ -77,7 +77,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("search", cut_short(result)),
         ("so far", so_far(result)),
         ("against today", against_today(result)),
-        ("people with least", less_well_off(result)),
+        ("people with least", less_well_off(result, advise=False)),
         ("guesses", guesses(result)),
         ("what is sure" if nothing else "promise", what_is_sure(result)),
         ("likely", likely(result)),

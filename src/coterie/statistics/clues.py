@@ -64,6 +64,9 @@ class Clues:
     """Who was not seen in the last part of the log, and the last sample that they were in; of logs that were added up
     that is not known."""
 
+    totals: str = ""
+    """What the totals of the log are, as `read_log` is told; "" where there are none, or several kinds were added."""
+
     def relabelled(self, old: Setting, new: Setting) -> "Clues":
         """Return the same clues among the names of a wider setting, but for sums by size, which know theirs."""
         if self.unrecorded is None or (old.agents, old.coalitions) == (new.agents, new.coalitions):
@@ -102,6 +105,7 @@ class Clues:
             self.since if self.since == other.since else None,
             self.until if self.until == other.until else None,
             _merged_period(self.period, other.period),
+            totals=self.totals if self.totals == other.totals else "",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -121,6 +125,7 @@ class Clues:
             "until": self.until,
             "period": None if self.period is None else list(self.period),
             "not_lately": [list(one) for one in self.not_lately],
+            "totals": self.totals,
         }
 
     def arrays(self) -> dict[str, Any]:
@@ -158,6 +163,7 @@ class Clues:
             data.get("until"),
             None if data.get("period") is None else (data["period"][0], data["period"][1]),
             tuple((name, sample) for name, sample in data.get("not_lately", ())),
+            data.get("totals", ""),
         )
 
 

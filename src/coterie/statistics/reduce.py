@@ -102,7 +102,7 @@ def reduce_log(
     kept = Clues(
         log.notes, log.checked.extent, by_size, contrasts, excess, decisive, drift, hashes,
         sample_marks(log, hashes), unrecorded, by_order, log.checked.agreed, log.options["since"], log.options["until"],
-        log.samples.period, not_seen_lately(log, attendance),
+        log.samples.period, not_seen_lately(log, attendance), log.options["totals"] if log.feedback == "bandit" else "",
     )  # fmt: skip
     return Statistics(setting, reduced, kept, attendance)
 
