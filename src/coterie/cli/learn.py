@@ -23,7 +23,7 @@ from coterie.log import Log
 from coterie.log.teams_seen import teams_seen
 from coterie.solve.search import Kind, SolverName
 from coterie.statistics.setting import NoiseChoice, Sizes
-from coterie.words import said, some
+from coterie.words import counted, said, some
 
 if TYPE_CHECKING:
     from coterie.learn.result import Result
@@ -107,8 +107,9 @@ def command(
     )  # fmt: skip
     if not (quiet or json or explain):
         what_else = "" if wishes.get("any_size") else _what_else(log, result, targets)
-        for line in (*wrapped(_by_staff(result), "", ""), *wrapped(what_else, "", "")):
-            messages.print(printable(line))
+        for told in (_by_staff(result), _in_several(log, result), what_else):
+            for line in wrapped(told, "", ""):
+                messages.print(printable(line))
     return code
 
 
@@ -121,6 +122,15 @@ def _by_staff(result: "Result") -> str:
     told = [f"left out, since they are not on it: {some(gone, NAMED)}"] if gone else []
     told += [f"new, so what they are worth to others is a guess: {some(new, NAMED)}"] if new else []
     return f"By the staff table: {'; '.join(told) or 'everybody of the log is there, and nobody is new'}."
+
+
+def _in_several(log: Log, result: "Result") -> str:
+    """Return how many people are in several teams, where they were in one as a rule."""
+    several = int((result.strategy.marginals.sum(axis=1) > 1).sum()) if result.strategy.is_pure else 0
+    if not several or not (seen := teams_seen(log)).is_one_each:
+        return ""
+    told = f"{counted(several, 'person is', 'people are')} in several teams here"
+    return f"{told}, as the log allows. {seen.now_and_then()}."
 
 
 def _what_else(log: Log, result: "Result", targets: Sequence[Target]) -> str:

@@ -74,6 +74,9 @@ def card(result: "Result", agent: str) -> Iterator[str]:
     """Yield one person's card: where they are, what it is worth with whom, and what would be best instead."""
     from coterie.learn.explain import explain
 
+    if agent not in assigned_people(result):
+        yield f"{printable(agent)} is not on the staff, and has no place."
+        return
     limits = not result.says_nothing
     verdict, *rooms = explain(result, agent).told(limits=limits)
     yield from wrapped(verdict, "", "")
@@ -151,7 +154,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
     yield from wrapped(guesses(result), "", "")
     yield from wrapped(vacuous(result), "", "")
     yield from wrapped(what_is_sure(result), "", "")
-    if known := result.among_known():
+    if (known := result.among_known()) and not result.says_nothing:
         yield from wrapped(printable(known), "", "")
     yield from wrapped(likely(result), "", "")
     yield from wrapped(printable(who_stays(result)), "", "")
@@ -267,7 +270,8 @@ def _teams(result: "Result") -> Iterator[str]:
     levels = team_levels(result)
     yield f"Teams (how many people; {what_levels_are(result)})" if levels else "Teams"
     for name, members in result.strategy.members().items():
-        listed = ", ".join(map(short, members))
+        # Names may hold commas themselves: Lee, Ann.
+        listed = ("; " if any("," in one for one in members) else ", ").join(map(short, members))
         about = f"{len(members)}; {levels[name]}" if name in levels else f"{len(members)}"
         yield from wrapped(f"{short(name)} ({about}): {listed}" if members else f"{short(name)}: nobody")
 

@@ -76,13 +76,16 @@ def _next(log: Log, folder: Path) -> Iterator[str]:
     sizes = seen.bounds(len(log.coalitions))
     teams = ("up to " if sizes.startswith("0,") else "") + counted(len(log.coalitions), "team")
     yield f"  coterie inspect {place}"
-    yield f"  coterie learn {place} --team-size {sizes} --report report.html"
+    single = " --per-person 1" if seen.is_one_each else ""
+    yield f"  coterie learn {place} --team-size {sizes}{single} --report report.html"
     people = counted(len(log.agents), "person", "people")
     text = (
         f"which forms {teams} for {people} and writes a page to look at; it shows what people are worth to each other, "
         f"and {said(announce='teams.html')} writes one of the teams alone, to mail to everybody. Teams so far had "
         f"{usual} members as a rule, and {said('team_size')} takes what you want"
     )
+    if single:
+        text += f". {seen.now_and_then()}; leave that out if two are fine, or correct the table if these are slips"
     yield from wrapped(text, "", "")
 
 

@@ -1,7 +1,7 @@
 """What could be recommended: candidates with what is sure and what is expected of each, and the choice among them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -53,10 +53,18 @@ class Option:
     """What whoever is worst off is expected to have."""
     expected_range: tuple[float, float] | None = None
     """Where the value per person lies with probability 80 %, as far as the log tells; only of the recommendation."""
+    least_range: tuple[float, float] | None = None
+    """Where what whoever has least has lies with probability 80 %; only of the recommendation."""
+    team_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Where what a teammate is worth in each team of several lies with probability 80 %; only of the recommendation."""
 
     def to_json(self) -> dict[str, object]:
         """Return an entry of `options` in a result file."""
-        ends = {} if self.expected_range is None else {"expected_range": list(self.expected_range)}
+        ends: dict[str, object] = {} if self.expected_range is None else {"expected_range": list(self.expected_range)}
+        if self.least_range is not None:
+            ends["least_range"] = list(self.least_range)
+        if self.team_ranges:
+            ends["team_ranges"] = {name: list(one) for name, one in self.team_ranges.items()}
         return {
             "label": self.label,
             "strategy": self.strategy.to_json(),
@@ -146,6 +154,9 @@ def likely_values(
 ) -> list[tuple[float, tuple[float, float]]]:
     """Return what the mean utility of those who are assigned is expected to be in sums of profiles, and its ranges.
 
+    Last comes what whoever has least has in the first of them: its expectation is below what anybody is expected to
+    have, since nobody knows who that is.
+
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
     not be corrected for.
     """
@@ -153,22 +164,26 @@ def likely_values(
     unknowns = beliefs.evidence.unknowns
     if unknowns.is_listed:  # nothing is drawn of these
 
-        def value(terms: Terms) -> float:
+        def rooms(terms: Terms) -> FloatArray:
             each = (sign * (sets * unknowns.at(sets.astype(np.float64)).linear(beliefs.middle)) for sign, sets in terms)
-            return float(sum(one[staff].sum() for one in each)) / max(1, int(staff.sum()))
+            return np.asarray(sum(one[staff].sum(axis=1) for one in each))
 
-        return [(one, (one, one)) for one in map(value, sums)]
+        own = [rooms(terms) for terms in sums]
+        found = [*(float(one.sum()) / max(1, int(staff.sum())) for one in own), float(own[0].min(initial=np.inf))]
+        return [(one, (one, one)) for one in found]
     designs = [value_design(unknowns, terms, wishes.value) for terms in sums]
 
     def told(values: FloatArray) -> list[float]:
-        rooms = [design.linear(values)[staff] for design in designs]
-        return [float((one[:, GAINED] - one[:, LOST]).sum()) / max(1, int(staff.sum())) for one in rooms]
+        rooms = (design.linear(values)[staff] for design in designs)
+        own = [one[:, GAINED] - one[:, LOST] for one in rooms]
+        return [*(float(one.sum()) / max(1, int(staff.sum())) for one in own), float(own[0].min(initial=np.inf))]
 
     middle = told(beliefs.middle)
     drawn = np.array([told(values) for values in beliefs.drawing(rng, DRAWS)])
     tail = (1 - RANGE) / 2
     ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
-    return [(one, (min(low, one), max(high, one))) for one, low, high in zip(middle, *ends.tolist(), strict=True)]
+    *means, least = zip(middle, *ends.tolist(), strict=True)
+    return [*((one, (min(low, one), max(high, one))) for one, low, high in means), (least[0], (least[1], least[2]))]
 
 
 # --- The choice ---------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from coterie.arrays import BoolArray
 from coterie.game.admissible import named_as_today
 from coterie.game.strategy import Strategy
+from coterie.learn.more_samples import LONGEST
 from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
@@ -33,6 +34,8 @@ GLOSSARY: dict[str, str] = {
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
     "worst-off": "whoever has least",
+    "expected gain": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
+    "more than any change by the best guess alone",
     "options": "assignments of which none is better than another in everything",
 }  # fmt: skip
 """Words that not everybody knows -> what they mean."""
@@ -266,14 +269,20 @@ def shown_level(result: Result, level: float) -> str:
 
 
 def team_levels(result: Result) -> dict[str, str]:
-    """Return what each team of several people is expected to get, on the scale of the log, and whether that is a guess.
+    """Return what each team of several people is expected to get, on the scale of the log, in a few words.
 
     What a teammate is worth there to a member, on average over all its members; where scores of teams were seen that
     are sums over pairs, the sum. Nothing where that is not known, as of mixed strategies or very many people.
     """
     if not result.strategy.is_pure:
         return {}
-    found = {}
+
+    def shown(s: int, level: float) -> str:
+        if result.data.totals == "team-scores":
+            return f"{(result.data.neutral + level) * s * (s - 1) / 2:.2f}"
+        return shown_level(result, level)
+
+    found, first = {}, result.options[0] if result.options else None
     for name, members in result.strategy.members().items():
         s = len(members)
         known = [result.explanations[one] for one in members if one in result.explanations]
@@ -281,10 +290,10 @@ def team_levels(result: Result) -> dict[str, str]:
         if s < 2 or len(rooms) < s:
             continue
         level = sum(room.value for room in rooms) / (s if result.value == "average" else s * (s - 1))
-        told = shown_level(result, level)
-        if result.data.totals == "team-scores":
-            told = f"{(result.data.neutral + level) * s * (s - 1) / 2:.2f}"
-        found[name] = told if any(room.seen is not False for room in rooms) else f"{told}, {GUESS}"
+        ends = first.team_ranges.get(name) if first is not None else None
+        likely = "" if ends is None else f", likely {' to '.join(shown(s, end) for end in ends)}"
+        guess = "" if any(room.seen is not False for room in rooms) else f", {GUESS}"
+        found[name] = f"{shown(s, level)}{likely}{guess}"
     return found
 
 
@@ -300,17 +309,17 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     if not result.options or not result.strategy.is_pure:
         return ""
     values = result.estimate.utility
-    people = [
-        agent
-        for agent in assigned_people(result)
-        if agent in values and agent in result.explanations and not is_guess(result, agent)
-    ]
+    people = [agent for agent in assigned_people(result) if agent in values and agent in result.explanations]
     if len(people) < FEW:
         return ""
     least = min(people, key=lambda agent: values[agent])
     is_worse = signed(values[least]).startswith("-")
-    told = f"Least well off: {least} with {_with_unit(signed(values[least]), result)}"
-    told += f", {_worse(result)}." if is_worse else "."
+    told = f"Least well off by the best guess: {least} with {_with_unit(signed(values[least]), result)}"
+    told += f" ({GUESS})" if is_guess(result, least) else ""
+    told += f", {_worse(result)}" if is_worse else ""
+    ends = result.options[0].least_range
+    # What somebody is left with who turns out to have least is less than anybody is expected to have.
+    told += "." if ends is None else f"; whoever it turns out to be, {likely_range(*map(signed, ends))}."
     gains = {
         agent: other.estimated_gain
         for agent in people
@@ -319,7 +328,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     if gains:
         most = max(gains, key=lambda agent: gains[agent])
         whom = f"{most} most, by {gains[most]:.2f}" if len(gains) > 1 else f"{most}, by {gains[most]:.2f}"
-        told += f" By the best guess, {len(gains)} of {len(people)} people would do better elsewhere ({whom})."
+        told += f" {len(gains)} of {len(people)} people would do better elsewhere by it ({whom})."
     if advise and is_worse and result.goal == "value":
         told += f" {said(goal='fairness')} looks for teams in which whoever has least has more."
     return told
@@ -341,8 +350,16 @@ def against_today(result: Result) -> str:
     return (
         f"Against {what_today_is(result)}: {_with_unit(signed(result.today.expected_improvement), result)} "
         f"{per_whom(result)} expected, {likely_range(signed(low), signed(high))}; "
-        f"{counted(result.today.moves, 'person changes', 'people change')} something."
+        f"{who_changes(result)}."
     )
+
+
+def who_changes(result: Result) -> str:
+    """Return how many people are to be elsewhere than today, and how many get a place who have none."""
+    assert result.today is not None
+    told = f"{counted(result.today.moves, 'person changes', 'people change')} something"
+    more = len(result.today.changes) - result.today.moves
+    return f"{told}, and {more} more {'gets' if more == 1 else 'get'} a place" if more > 0 else told
 
 
 def what_today_is(result: Result) -> str:
@@ -381,10 +398,12 @@ def more_needed(result: Result) -> str:
     if more is None or not now:
         return ""
     if not math.isfinite(more):
-        return (
-            " More samples in which the same people are together would not do: what is missing are people who were "
-            "never together, or seldom."
-        )
+        if result.coverage is not None and not result.coverage.is_enough:
+            return (
+                " More samples in which the same people are together would not do: what is missing are people who were "
+                "never together, or seldom."
+            )
+        return f" Even {LONGEST:,} times as many samples like these would not prove anything of use."
     about = (
         f"up to about {rounded(more):,} more samples like the {now:,} so far to promise anything of use (an "
         "extrapolation; fewer where everybody meets everybody)"

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from coterie.arrays import BoolArray
 from coterie.certificates.against import (
     Against,
@@ -81,6 +83,10 @@ SHORT = 1
 
 LED = 6
 """From so many of the best profiles it is tried to come to rest."""
+
+
+TOLD_TEAMS = 30
+"""Of so many teams it is told where what is expected of them lies."""
 
 
 @dataclass(frozen=True)
@@ -410,11 +416,18 @@ class _Teams:
         pick, now = candidates[index], self.wishes.today
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
         options = options_of(candidates, expected, index, self.wishes, at)
-        picked = (1.0, pick.strategy.sets)
+        picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
-        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng)
+        alone = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
+        worth, *better = likely_values([*asked, *alone], self.beliefs, self.wishes, rng)
         if self.beliefs.draw is not None:
-            options = (replace(options[0], expected_range=worth[1]), *options[1:])
+            *_, least = better
+            ranges = {
+                self.setting.coalitions[l]: (low * times, high * times)
+                for (l, times), (_, (low, high)) in zip(teams.items(), better[len(asked) - 1 :], strict=False)
+            }
+            first = replace(options[0], expected_range=worth[1], least_range=least[1], team_ranges=ranges)
+            options = (first, *options[1:])
         today = None
         if now is not None:
             gain, limits = better[0]
@@ -447,6 +460,17 @@ class _Teams:
             tuple(self._notes(pick.strategy)),
             self._more_samples(pick),
         )
+
+    def _told_teams(self, strategy: Strategy) -> dict[int, float]:
+        """Return the teams of which a range is told, if they are not too many, and how often it counts.
+
+        What a team is worth to all who are assigned on average, times that, is what a teammate is worth in it.
+        """
+        sizes = strategy.sets.sum(axis=0)
+        told = np.flatnonzero(sizes > 1).tolist()
+        people = int(self.wishes.admissible.staff.sum())
+        pairs = sizes if self.wishes.value == "average" else sizes * (sizes - 1)
+        return {l: people / float(pairs[l]) for l in told} if len(told) <= TOLD_TEAMS and not self.is_many else {}
 
     def _more_samples(self, pick: Candidate) -> float | None:
         """Return how many more samples would certify something; None where something is, or nobody knows."""

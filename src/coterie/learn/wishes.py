@@ -5,7 +5,7 @@ know are newcomers and get a place in the statistics; people of the log who are 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -19,11 +19,11 @@ from coterie.files import naming
 from coterie.game.actions import ActionSpaces, action_of
 from coterie.game.admissible import Admissible
 from coterie.game.game import Value
-from coterie.game.rules import Rules, as_rules
+from coterie.game.rules import Pairing, Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
 from coterie.game.tables import sheet_among_others
-from coterie.log.names import about_known, as_known, by_beginning, spellings
+from coterie.log.names import about_known, as_known, by_beginning, plain, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.words import in_order, said, some
@@ -156,11 +156,37 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
                 f"person, write {like!r}; if they are two, make the new name less like it, such as {f'{name} (new)'!r}"
             )
     everybody = [*agents, *new]
+    rules = _with_commas(rules, everybody)
     renamed = on_staff | as_known((name for name in rules.people if name not in on_staff), everybody)
     unknown = [
         name for name in (*rules.in_pairs, *rules.fix, *rules.ban) if name not in everybody and name not in renamed
     ]
     return rules.renamed(renamed | _begun(unknown, everybody)), renamed
+
+
+def _with_commas(rules: Rules, everybody: Sequence[str]) -> Rules:
+    """Return rules in which names that hold commas ("Lee, Ann") are whole again.
+
+    Pairs are written with commas between them, so "Lee, Ann,Poe, Bo" are four words and two people.
+    """
+    known = {plain(name): name for name in everybody if "," in name}
+    if not known:
+        return rules
+
+    def whole(words: Sequence[str]) -> tuple[str, ...] | None:
+        if not words:
+            return ()
+        for end in range(len(words), 0, -1):
+            name = known.get(plain(", ".join(words[:end]))) or known.get(plain(",".join(words[:end])))
+            name = words[0] if name is None and end == 1 else name
+            if name is not None and (rest := whole(words[end:])) is not None:
+                return (name, *rest)
+        return None
+
+    def mended(several: tuple[Pairing, ...]) -> tuple[Pairing, ...]:
+        return tuple(replace(one, agents=whole(one.agents) or one.agents) for one in several)
+
+    return replace(rules, together=mended(rules.together), apart=mended(rules.apart))
 
 
 def _begun(names: Sequence[str], everybody: Sequence[str]) -> dict[str, str]:

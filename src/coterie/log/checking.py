@@ -119,7 +119,8 @@ def match_columns(
         else:
             matched[ours] = candidates[0]
     if missing:
-        problems.insert(0, refusals.missing_columns(shape, missing, types, source.shown if source.is_alone else None))
+        file = source.shown.removesuffix(f", sheet {source.sheet!r}") if source.is_alone else None
+        problems.insert(0, refusals.missing_columns(shape, missing, types, file))
     refusals.refuse(refusals.Refusal(source.shown, problem) for problem in problems)
     return matched
 

@@ -42,17 +42,22 @@ def most_typos(count: int) -> int:
     return 0 if count < ENOUGH else max(1, count // SHARE)
 
 
-def likely_scale(times: Mapping[float, int]) -> Scale:
+def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
     """Return the scale that values are likely on, given how often each occurs.
+
+    Among `ratings`, which people give on a scale, a few outside of it are probably typos; points and scores have no
+    scale but the one that they show.
 
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 6: 1})
     Scale(low=1.0, high=5.0, why='all but 1 value lie from 1 to 5', typos=1)
     >>> likely_scale({0.25: 3, 0.75: 5}).why
     'values go from 0.25 to 0.75'
+    >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 5.3: 1}, ratings=False).high
+    10.0
     """
     values = sorted(times)
     seen = (float(values[0]), float(values[-1]))
-    low, high, typos = _without_rare_ends(times)
+    low, high, typos = _without_rare_ends(times) if ratings else (*seen, 0)
     if seen in COMMON:
         return _scale(seen, seen)
     if typos and (low, high) in COMMON:

@@ -562,7 +562,7 @@ class _Answers:
                 for value, count in counts.items():
                     each = value / terms if is_sum else value
                     times[each] = times.get(each, 0) + count
-        scale = likely_scale(times)
+        scale = likely_scale(times, ratings=self.shape == "pairs")
         low, high = self.known.get("utility_range", (scale.low, scale.high))
         value, why = (low + high) / 2, "it is the middle of the scale"
         if self.shape != "pairs":

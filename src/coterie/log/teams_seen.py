@@ -14,7 +14,7 @@ from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.log.names import plain
-from coterie.words import counted, number
+from coterie.words import counted, number, said
 
 RARE = 20
 """Sizes that fewer than one in so many teams had are not called usual."""
@@ -62,6 +62,18 @@ class TeamsSeen:
     def seats(self) -> float:
         """How many places there are to fill, if all take part as often as they did: as a rule in one team each."""
         return self.people * (self.places if self.places >= SEVERAL else 1.0)
+
+    @property
+    def is_one_each(self) -> bool:
+        """Whether people are in one team as a rule, and somebody was in several all the same."""
+        return 1.0 < self.places < SEVERAL
+
+    def now_and_then(self) -> str:
+        """Return that people were in one team as a rule and somebody in several, and what keeps everybody in one."""
+        return (
+            f"Now and then somebody was in several teams at once ({self.places:.3g} on average), and "
+            f"{said(per_person=1)} gives everybody one"
+        )
 
     @property
     def usual(self) -> tuple[int, int]:

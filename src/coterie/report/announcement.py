@@ -20,7 +20,7 @@ def announcement_html(result: Result) -> str:
     style = source("page.css")
     return rendered(
         "announcement.html",
-        title=result.title or "Teams",
+        title=result.title or "Who is in which team",
         date=result.date,
         version=result.version,
         teams=[(name, members) for name, members in strategy.members().items() if members],

@@ -51,6 +51,7 @@ from coterie.learn.summary import (
     what_today_is,
     what_values_are,
     what_would_help,
+    who_changes,
     who_stays,
 )
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
@@ -273,7 +274,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
         yield {
             "amount": f"{signed(result.today.expected_improvement)}{unit}",
             "about": f"expected {per_whom(result)} against {what_today_is(result)} ({likely_range} with 80 % "
-            f"probability); {counted(moves, 'person changes', 'people change')} something"
+            f"probability); {who_changes(result)}"
             if moves
             else "expected against today: nobody moves",
         }
