@@ -56,6 +56,7 @@ def main():
             raise RuntimeError(f"inputs cannot be made: {ended.err}")
         chosen = [one for one in commands() if not asked.commands or one.name in asked.commands]
         _import_everything(made.work, chosen, place)
+        _compile_templates(made.work)
         for command in chosen:
             trials = Trials(command, made.work, place, random.Random(f"{seed}:{command.name}"), new, defects)
             trials.carry_out(asked, 1 / len(chosen))
@@ -258,6 +259,24 @@ def _import_everything(inputs, chosen, place):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         here.clear()
+
+
+def _compile_templates(inputs):
+    """Compile the template of reports once for all runs, as modules are loaded once."""
+    import jinja2
+
+    from coterie.learn.result import Result
+    from coterie.report.page import report_html
+
+    compiled, compile_ = {}, jinja2.Environment.compile
+
+    def once(environment, source, *given):
+        if source not in compiled:
+            compiled[source] = compile_(environment, source, *given)
+        return compiled[source]
+
+    jinja2.Environment.compile = once
+    report_html(Result.load(inputs / "old.json"))
 
 
 def _arguments():

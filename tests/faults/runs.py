@@ -124,6 +124,7 @@ class Place:
             (self.work / name).write_text("old")
         if command.empty:
             (self.work / command.folder).mkdir()
+        self.before = self._content()
 
     def loaded(self):
         """Run the command; return the modules that it has loaded."""
@@ -209,6 +210,13 @@ class Place:
         told = {Path(name).parent for name in KEPT.findall(err)}
         found = [*self.temporary.iterdir(), *self.work.rglob(f"{UNFINISHED}*")]
         return [path for path in found if path not in told and not TRIED.fullmatch(path.name)]
+
+    def is_untouched(self):
+        """Return whether everything that a run reads or may leave behind is as if none had been."""
+        return self._content() == self.before
+
+    def _content(self):
+        return {path: path.read_bytes() if path.is_file() else None for path in (self.folder / "run").rglob("*")}
 
     def clear(self):
         """Remove everything."""
@@ -424,7 +432,9 @@ def _half_written(place, ended, reference):
 
 
 def again(place, reference):
-    """Return what is wrong after running once more, without a fault."""
+    """Return what is wrong after running once more, without a fault; that it went well once is known."""
+    if place.is_untouched():
+        return []
     is_done = bool(place.command.folder) and place.written() == reference
     err = (place.folder / "err").read_text(errors="replace")
     if place.command.once:
