@@ -334,6 +334,8 @@ class _Teams:
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), FIRST, is_short=is_short)
         strategies = self._named([*found.profiles[:LED], *calm])
+        if self.control.is_interrupted():  # whoever waits is not served by many
+            strategies = strategies[:HELD_OUT]
         expected = self._expected(strategies, beliefs)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
         sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
@@ -413,7 +415,7 @@ class _Teams:
         options = options_of(candidates, expected, index, self.wishes, at)
         picked = (1.0, pick.strategy.sets)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
-        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng)
+        worth, *better = likely_values(asked, self.beliefs, self.wishes, rng, self.control.is_interrupted)
         if self.beliefs.draw is not None:
             options = (replace(options[0], expected_range=worth[1]), *options[1:])
         today = None
@@ -422,6 +424,8 @@ class _Teams:
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
             today = Today(now, options[0].moves or 0, gain, limits, changes)
+        alone, likely = self._alone(pick.strategy), self._likely(pick)
+        notes, more = tuple(self._notes(pick.strategy)), self._more_samples(pick)
         solution = Solution(
             pick.strategy,
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
@@ -435,18 +439,18 @@ class _Teams:
         return TeamsRecommendation(
             pick.strategy,
             pick.certificate,
-            self._alone(pick.strategy),
+            alone,
             self.whole,
             self.against.own_spaces,
-            self._likely(pick),
+            likely,
             self.beliefs.middle,
             solution,
             options,
             today,
             self.against,
             pick.is_vacuous,
-            tuple(self._notes(pick.strategy)),
-            self._more_samples(pick),
+            notes,
+            more,
         )
 
     def _more_samples(self, pick: Candidate) -> float | None:
@@ -464,6 +468,9 @@ class _Teams:
         return None if times is None else (times - 1) * self.statistics.n_samples
 
     def _status(self, strategy: Strategy) -> Status:
+        """Return how all ended, once all else is done: whoever is interrupted on the way leaves something out."""
+        if self.control.ended == "interrupted":
+            return "interrupted"
         return self.ended or ("optimal" if self._is_proven(strategy) else "converged")
 
     def _is_proven(self, strategy: Strategy) -> bool:
@@ -498,6 +505,9 @@ class _Teams:
         }
 
     def _likely(self, pick: Candidate) -> float | None:
+        """Return what the gap likely is at most; None where somebody waits: no promise rests on it."""
+        if self.control.is_interrupted():
+            return None
         if pick.certificate.method == "holdout" and self.sealed is not None:
             return self.sealed.likely(self.held_strategies.index(pick.strategy), self.delta)
         if self.against.is_plain:
