@@ -422,6 +422,30 @@ def test_signals_while_modules_are_loaded(sent, code, said):
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
 
 
+LOST = """
+import os, signal, sys, time
+from coterie.cli import app, main
+
+class Ending:
+    def __del__(self):  # what is raised here is lost, as in a library in C++ that calls Python
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+        time.sleep(1)
+
+def run(caught):
+    Ending()
+    time.sleep(60)
+
+app.run = run
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_whose_exception_is_lost(sent, code, said):
+    ended = subprocess.run([sys.executable, "-c", LOST, sent], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
+
+
 @pytest.mark.parametrize(("before", "after"), [(None, "1"), ("3", "3")])
 def test_linear_algebra_has_one_thread_unless_the_environment_says_otherwise(before, after):
     program = (

@@ -388,7 +388,7 @@ def problems(place, ended, fault, reference):
     except ValueError as problem:
         found.append(str(problem))
     if not fault.sign and ended.code >= 0 and (left := place.left()):  # after a signal, the next run cleans up
-        found.append(f"{left[0].name} is left")
+        found.append(f"{left[0].name} is left (exit code {ended.code}): {ended.err[-300:]!r}")
     return found
 
 
