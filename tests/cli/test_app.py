@@ -244,6 +244,15 @@ def test_too_little_memory_is_one_message(call, tmp_path, monkeypatch):
     assert (code, out, err) == (1, "", "error: not enough memory (Unable to allocate 671. GiB)\n")
 
 
+def test_no_room_for_a_thread_is_one_message(call, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("can't start new thread")
+
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", fail)
+    assert call("inspect", tmp_path) == (1, "", "error: not enough memory (can't start new thread)\n")
+
+
 def test_ctrl_c_is_one_message(call, tmp_path, monkeypatch):
     def fail(*arguments, **options):
         raise KeyboardInterrupt

@@ -31,8 +31,8 @@ MB = 1 << 20
 MEMORY = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """How many MB of memory there are on top of what the imported package takes."""
 
-DISKS = (4, 16, 64, 256, 1024)
-"""How many KB there are on disks that become full."""
+DISKS = (0, 4, 8, 16, 64, 256, 1024)
+"""How many KB are left on disks that become full; they are given away in pieces of 4."""
 
 KINDS = ("errors", "kills at writes", "kills", "signals at writes", "signals", "disks", "memory", "clock", "spark")
 
@@ -211,14 +211,14 @@ def cannot_mount(place):
 @contextlib.contextmanager
 def mounted(folder, *, free, writable=True):
     """Put a small disk where a folder is, with what is in it and some free space; take what is there then back."""
-    used = sum(-(-path.stat().st_size // 4096) * 4096 + 4096 for path in folder.rglob("*"))
     aside = folder.with_name("aside")
     shutil.copytree(folder, aside)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={used + free},mode=755", "none", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "none", folder], check=True)
     shutil.copytree(aside, folder, dirs_exist_ok=True)
     shutil.rmtree(aside)
-    if not writable:
-        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+    disk = os.statvfs(folder)
+    size = (disk.f_blocks - disk.f_bfree) * disk.f_frsize + free
+    subprocess.run(["mount", "-o", f"remount,size={size}{'' if writable else ',ro'}", folder], check=True)
     try:
         yield
     finally:

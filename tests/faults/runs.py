@@ -387,9 +387,14 @@ def problems(place, ended, fault, reference):
         found += _half_written(place, ended, reference)
     except ValueError as problem:
         found.append(str(problem))
-    if not fault.sign and ended.code >= 0 and (left := place.left()):  # after a signal, the next run cleans up
+    if not fault.sign and not is_cut_off(ended) and (left := place.left()):  # after these, the next run cleans up
         found.append(f"{left[0].name} is left (exit code {ended.code}): {ended.err[-300:]!r}")
     return found
+
+
+def is_cut_off(ended):
+    """Return whether a library that does not look at what malloc gives it, or the C library itself, ended a run."""
+    return ended.code < 0 or ended.code == 127
 
 
 def wrong_code(ended, fault):
@@ -405,8 +410,8 @@ def wrong_code(ended, fault):
         if right in words and words[right] not in ended.err:
             return f"exit code {right} without a word: {ended.err[-300:]!r}"
         return ""
-    if fault.memory is not None and (ended.code < 0 or ended.code == 127):
-        return ""  # libraries that do not look at what malloc gives them, and the C library's own last word
+    if fault.memory is not None and is_cut_off(ended):
+        return ""
     if ended.code not in {1, 2}:
         return f"exit code {ended.code}: {ended.err[-300:]!r}"
     if "error:" not in ended.err:
