@@ -77,6 +77,37 @@ def test_two_processes_write_the_same_table_and_a_picture(tmp_path):
     assert (summary["version"], summary["seeds"], summary["quick"]) == (coterie.__version__, {"1": [0]}, False)
 
 
+def test_what_was_written_of_other_figures_is_kept(tmp_path):
+    """Figures may be made one after the other; the summary is about all whose tables are there."""
+    one, two = (
+        replace(TINY, name=name, panels=(Panel("gaussian", "random", "n", ((2, 2),)),), samples=(20,))
+        for name in ("one", "two")
+    )
+    path = tmp_path / "summary.json"
+    for figure in (one, two):
+        reproduce([figure], tmp_path, workers=1, pictures=False)
+    both = json.loads(path.read_text())
+    assert list(both["seeds"]) == list(both["methods"]) == ["one", "two"]
+    assert {curve["figure"] for curve in both["curves"]} == {"one", "two"}
+    lines = table(tmp_path / "summary.csv")
+    assert {line[0] for line in lines} == {"one", "two"}
+    reproduce([two], tmp_path, workers=1, pictures=False)
+    assert json.loads(path.read_text()) == both
+    assert table(tmp_path / "summary.csv") == lines
+    (tmp_path / "one.csv").unlink()
+    reproduce([two], tmp_path, workers=1, pictures=False)
+    assert list(json.loads(path.read_text())["seeds"]) == ["two"]
+    for damage in (
+        "[]",
+        "{",
+        '{"format": "coterie.reproduction/1"}',
+        '{"format": "coterie.reproduction/1", "seeds": 5}',
+    ):
+        path.write_text(damage)
+        reproduce([two], tmp_path, workers=1, pictures=False)
+        assert list(json.loads(path.read_text())["seeds"]) == ["two"]
+
+
 @pytest.mark.slow
 def test_a_damaged_or_older_cell_is_computed_again(tmp_path, monkeypatch):
     cell = TINY.cells[0][1]

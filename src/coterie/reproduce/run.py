@@ -22,7 +22,7 @@ from coterie.reproduce.experiments import QUICK, STEPS, Cell, Figure, Panel, see
 from coterie.reproduce.methods import METHODS, Method
 from coterie.reproduce.own import Own
 from coterie.reproduce.rows import Row, write_rows
-from coterie.reproduce.summary import Summary, summarise
+from coterie.reproduce.summary import Summary, summarise, with_earlier, written_before
 from coterie.simulate.models import MODELS
 from coterie.simulate.policies import AROUND_PROFILE, POLICIES
 from coterie.words import said
@@ -111,19 +111,16 @@ def reproduce(
         if pictures:
             draw(figure, rows, folder / f"{figure.name}.png")
     summary = summarise(tables)
-    _write(
-        folder / "summary.json",
-        to_json(
-            {
-                "version": __version__,
-                "seeds": {figure.name: list(figure.games) for figure in figures},
-                "methods": {figure.name: list(figure.methods) for figure in figures},
-                "quick": all(_is_quick(figure) for figure in figures),
-                **summary.to_json(),
-            }
-        ),
-    )
-    summary.write_csv(folder / "summary.csv")
+    about = {
+        "version": __version__,
+        "seeds": {figure.name: list(figure.games) for figure in figures},
+        "methods": {figure.name: list(figure.methods) for figure in figures},
+        "quick": all(_is_quick(figure) for figure in figures),
+        **summary.to_json(),
+    }
+    earlier = written_before(folder, tables)
+    _write(folder / "summary.json", to_json(with_earlier(about, earlier)))
+    summary.write_csv(folder / "summary.csv", list(earlier.get("seeds", {})))
     return summary
 
 

@@ -3,8 +3,8 @@
 From the uniform strategy, agents in turn move a step of 0.25 towards a best response to the optimistic
 values of the others' strategies; after each sweep the surrogate of the gap (Lemma 2) is looked at. The
 search ends when it changes by less than 1e-3 of half the range, after 80 sweeps at most, and the best
-iterate is kept. Expectations are exact by default. The authors' programs draw 50 joint actions for the values and 50 for
-every best response, and 200 and 150 for the mixed-effects model; so does `samples`.
+iterate is kept. Expectations are exact by default. The authors' programs draw 50 joint actions for the
+values and 50 for every best response, and 200 and 150 for the mixed-effects model; so does `samples`.
 
 It is a reference: the dynamics follow optimism, not the surrogate, which often rises. Algorithm 2, over
 pure profiles, leaves the minimisation open; here it is `coterie.solve.pure` on the surrogate.
