@@ -341,7 +341,8 @@ class _Pipeline:
         game = self.game.valued(self.chosen.setting.value)
         gap = game.gap(strategy, self.chosen.setting.stability, self.against.admissible)
         held = gap <= learnt.certificate.gap + game.rounding
-        if abs(said["gap"] - gap) > ROUNDING * max(1, gap) or said["certificate_held"] != held:
+        told = said.get("counted_gap", said["gap"])
+        if abs(told - gap) > ROUNDING * max(1, gap) or said["certificate_held"] != held:
             raise Defect(f"evaluate says {said}, and the gap is {gap}, certified {learnt.certificate.gap}")
 
     def _run(self, *words):
