@@ -253,7 +253,7 @@ def test_what_is_named_does_not_hang_on_the_clock(monkeypatch):
     asked, solved = [], scipy.optimize.milp
 
     def watched(*program, options, **how):
-        asked.append(options)
+        asked.append(set(options))  # SciPy changes them
         return solved(*program, options=options, **how)
 
     monkeypatch.setattr(scipy.optimize, "milp", watched)

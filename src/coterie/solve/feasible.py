@@ -19,7 +19,7 @@ which does not see that coalitions are alike, would try every way to seat 28 peo
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -565,7 +565,8 @@ class Assignments:
         rows += [self._matrices[id(one)] for one in some if one.rows]
         size = OVERHEAD + sum(one.A.nnz for one in rows)
 
-        def solved(options: Any) -> Any:
+        def solved(how: dict[str, Any], nodes: int | None = None) -> Any:
+            options: Any = how if nodes is None else {**how, "node_limit": nodes}
             return milp(
                 costs,
                 constraints=rows,
@@ -584,10 +585,7 @@ class Assignments:
                 options: Any = {"mip_rel_gap": gap, "presolve": presolve}
                 if control is not None and control.remaining is not None:
                     options["time_limit"] = max(control.remaining, 1e-3)
-                if effort is None:
-                    found = solved(options)
-                else:
-                    found = effort.spent_on(size, lambda nodes, how=options: solved({**how, "node_limit": nodes}))
+                found = solved(options) if effort is None else effort.spent_on(size, partial(solved, options))
                 if found is None or found.status != 4:
                     break
         if found is None or (found.x is None and found.status != 2):
