@@ -2,6 +2,7 @@
 
 import csv
 import json
+import multiprocessing.queues
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 import coterie
 from coterie import Strategy
 from coterie.certificates.paper import paper_evidence
-from coterie.errors import InputError
+from coterie.errors import CoterieError, InputError
 from coterie.reproduce import FIGURES, METHODS, Figure, Outcome, cells, figures, methods, own, reproduce, run
 from coterie.reproduce.draw import deviations
 from coterie.reproduce.experiments import ABLATION, BASELINES, QUICK, Cell, Panel
@@ -106,6 +107,20 @@ def test_what_was_written_of_other_figures_is_kept(tmp_path):
         path.write_text(damage)
         reproduce([two], tmp_path, workers=1, pictures=False)
         assert list(json.loads(path.read_text())["seeds"]) == ["two"]
+
+
+def test_a_pool_without_room_for_its_threads_ends(tmp_path, monkeypatch):
+    """Its cells would never be done, and whoever waits for them would wait for ever."""
+
+    def failing(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(multiprocessing.queues.Queue, "_start_thread", failing)
+    with pytest.raises(CoterieError, match=r"not enough memory for other processes \(can't start new thread\)"):
+        run.run_cells([cell for _, cell in TINY.cells], tmp_path, workers=2)
+    for child in multiprocessing.active_children():
+        child.join(20)
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.slow
