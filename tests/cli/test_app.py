@@ -7,11 +7,13 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 
 import pytest
 
+import coterie
 from coterie.cli.app import COMMANDS, whole
 from coterie.cli.output import printable
 
@@ -251,6 +253,11 @@ def test_no_room_for_a_thread_is_one_message(call, tmp_path, monkeypatch):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
     monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", fail)
     assert call("inspect", tmp_path) == (1, "", "error: not enough memory (can't start new thread)\n")
+    with pytest.raises(MemoryError, match="can't start new thread"):
+        coterie.read_log(tmp_path)
+    monkeypatch.setattr("threading.Thread.start", fail)
+    monkeypatch.setattr("coterie.simulate.Simulation.draw", lambda *_, **__: threading.Thread().start())
+    assert call(*SIMULATE, tmp_path / "log") == (1, "", "error: not enough memory (can't start new thread)\n")
 
 
 def test_ctrl_c_is_one_message(call, tmp_path, monkeypatch):

@@ -48,6 +48,9 @@ MODES = {
 RARE = 0.3
 """In which share of the samples somebody takes part whom the promise leaves out."""
 
+CLASSIC = {"rules": "no rules", "stability": "nash", "value": "total", "mode": "size-free"}
+"""What the paper is about; a fifth of the logs are so."""
+
 JUDGED = ("delta", "sizes", "noise", "min_samples")
 """What `certify` is asked like `learn`."""
 
@@ -92,9 +95,9 @@ def trial(seed, number):
     def one(*options):
         return options[int(rng.integers(len(options)))]
 
-    setting = None
+    setting, always = None, CLASSIC if rng.random() < 0.2 else {}
     while setting is None or not _makes_sense(setting):
-        levels = {factor: one(*levels) for factor, levels in FACTORS.items()}
+        levels = {factor: one(*levels) for factor, levels in FACTORS.items()} | always
         setting = TeamSetting(**levels | {"n": one(*PEOPLE[levels["feedback"]])})
     options = {
         "delta": one(*DELTAS),
@@ -112,6 +115,7 @@ def trial(seed, number):
         options |= _sometimes(rng, "strategy", "mixed", often=0.3)
         if setting.value == "total" and setting.mode not in MODES and rng.random() < 0.5:
             options |= {"certificate": "paper", "goal": "stability", "sizes": "ignore", "noise": "pairs"}
+            options |= {"solver": "paper"} if "strategy" in options else {}
     log = replace(setting.log, samples=10 * max(1, round(np.exp(rng.uniform(0, np.log(60))))))
     if rng.random() < 0.15:
         log, options = replace(log, adaptive=True), {**options, "adaptive": True}
