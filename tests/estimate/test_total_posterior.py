@@ -230,3 +230,9 @@ def test_what_hardly_varies_by_itself_is_drawn():
     prior, whole = model._prior, square_root(model._prior)
     assert np.linalg.eigvalsh(prior)[0] < 1e-9
     assert whole @ whole.T == pytest.approx(prior, abs=1e-8)
+
+
+def test_hardly_any_noise_is_drawn_with():
+    """What totals leave open is lost in rounding beside what they tell."""
+    model = replace(Sums(1, 4, 2, symmetric=True, aware=True).found().possible, noise=1e-280)
+    assert np.isfinite(model.draw(np.random.default_rng(0))).all()

@@ -85,7 +85,7 @@ class Told:
 
 
 def square_root(matrix: FloatArray) -> FloatArray:
-    """Return L, lower triangular, with L L' a covariance; one that rounding leaves below 0 is lifted by as little."""
+    """Return L, lower triangular, with L L' a matrix that is positive but for rounding, or lifted by as little."""
     try:
         return np.asarray(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:
@@ -130,7 +130,7 @@ class PossibleTotals:
         from scipy.linalg import solve_triangular
 
         root = square_root(self._prior)
-        inner = np.linalg.cholesky(np.eye(len(root)) + root.T @ (self._precision @ root))
+        inner = square_root(np.eye(len(root)) + root.T @ (self._precision @ root))
         return np.asarray(solve_triangular(inner, root.T, lower=True, check_finite=False).T)
 
     # --- The prior ------------------------------------------------------------------------------------

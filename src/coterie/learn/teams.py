@@ -330,15 +330,17 @@ class _Teams:
         """
         learning = evidence_from(self.statistics.learning)
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
-        is_short = may_shorten and self._says_little(learning, sealed, delta)
+        is_short = may_shorten and (self.control.is_interrupted() or self._says_little(learning, sealed, delta))
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), FIRST, is_short=is_short)
         strategies = self._named([*found.profiles[:LED], *calm])
-        if self.control.is_interrupted():  # whoever waits is not served by many
-            strategies = strategies[:HELD_OUT]
+        if self.control.is_interrupted():  # whoever waits is not served by several
+            strategies = strategies[:1]
         expected = self._expected(strategies, beliefs)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
-        sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
+        sure = [0.0]
+        if len(strategies) > 1:
+            sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
         first, dearest = int(worth.argmax()), int(expected.values.argmax())
         surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
         picked = [surest] if self.wishes.goal == "stability" else [first, surest, dearest]
@@ -369,7 +371,12 @@ class _Teams:
         return not says_much(sure, by_range(learning, strategy, self.against))
 
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
-        """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
+        """Search on the whole log, and certify what was found there, what was held out, and today's teams.
+
+        Whoever interrupted before has a certificate already.
+        """
+        if held and self.control.is_interrupted():
+            return []
         profiles = [one.strategy.sets for one in held]
         if not (held and self.control.ended):
             found, calm = self._searched(self._task(self.beliefs), SECOND)
@@ -489,7 +496,9 @@ class _Teams:
             yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:
-        """Return each certificate alone at delta."""
+        """Return each certificate alone at delta; none where somebody waits."""
+        if self.control.is_interrupted():
+            return dict.fromkeys(("paper", "paired", "holdout"))
         by_paper = None
         if self.against.is_plain and not self.is_many:
             by_paper = paper_from(self.statistics.whole, strategy, self.against.own_spaces, self.delta)
