@@ -462,6 +462,15 @@ def test_signals_whose_exception_is_lost(sent, code, said):
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
 
 
+def test_a_signal_is_not_sent_again_after_the_end():
+    """The command was done already, and whatever runs it is not to be hit."""
+    ending = LOST.replace("time.sleep(60)", "return 0").replace("main()", "try: main()\nfinally: time.sleep(1)")
+    done = subprocess.run(
+        [sys.executable, "-c", ending, "SIGINT"], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize(("before", "after"), [(None, "1"), ("3", "3")])
 def test_linear_algebra_has_one_thread_unless_the_environment_says_otherwise(before, after):
     program = (

@@ -6,6 +6,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threading import Timer
 
 WORDS = {128 + signal.SIGINT: "interrupted", 128 + signal.SIGTERM: "terminated"}
 """What is said at the end, by exit code."""
@@ -26,6 +30,7 @@ def signals() -> Iterator[list[int]]:
     Where the exception is lost, as in a library in C++ that was just calling Python, the signal is sent again.
     """
     caught: list[int] = []
+    sent: list[Timer] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  (so it is called)
         caught.append(signum)
@@ -40,6 +45,7 @@ def signals() -> Iterator[list[int]]:
         again = Timer(AGAIN, os.kill, (os.getpid(), caught[-1] if caught else signal.SIGINT))
         again.daemon = True
         again.start()
+        sent.append(again)
 
     hook, sys.unraisablehook = sys.unraisablehook, lost
     both = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
@@ -47,6 +53,9 @@ def signals() -> Iterator[list[int]]:
     try:
         yield caught
     finally:
+        for again in sent:  # what comes after the end would be Python's
+            again.cancel()
+            again.join()
         for signum, handler in before.items():
             signal.signal(signum, handler)
         sys.unraisablehook = hook
