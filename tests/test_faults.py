@@ -15,7 +15,7 @@ import coterie
 from coterie.log.spark import HAS_ENDED, SparkEngine
 from faults import spark
 from faults.__main__ import KINDS
-from faults.runs import NONE, Command, Ended, Fault, canonical, problems, wrong_code
+from faults.runs import NONE, Command, Ended, Fault, Place, canonical, problems, wrong_code
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layer that fails needs Linux")
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="the layer that fails needs a C compiler")
@@ -81,7 +81,19 @@ def test_what_is_wrong_is_seen(tmp_path):
     assert "a.json is damaged" in str(problems(place(tmp_path, "a.json"), ended(), fault, whole))
     left = place(tmp_path)
     left.left = lambda: [tmp_path / "coterie-x"]
-    assert problems(left, ended(), fault, {}) == ["coterie-x is left"]
+    assert problems(left, ended(), fault, {}) == ["coterie-x is left (exit code 0): ''"]
+    assert problems(left, ended(127), Fault("no memory", memory=0), {}) == []
+
+
+def test_only_what_is_as_before_is_not_run_again(tmp_path):
+    (tmp_path / "inputs").mkdir()
+    here = Place(tmp_path / "place", tmp_path / "inputs", Command("", (), ("a.csv",), old=("a.csv",)))
+    assert here.is_untouched()
+    (here.temporary / "left").mkdir()
+    assert not here.is_untouched()
+    (here.temporary / "left").rmdir()
+    (here.work / "a.csv").write_text("new")
+    assert not here.is_untouched()
 
 
 def test_signals_end_runs_with_their_code_and_a_word():

@@ -187,6 +187,25 @@ def test_what_a_killed_run_left_in_a_folder_is_not_taken_for_a_log(tmp_path):
     assert not is_unfinished(tmp_path)
 
 
+KILLED_WHILE_LISTING = """
+import os, signal, sys
+from pathlib import Path
+from coterie.files import whole_folder
+def dying(self, *_, **__):
+    self.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+with whole_folder(sys.argv[1]) as made:
+    (made / "pairs.csv").touch()
+    Path.write_text = dying
+"""
+
+
+def test_a_list_of_what_is_moved_that_was_cut_short_is_cleaned_up(tmp_path):
+    killed(KILLED_WHILE_LISTING, tmp_path)
+    assert list(tmp_path.iterdir())
+    assert is_free(tmp_path)
+
+
 @pytest.mark.parametrize("moved", ['["../mine"]', '["/{}/mine"]', "5", "[5]", "[[", '["other.txt"]'])
 def test_what_is_said_to_have_been_moved_is_not_believed(tmp_path, moved):
     (tmp_path / "mine").mkdir()

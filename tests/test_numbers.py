@@ -158,8 +158,12 @@ def learnt(chosen, feedback, **settings):
     return StableLearner(**settings).fit(chosen.log(feedback)).result_
 
 
+PAPER = {"strategy": "mixed", "solver": "paper", "certificate": "paper"}
+
+
 @pytest.mark.parametrize(
-    ("feedback", "settings"), [("pairs", {}), ("totals", {"value": "average", "stability": "swap"})]
+    ("feedback", "settings"),
+    [("pairs", {}), ("totals", {"value": "average", "stability": "swap"}), ("pairs", PAPER), ("totals", PAPER)],
 )
 def test_units_and_origins_change_nothing(feedback, settings):
     """Steps of 2^-30 of the range are rounded elsewhere, so numbers may differ in the seventh digit."""
@@ -167,6 +171,7 @@ def test_units_and_origins_change_nothing(feedback, settings):
     for unit, origin in ((5e5, 5e5), (1e-9, 0.0), (1.0, 1e6)):
         other = learnt(case(samples=40, unit=unit, origin=origin), feedback, **settings)
         assert other.strategy == plain.strategy
+        assert other.solver.sweeps == plain.solver.sweeps
         assert other.certificate.method == plain.certificate.method
         assert other.certificate.worst.agent == plain.certificate.worst.agent
         for name, gap in plain.certificates.items():

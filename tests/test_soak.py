@@ -3,6 +3,7 @@
 import json
 import sys
 from collections import Counter
+from itertools import count
 
 import numpy as np
 import pytest
@@ -14,16 +15,37 @@ from soak.trials import Defect, carry_out, trial, wording
 
 def quick(way, seed=0):
     """Return the first trials of a way that are quick."""
-    found = (trial(seed, number) for number in range(1000))
-    return (one for one in found if one.way == way and one.setting.n == 4 and one.log.samples <= 60)
+    found = (trial(seed, number) for number in count())
+    quickly = (one for one in found if one.setting.n == 4 and one.log.samples <= 60)
+    return (one for one in quickly if one.way == way and not one.log.adaptive)
+
+
+SPECIAL = {
+    "paper": lambda one: one.options.get("certificate") == "paper",
+    "min_samples": lambda one: "min_samples" in one.options,
+    "max_moves": lambda one: one.max_moves is not None,
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["frames", "csv"])
-def test_random_logs_are_answered(way, tmp_path):
-    kept = carry_out(next(quick(way)), tmp_path)
+@pytest.mark.parametrize("what", [None, *SPECIAL])
+def test_random_logs_are_answered(way, what, tmp_path):
+    kept = carry_out(next(filter(SPECIAL.get(what), quick(way))), tmp_path)
     assert kept.promises
     assert not kept.refused
+
+
+def test_who_is_seldom_there_is_left_out_of_the_promise(tmp_path):
+    chosen = next(filter(SPECIAL["min_samples"], quick("frames")))
+    made = trials._Pipeline(chosen, tmp_path)
+    attended = made.batch.joined.any(axis=2).sum(axis=0)
+    left = attended < chosen.options["min_samples"]
+    assert left.any()
+    assert list(made.game.actions.left_out) == np.flatnonzero(left).tolist()
+    away = ~made.batch.joined.any(axis=2)
+    for people in (made.batch.agent, made.batch.partner):
+        assert not away[made.batch.sample, people].any()
 
 
 def test_trials_depend_on_their_number_alone():
@@ -43,12 +65,12 @@ def test_broken_promises_are_seen(tmp_path, monkeypatch):
         certificate = held
 
     class Record:
-        wrong, agents, staying_wrong, delta = True, np.array([True]), True, 0.1
+        wrong, agents, staying_wrong, delta = True, np.ones(4, dtype=bool), True, 0.1
 
-    held.gap = 0.5
+    held.gap, held.left_out = 0.5, ()
     monkeypatch.setattr(trials, "compared", lambda *_: Record)
     monkeypatch.setattr(trials, "StepTruth", lambda *_: None)
-    strategy = type("Pure", (), {"is_pure": True})
+    strategy = type("Pure", (), {"is_pure": True, "agents": promised.game.agents})
     assert [is_so for *_, is_so in promised._compared(Truthless, strategy)] == [False, False, False]
     held.gap = float("nan")
     with pytest.raises(Defect, match="a certificate of nan"):

@@ -303,9 +303,10 @@ def _existing(folder: Path) -> Iterator[None]:
 def _move_up(content: Path, target: Path) -> None:
     """Move everything in a temporary folder to another, or nothing; a list says what, in case that is cut short."""
     items = sorted(content.iterdir())
-    moving = content.parent / MOVING
-    moving.write_text(json.dumps([item.name for item in items]), encoding="utf-8")
-    _on_disk(moving)
+    written = content.parent / f"{MOVING}{NEW}"
+    written.write_text(json.dumps([item.name for item in items]), encoding="utf-8")
+    _on_disk(written)
+    moving = written.rename(content.parent / MOVING)  # whoever finds the list finds all of it
     _on_disk(content.parent)
     begun: list[Path] = []
     try:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from coterie.errors import InputError
 from coterie.files import LOOKED_AT, header_among, named_columns
@@ -70,6 +70,7 @@ class Workbook:
 
         if not path.exists():
             raise InputError(f"{path}: no such file")
+        _refuse_far_cells(path)
         try:
             book = calamine.CalamineWorkbook.from_path(str(path))
         except calamine.PasswordError:
@@ -128,7 +129,6 @@ def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence
     """Return the rows of a sheet and which cells are merged, or say in one sentence why it cannot be read."""
     import python_calamine as calamine
 
-    _refuse_far_cells(path)
     try:
         cells = book.get_sheet_by_name(sheet)
         return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
@@ -147,20 +147,77 @@ def _refuse_far_cells(path: Path) -> None:
 
 
 def _extents(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield the last row and column that hold something, of files in a workbook of XML that have other cells than most.
-
-    Most say first where they are, up to column Z and the last row there can be: these come to fewer than `MOST_CELLS`.
-    """
+    """Yield the last row and column that hold something, of every sheet in a workbook that is an archive."""
     if not zipfile.is_zipfile(path):
         return
     with suppress(*_NOT_ZIP), zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
-            rows = columns = 0
             with suppress(*_NOT_ZIP):
-                if any(_OTHER_CELL.search(text) for text in _texts(archive, name)):
-                    for row, column in _places(_texts(archive, name)):
-                        rows, columns = max(rows, row), max(columns, column)
+                if name == "content.xml":  # .ods
+                    yield from _open_document(_texts(archive, name))
+                elif name.endswith(".bin"):  # .xlsb
+                    with archive.open(name) as content:
+                        yield _last(_in_records(content))
+                elif any(_OTHER_CELL.search(text) for text in _texts(archive, name)):
+                    # Most say first where they are, up to column Z and the last row there can be: these come to fewer
+                    # than `MOST_CELLS`.
+                    yield _last(_places(_texts(archive, name)))
+
+
+def _last(places: Iterator[tuple[int, int]]) -> tuple[int, int]:
+    """Return the last row and the last column of some places."""
+    rows = columns = 0
+    with suppress(*_NOT_ZIP):
+        for row, column in places:
+            rows, columns = max(rows, row), max(columns, column)
+    return rows, columns
+
+
+def _open_document(texts: Iterator[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield the last row and column of every sheet of an .ods: rows and cells may stand for many of their like."""
+    row = column = rows = columns = 0
+    for tag, about in (found for text in texts for found in _ODS_TAG.findall(text)):
+        times = max((int(digits) for digits in _REPEATED.findall(about)), default=1)
+        if tag == b"table":
             yield rows, columns
+            row = column = rows = columns = 0
+        elif tag == b"table-row":
+            row, column = row + times, 0
+        else:
+            column += times
+            if not about.endswith(b"/") or b"value-type" in about:
+                rows, columns = max(rows, row), max(columns, column)
+    yield rows, columns
+
+
+def _in_records(content: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield row and column of every cell that holds something in a sheet of an .xlsb, a sequence of records."""
+    row, is_within = 0, False
+    while (kind := _in_sevens(content, 2)) is not None:
+        body = content.read(_in_sevens(content, 4) or 0)
+        number = int.from_bytes(body[:4], "little") + 1
+        if kind in (_BEGIN, _END):
+            is_within = kind == _BEGIN
+        elif is_within and kind == _ROW:
+            row = number
+        elif is_within and kind in _CELLS:
+            yield row, number
+
+
+def _in_sevens(content: IO[bytes], most: int) -> int | None:
+    """Return a number of at most so many bytes, each of seven bits and one that says whether another follows."""
+    found = None
+    for place in range(most):
+        if not (byte := content.read(1)):
+            break
+        found = (found or 0) + ((byte[0] & 127) << 7 * place)
+        if byte[0] < 128:
+            break
+    return found
+
+
+_ROW, _BEGIN, _END, _CELLS = 0, 145, 146, {*range(2, 12), 62}
+"""Records of .xlsb: a row, the beginning and the end of the cells, and cells that hold something (MS-XLSB 2.3.2)."""
 
 
 def _texts(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
@@ -195,6 +252,8 @@ def _column(letters: bytes) -> int:
 _OTHER_CELL = re.compile(rb"""<(?:\w+:)?c(?=[\s/>])(?! r="[A-Z](?:[0-9]{1,6}|10[0-9]{5})")""")
 _TAG = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)>")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,9})([0-9]{1,12})["']""")
+_ODS_TAG = re.compile(rb"<(?:\w+:)?(table-row|table-cell|covered-table-cell|table)(?=[\s/>])([^>]*)>")
+_REPEATED = re.compile(rb"""\bnumber-(?:rows|columns)-repeated\s*=\s*["']([0-9]{1,12})["']""")
 _NOT_ZIP = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, KeyError, zipfile.BadZipFile, zlib.error)
 """What the standard library makes of damaged archives; calamine says what is wrong with them."""
 

@@ -7,11 +7,13 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 
 import pytest
 
+import coterie
 from coterie.cli.app import COMMANDS, whole
 from coterie.cli.output import printable
 
@@ -244,6 +246,20 @@ def test_too_little_memory_is_one_message(call, tmp_path, monkeypatch):
     assert (code, out, err) == (1, "", "error: not enough memory (Unable to allocate 671. GiB)\n")
 
 
+def test_no_room_for_a_thread_is_one_message(call, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("can't start new thread")
+
+    (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n")
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", fail)
+    assert call("inspect", tmp_path) == (1, "", "error: not enough memory (can't start new thread)\n")
+    with pytest.raises(MemoryError, match="can't start new thread"):
+        coterie.read_log(tmp_path)
+    monkeypatch.setattr("threading.Thread.start", fail)
+    monkeypatch.setattr("coterie.simulate.Simulation.draw", lambda *_, **__: threading.Thread().start())
+    assert call(*SIMULATE, tmp_path / "log") == (1, "", "error: not enough memory (can't start new thread)\n")
+
+
 def test_ctrl_c_is_one_message(call, tmp_path, monkeypatch):
     def fail(*arguments, **options):
         raise KeyboardInterrupt
@@ -420,6 +436,39 @@ def test_signals_while_modules_are_loaded(sent, code, said):
         [sys.executable, "-c", LOADING, sent], capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
+
+
+LOST = """
+import os, signal, sys, time
+from coterie.cli import app, main
+
+class Ending:
+    def __del__(self):  # what is raised here is lost, as in a library in C++ that calls Python
+        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+        time.sleep(1)
+
+def run(caught):
+    Ending()
+    time.sleep(60)
+
+app.run = run
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_signals_whose_exception_is_lost(sent, code, said):
+    ended = subprocess.run([sys.executable, "-c", LOST, sent], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"error: {said}\n")
+
+
+def test_a_signal_is_not_sent_again_after_the_end():
+    """The command was done already, and whatever runs it is not to be hit."""
+    ending = LOST.replace("time.sleep(60)", "return 0").replace("main()", "try: main()\nfinally: time.sleep(1)")
+    done = subprocess.run(
+        [sys.executable, "-c", ending, "SIGINT"], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "1"), ("3", "3")])

@@ -1,10 +1,12 @@
 """`coterie learn` and `coterie certify`."""
 
 import csv
+import io
 import json
 import os
 import re
 import signal
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -12,11 +14,13 @@ import pytest
 
 import coterie
 from coterie import StableLearner
+from coterie.cli.learn import stopping
+from coterie.cli.output import messages
 from coterie.cli.result_text import EFFECTS, _mixture
 from coterie.estimate.guess import LEVELS
 from coterie.learn import teams
 from coterie.simulate import Simulation
-from coterie.solve.control import Control
+from coterie.solve.control import Control, Progress
 from report_logs import LEAVER, RATERS, few_ratings
 
 
@@ -300,6 +304,51 @@ def test_an_interrupt_is_answered_at_once(run, log, tmp_path, monkeypatch, times
     if times == 1:
         assert "Stopped early: the search was cut short since somebody stopped it" in said(shown)
         assert "Stopped early" in out[1].read_text(encoding="utf-8")
+
+
+class Interrupting(io.RawIOBase):
+    """Where messages go, with an interrupt in the midst of the first."""
+
+    def __init__(self):
+        self.written = b""
+
+    def writable(self):
+        return True
+
+    def write(self, piece):
+        is_first, self.written = not self.written, self.written + bytes(piece)
+        if is_first:
+            os.kill(os.getpid(), signal.SIGINT)
+        return len(piece)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_an_interrupt_in_the_midst_of_a_message(monkeypatch, quiet):
+    raw = Interrupting()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(raw), write_through=True))
+    with stopping(None, quiet=quiet) as (report, stop):
+        report(Progress("search", 0, 0, 0.0, 0.0))
+        messages.print("a message")
+        assert stop()
+    told = raw.written.decode()
+    assert told.startswith("a message\n")
+    assert told.count("Stopping") == (not quiet)
+
+
+def test_an_interrupt_under_quiet(run, log, tmp_path, monkeypatch):
+    search = teams.best_teams
+
+    def interrupted(*given, **how):
+        monkeypatch.setattr(teams, "best_teams", search)
+        os.kill(os.getpid(), signal.SIGINT)
+        return search(*given, **how)
+
+    monkeypatch.setattr(teams, "best_teams", interrupted)
+    out = tmp_path / "result.json"
+    assert run("learn", log, "--quiet", "--out", out) == (130, "", "error: interrupted\n")
+    found = json.loads(out.read_text())
+    assert found["solver"]["status"] == "interrupted"
+    assert found["likely_gap"] is None
 
 
 def test_an_interrupt_before_the_search_ends_the_command(run, log, monkeypatch):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from coterie import Log
 from coterie.certificates.from_statistics import evidence_from
 from coterie.estimate.posterior import THRIFT
-from coterie.estimate.total_posterior import means_left_by_totals
+from coterie.estimate.total_posterior import means_left_by_totals, square_root
 from coterie.statistics.statistics import Statistics
 
 CLOSE = 1e-6
@@ -219,3 +219,20 @@ def test_totals_that_are_all_alike_say_that_nothing_differs():
     sums.totals = 0.25 * sums.met.sum(axis=(1, 3))
     found = sums.found()
     np.testing.assert_allclose(found.middle, 0.25, atol=1e-3)
+
+
+def test_what_hardly_varies_by_itself_is_drawn():
+    """Effects of levels, people and pairs alone: then the covariance is singular, and rounding may leave it below 0."""
+    found = Sums(1, 4, 2, symmetric=True, aware=True).found().possible
+    model = replace(found, variances={**dict.fromkeys(found.parts, 1.0), "centre": 1.0, "rest": 0.0})
+    drawn = model.draw(np.random.default_rng(0))
+    assert np.isfinite(drawn).all()
+    prior, whole = model._prior, square_root(model._prior)
+    assert np.linalg.eigvalsh(prior)[0] < 1e-9
+    assert whole @ whole.T == pytest.approx(prior, abs=1e-8)
+
+
+def test_hardly_any_noise_is_drawn_with():
+    """What totals leave open is lost in rounding beside what they tell."""
+    model = replace(Sums(1, 4, 2, symmetric=True, aware=True).found().possible, noise=1e-280)
+    assert np.isfinite(model.draw(np.random.default_rng(0))).all()

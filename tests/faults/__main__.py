@@ -31,8 +31,8 @@ MB = 1 << 20
 MEMORY = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """How many MB of memory there are on top of what the imported package takes."""
 
-DISKS = (4, 16, 64, 256, 1024)
-"""How many KB there are on disks that become full."""
+DISKS = (0, 4, 8, 16, 64, 256, 1024)
+"""How many KB are left on disks that become full; they are given away in pieces of 4."""
 
 KINDS = ("errors", "kills at writes", "kills", "signals at writes", "signals", "disks", "memory", "clock", "spark")
 
@@ -56,6 +56,7 @@ def main():
             raise RuntimeError(f"inputs cannot be made: {ended.err}")
         chosen = [one for one in commands() if not asked.commands or one.name in asked.commands]
         _import_everything(made.work, chosen, place)
+        _compile_templates(made.work)
         for command in chosen:
             trials = Trials(command, made.work, place, random.Random(f"{seed}:{command.name}"), new, defects)
             trials.carry_out(asked, 1 / len(chosen))
@@ -210,14 +211,14 @@ def cannot_mount(place):
 @contextlib.contextmanager
 def mounted(folder, *, free, writable=True):
     """Put a small disk where a folder is, with what is in it and some free space; take what is there then back."""
-    used = sum(-(-path.stat().st_size // 4096) * 4096 + 4096 for path in folder.rglob("*"))
     aside = folder.with_name("aside")
     shutil.copytree(folder, aside)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={used + free},mode=755", "none", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "none", folder], check=True)
     shutil.copytree(aside, folder, dirs_exist_ok=True)
     shutil.rmtree(aside)
-    if not writable:
-        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+    disk = os.statvfs(folder)
+    size = (disk.f_blocks - disk.f_bfree) * disk.f_frsize + free
+    subprocess.run(["mount", "-o", f"remount,size={size}{'' if writable else ',ro'}", folder], check=True)
     try:
         yield
     finally:
@@ -258,6 +259,24 @@ def _import_everything(inputs, chosen, place):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         here.clear()
+
+
+def _compile_templates(inputs):
+    """Compile the template of reports once for all runs, as modules are loaded once."""
+    import jinja2
+
+    from coterie.learn.result import Result
+    from coterie.report.page import report_html
+
+    compiled, compile_ = {}, jinja2.Environment.compile
+
+    def once(environment, source, *given):
+        if source not in compiled:
+            compiled[source] = compile_(environment, source, *given)
+        return compiled[source]
+
+    jinja2.Environment.compile = once
+    report_html(Result.load(inputs / "old.json"))
 
 
 def _arguments():

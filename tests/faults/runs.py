@@ -124,6 +124,7 @@ class Place:
             (self.work / name).write_text("old")
         if command.empty:
             (self.work / command.folder).mkdir()
+        self.before = self._content()
 
     def loaded(self):
         """Run the command; return the modules that it has loaded."""
@@ -209,6 +210,13 @@ class Place:
         told = {Path(name).parent for name in KEPT.findall(err)}
         found = [*self.temporary.iterdir(), *self.work.rglob(f"{UNFINISHED}*")]
         return [path for path in found if path not in told and not TRIED.fullmatch(path.name)]
+
+    def is_untouched(self):
+        """Return whether everything that a run reads or may leave behind is as if none had been."""
+        return self._content() == self.before
+
+    def _content(self):
+        return {path: path.read_bytes() if path.is_file() else None for path in (self.folder / "run").rglob("*")}
 
     def clear(self):
         """Remove everything."""
@@ -379,9 +387,14 @@ def problems(place, ended, fault, reference):
         found += _half_written(place, ended, reference)
     except ValueError as problem:
         found.append(str(problem))
-    if not fault.sign and ended.code >= 0 and (left := place.left()):  # after a signal, the next run cleans up
-        found.append(f"{left[0].name} is left")
+    if not fault.sign and not is_cut_off(ended) and (left := place.left()):  # after these, the next run cleans up
+        found.append(f"{left[0].name} is left (exit code {ended.code}): {ended.err[-300:]!r}")
     return found
+
+
+def is_cut_off(ended):
+    """Return whether a library that does not look at what malloc gives it, or the C library itself, ended a run."""
+    return ended.code < 0 or ended.code == 127
 
 
 def wrong_code(ended, fault):
@@ -397,8 +410,8 @@ def wrong_code(ended, fault):
         if right in words and words[right] not in ended.err:
             return f"exit code {right} without a word: {ended.err[-300:]!r}"
         return ""
-    if fault.memory is not None and (ended.code < 0 or ended.code == 127):
-        return ""  # libraries that do not look at what malloc gives them, and the C library's own last word
+    if fault.memory is not None and is_cut_off(ended):
+        return ""
     if ended.code not in {1, 2}:
         return f"exit code {ended.code}: {ended.err[-300:]!r}"
     if "error:" not in ended.err:
@@ -424,7 +437,9 @@ def _half_written(place, ended, reference):
 
 
 def again(place, reference):
-    """Return what is wrong after running once more, without a fault."""
+    """Return what is wrong after running once more, without a fault; that it went well once is known."""
+    if place.is_untouched():
+        return []
     is_done = bool(place.command.folder) and place.written() == reference
     err = (place.folder / "err").read_text(errors="replace")
     if place.command.once:

@@ -1,6 +1,7 @@
 """What is expected of options, against the game that is expected."""
 
 import tracemalloc
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,7 @@ from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import Aware, Pooled, PooledAware, SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.learn.beliefs import Beliefs
-from coterie.learn.options import Expected, chosen, likely_values
+from coterie.learn.options import DRAWS, FEWEST_DRAWS, Expected, chosen, likely_values
 
 
 def made(unknowns, n, k, rng):
@@ -42,6 +43,25 @@ def test_the_improvement_is_that_of_the_expected_game(unknowns, value):
     assert found == pytest.approx(expected)
     assert worth == pytest.approx(game.values(new)[staff].mean())
     assert limits == (found, found)
+
+
+def test_whoever_waits_gets_a_range_of_fewer_draws():
+    beliefs, (new, _) = made(SizeFree(), 6, 3, np.random.default_rng(0))
+    drawn = []
+
+    def draw(rng, number):
+        drawn.append(number)
+        return beliefs.middle + rng.normal(size=beliefs.middle.shape)
+
+    wishes = SimpleNamespace(value="total", admissible=SimpleNamespace(staff=np.ones(6, dtype=bool)))
+    for late, count in ((False, DRAWS), (True, FEWEST_DRAWS)):
+        drawn.clear()
+        asked = [[(1.0, new.sets)]]
+        ((found, (low, high)),) = likely_values(
+            asked, replace(beliefs, draw=draw), wishes, np.random.default_rng(0), lambda late=late: late
+        )
+        assert len(drawn) == count
+        assert low < found < high
 
 
 def test_memory_grows_with_sizes_only_where_they_matter():

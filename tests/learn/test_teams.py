@@ -463,6 +463,26 @@ def test_an_interruption_of_the_second_reading_is_told():
     assert coterie.StableLearner(progress=stop).fit(log).result_.solver.status == "interrupted"
 
 
+@pytest.mark.parametrize("feedback", ["semi-bandit", "bandit"])
+def test_whatever_an_interruption_leaves_out_it_is_told(feedback):
+    """At whichever look the flag is seen, also after the search: the answer is the full one, or says otherwise."""
+    statistics = coterie.Statistics.for_learning(Simulation.draw(4, 2, 0).log(12, feedback))
+    looks = []
+
+    def answer(stop):
+        looks.clear()
+        found = StableLearner(stop=stop).fit(statistics).result_
+        status = found.solver.status
+        return status, {**found.to_json(), "solver": None}
+
+    status, full = answer(lambda: bool(looks.append(1)))
+    assert status != "interrupted"
+    last = len(looks)
+    for first in (*range(1, last, max(1, last // 4)), *range(last - 5, last + 1)):
+        assert answer(lambda first=first: looks.append(1) or len(looks) >= first)[0] == "interrupted"
+    assert answer(lambda: looks.append(1) or len(looks) > last) == (status, full)
+
+
 @pytest.mark.parametrize(("months", "options", "short"), [(12, {}, 1), (12, {"target_gap": 1.0}, 0), (400, {}, 0)])
 def test_no_long_search_is_made_for_a_part_that_will_not_say_much(monkeypatch, months, options, short):
     asked = []

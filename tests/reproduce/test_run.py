@@ -2,6 +2,7 @@
 
 import csv
 import json
+import multiprocessing.queues
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 import coterie
 from coterie import Strategy
 from coterie.certificates.paper import paper_evidence
-from coterie.errors import InputError
+from coterie.errors import CoterieError, InputError
 from coterie.reproduce import FIGURES, METHODS, Figure, Outcome, cells, figures, methods, own, reproduce, run
 from coterie.reproduce.draw import deviations
 from coterie.reproduce.experiments import ABLATION, BASELINES, QUICK, Cell, Panel
@@ -75,6 +76,51 @@ def test_two_processes_write_the_same_table_and_a_picture(tmp_path):
     summary = json.loads((tmp_path / "two" / "summary.json").read_text())
     assert {curve["method"] for curve in summary["curves"]} == {"paper", "auto", *BASELINES}
     assert (summary["version"], summary["seeds"], summary["quick"]) == (coterie.__version__, {"1": [0]}, False)
+
+
+def test_what_was_written_of_other_figures_is_kept(tmp_path):
+    """Figures may be made one after the other; the summary is about all whose tables are there."""
+    one, two = (
+        replace(TINY, name=name, panels=(Panel("gaussian", "random", "n", ((2, 2),)),), samples=(20,))
+        for name in ("one", "two")
+    )
+    path = tmp_path / "summary.json"
+    for figure in (one, two):
+        reproduce([figure], tmp_path, workers=1, pictures=False)
+    both = json.loads(path.read_text())
+    assert list(both["seeds"]) == list(both["methods"]) == ["one", "two"]
+    assert {curve["figure"] for curve in both["curves"]} == {"one", "two"}
+    lines = table(tmp_path / "summary.csv")
+    assert {line[0] for line in lines} == {"one", "two"}
+    reproduce([two], tmp_path, workers=1, pictures=False)
+    assert json.loads(path.read_text()) == both
+    assert table(tmp_path / "summary.csv") == lines
+    (tmp_path / "one.csv").unlink()
+    reproduce([two], tmp_path, workers=1, pictures=False)
+    assert list(json.loads(path.read_text())["seeds"]) == ["two"]
+    for damage in (
+        "[]",
+        "{",
+        '{"format": "coterie.reproduction/1"}',
+        '{"format": "coterie.reproduction/1", "seeds": 5}',
+    ):
+        path.write_text(damage)
+        reproduce([two], tmp_path, workers=1, pictures=False)
+        assert list(json.loads(path.read_text())["seeds"]) == ["two"]
+
+
+def test_a_pool_without_room_for_its_threads_ends(tmp_path, monkeypatch):
+    """Its cells would never be done, and whoever waits for them would wait for ever."""
+
+    def failing(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(multiprocessing.queues.Queue, "_start_thread", failing)
+    with pytest.raises(CoterieError, match=r"not enough memory for other processes \(can't start new thread\)"):
+        run.run_cells([cell for _, cell in TINY.cells], tmp_path, workers=2)
+    for child in multiprocessing.active_children():
+        child.join(20)
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.slow

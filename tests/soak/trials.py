@@ -9,6 +9,7 @@ import json
 import re
 import signal
 import warnings
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -44,6 +45,15 @@ MODES = {
 }
 """What has to be said about a log for promises to hold."""
 
+RARE = 0.3
+"""In which share of the samples somebody takes part whom the promise leaves out."""
+
+CLASSIC = {"rules": "no rules", "stability": "nash", "value": "total", "mode": "size-free"}
+"""What the paper is about; a fifth of the logs are so."""
+
+JUDGED = ("delta", "sizes", "noise", "min_samples")
+"""What `certify` is asked like `learn`."""
+
 OF_LOGS = ("pool_coalitions", "coalitions", "adaptive", "missing", "actions", "may_stay_out")
 
 
@@ -63,6 +73,8 @@ class Trial:
     """"frames", "csv" or "parquet"."""
     options: dict = field(default_factory=dict)
     """What is said about the log and asked of the learner, by the names of Python."""
+    max_moves: int | None = None
+    """How many people may be elsewhere than today; None where today is not known."""
 
     @property
     def levels(self):
@@ -70,6 +82,8 @@ class Trial:
         said = {name: self.options.get(name, "by default") for name in ("delta", "goal", "strategy", "certificate")}
         found = {factor: getattr(self.setting, factor) for factor in FACTORS} | said | {"read from": self.way}
         how = {"adaptive": self.log.adaptive, "some unrecorded": self.log.unrecorded is not None}
+        found["leaves somebody out"] = "min_samples" in self.options
+        found["most moves"] = "any" if self.max_moves is None else self.max_moves
         found["written"] = " and ".join(name for name, is_so in how.items() if is_so) or "in full"
         return {name: str(level) for name, level in found.items()}
 
@@ -81,9 +95,9 @@ def trial(seed, number):
     def one(*options):
         return options[int(rng.integers(len(options)))]
 
-    setting = None
+    setting, always = None, CLASSIC if rng.random() < 0.2 else {}
     while setting is None or not _makes_sense(setting):
-        levels = {factor: one(*levels) for factor, levels in FACTORS.items()}
+        levels = {factor: one(*levels) for factor, levels in FACTORS.items()} | always
         setting = TeamSetting(**levels | {"n": one(*PEOPLE[levels["feedback"]])})
     options = {
         "delta": one(*DELTAS),
@@ -99,6 +113,9 @@ def trial(seed, number):
     }
     if setting.stability == "nash" and setting.rules == "no rules":
         options |= _sometimes(rng, "strategy", "mixed", often=0.3)
+        if setting.value == "total" and setting.mode not in MODES and rng.random() < 0.5:
+            options |= {"certificate": "paper", "goal": "stability", "sizes": "ignore", "noise": "pairs"}
+            options |= {"solver": "paper"} if "strategy" in options else {}
     log = replace(setting.log, samples=10 * max(1, round(np.exp(rng.uniform(0, np.log(60))))))
     if rng.random() < 0.15:
         log, options = replace(log, adaptive=True), {**options, "adaptive": True}
@@ -106,10 +123,17 @@ def trial(seed, number):
         lost = one(hostile.absent, hostile.hushed_up)
         log = replace(log, unrecorded=lost)
         options |= {"missing": "worst"} if lost is hostile.hushed_up or rng.random() < 0.5 else {}
+    is_classic = options.get("strategy") == "mixed" or options.get("certificate") == "paper"
+    max_moves = int(rng.integers(setting.n + 1)) if rng.random() < 0.25 and not is_classic else None
+    if max_moves is not None:
+        options |= {"any_size": True}  # today's teams may have sizes that were never seen
+    # Whoever is away changes sizes, and what is added up to totals.
+    if setting.feedback == "semi-bandit" and setting.mode != "sizes aware" and not log.adaptive and rng.random() < 0.25:
+        options |= {"min_samples": max(1, log.samples // 2)}
     if setting.mode == "pooled coalitions":
         options |= {"coalitions": setting.k}
         options |= {"actions": "one"} if setting.actions == "one" else {"actions": "up-to:2", "may_stay_out": True}
-    return Trial(setting, log, int(rng.integers(2**31)), one("frames", "csv", "parquet"), options)
+    return Trial(setting, log, int(rng.integers(2**31)), one("frames", "csv", "parquet"), options, max_moves)
 
 
 def _makes_sense(setting):
@@ -160,6 +184,11 @@ class _Pipeline:
         self.is_pooled = chosen.setting.mode == "pooled coalitions"
         self.of_log = {name: chosen.options[name] for name in OF_LOGS if name in chosen.options}
         self.asked = {name: value for name, value in chosen.options.items() if name not in OF_LOGS}
+        if "min_samples" in chosen.options:
+            self.batch = seldom(self.batch, int(self.rng.integers(self.game.n_agents)), self.rng)
+            often = self.batch.joined.any(axis=2).sum(axis=0) >= chosen.options["min_samples"]
+            self.game = copy(self.game)
+            self.game.actions = self.game.actions.leaving_out(np.flatnonzero(~often).tolist())
         self.against = chosen.setting.against(self.game.actions)
 
     def kept(self):
@@ -183,12 +212,17 @@ class _Pipeline:
             yield "all values in their intervals", found.delta, held
             return
         truth = StepTruth(self.game, self.against) if strategy.is_pure else Truth(self.game.valued(self.against.value))
-        record = compared("", found.certificate, truth, strategy)
+        counted = self.game.actions.counted
+        away = {name for name, here in zip(strategy.agents, counted, strict=True) if not here}
+        away |= set() if self.rules.staff is None else set(strategy.agents) - set(self.rules.staff)
+        if set(found.certificate.left_out) != away:
+            raise Defect(f"left out of the promise: {found.certificate.left_out}, expected {away}")
+        record = compared("", found.certificate, _Among(truth, counted), strategy)
         if not found.certificate.gap >= 0:  # also what is no number
             raise Defect(f"a certificate of {found.certificate.gap}")
         yield "the gap", record.delta, not record.wrong
         # The agents of a log are not independent: one of them is asked.
-        yield "one agent's own bound", record.delta, not record.agents[int(self.rng.integers(len(record.agents)))]
+        yield "one agent's own bound", record.delta, not record.agents[self.rng.choice(np.flatnonzero(counted))]
         yield "who surely stays", record.delta, not record.staying_wrong
 
     def _known(self, strategy):
@@ -219,6 +253,11 @@ class _Pipeline:
         known = starts(self.chosen.setting)
         return None if len(known) == 0 else known[int(self.rng.integers(len(known)))]
 
+    def _refuse_many_moves(self, result, most):
+        """What was asked about today is kept."""
+        if most is not None and not result.today.moves <= most:
+            raise Defect(f"{result.today.moves} moves, asked for {most} at most")
+
     # --- In Python ----------------------------------------------------------------------------------------------------
 
     def _in_python(self):
@@ -226,10 +265,14 @@ class _Pipeline:
         log = log_of([self.batch], self._described(), feedback, **self.of_log)
         fresh = self._fresh()
         names = log.agents, log.coalitions
-        today = None if fresh is None or self.rng.random() < 0.7 else Strategy.pure(fresh, *names)
-        learner = coterie.StableLearner(rules=self._ruled, today=today, **self.asked).fit(log)
+        most = None if fresh is None else self.chosen.max_moves
+        knows_today = fresh is not None and (most is not None or self.rng.random() < 0.3)
+        today = Strategy.pure(fresh, *names) if knows_today else None
+        rules = self._ruled if most is None else replace(self._ruled or coterie.Rules(), max_moves=most)
+        learner = coterie.StableLearner(rules=rules, today=today, **self.asked).fit(log)
+        self._refuse_many_moves(learner.result_, most)
         yield "learn", learner.result_, self._known(learner.strategy_)
-        judged = {name: value for name, value in self.asked.items() if name in {"delta", "sizes", "noise"}}
+        judged = {name: value for name, value in self.asked.items() if name in JUDGED}
         teams = {"rules": self._ruled, "value": self.chosen.setting.value, "stability": self.chosen.setting.stability}
         again = coterie.certify(log, learner.strategy_, **judged, **teams)
         yield "certify", again, self._known(learner.strategy_)
@@ -239,7 +282,8 @@ class _Pipeline:
             found = coterie.certify(log, given, certificate=method, fresh=True, **judged, **teams)
             yield "certify, fresh", found, self._known(given)
         if learner.strategy_.is_pure:
-            found = worth(log, learner.strategy_, **judged, value=self.chosen.setting.value)
+            valued = {name: value for name, value in judged.items() if name != "min_samples"}
+            found = worth(log, learner.strategy_, **valued, value=self.chosen.setting.value)
             yield "worth", found, self._known(learner.strategy_)
         coverage(log, learner.strategy_, sizes=self.asked.get("sizes", "ignore"))
         page = report_html(learner.result_, learner.statistics_)
@@ -267,13 +311,19 @@ class _Pipeline:
         if self.rules:
             Path("rules.json").write_text(to_json(self._ruled.to_json()), encoding="utf-8")
         ruled = ["--rules", "rules.json"] if self.rules else []
-        words = ["learn", "log", *_words(asked | self.of_log), *wide, *ruled]
+        fresh = self._fresh()
+        most = None if fresh is None else self.chosen.max_moves
+        if most is not None:
+            self._write_today(fresh)
+        moves = [] if most is None else ["--today", "today.csv", "--max-moves", most]
+        words = ["learn", "log", *_words(asked | self.of_log), *wide, *ruled, *moves]
         self._run(*words, "--out", "result.json", "--out", "teams.xlsx", "--out", "teams.csv", "--report", "page.html")
         learnt = Result.load("result.json")
+        self._refuse_many_moves(learnt, most)
         strategy = self._known(learnt.strategy)
         yield "learn", learnt, strategy
         self._agrees("result.json", learnt, strategy)
-        judged = {name: value for name, value in asked.items() if name in {"delta", "sizes", "noise"}} | self.of_log
+        judged = {name: value for name, value in asked.items() if name in JUDGED} | self.of_log
         if strategy.is_pure:
             words = _words({name: asked[name] for name in ("value", "stability")} | judged)
             self._run("certify", "log", "teams.csv", *words, *ruled, "--out", "certified.json")
@@ -284,13 +334,19 @@ class _Pipeline:
         self._run("coverage", "log", "--strategy", "result.json", "--json", *_words(self.of_log | sizes))
         self._run("report", "result.json", "--out", "again.html", "--out", "again.xlsx")
 
+    def _write_today(self, profile):
+        names = [name.removeprefix("c") if self.is_pooled else name for name in self.game.coalitions]
+        rows = [f"{self.game.agents[i]},{names[l]}\n" for i, l in np.argwhere(profile)]
+        Path("today.csv").write_text("agent,coalition\n" + "".join(rows), encoding="utf-8")
+
     def _agrees(self, file, learnt, strategy):
         """The command `evaluate` comes to the same conclusion as whoever knows the game."""
         said = json.loads(self._run("evaluate", file, "--truth", "log/truth.json", "--json"))
         game = self.game.valued(self.chosen.setting.value)
         gap = game.gap(strategy, self.chosen.setting.stability, self.against.admissible)
         held = gap <= learnt.certificate.gap + game.rounding
-        if abs(said["gap"] - gap) > ROUNDING * max(1, gap) or said["certificate_held"] != held:
+        told = said.get("counted_gap", said["gap"])
+        if abs(told - gap) > ROUNDING * max(1, gap) or said["certificate_held"] != held:
             raise Defect(f"evaluate says {said}, and the gap is {gap}, certified {learnt.certificate.gap}")
 
     def _run(self, *words):
@@ -302,6 +358,26 @@ class _Pipeline:
         if code != 0:
             raise Defect(f"{' '.join(map(str, words))}: exit code {code}: {err}")
         return out
+
+
+class _Among:
+    """What is true of those whom a promise is about."""
+
+    def __init__(self, truth, counted):
+        self.truth, self.counted = truth, counted
+
+    def of(self, strategy):
+        gains, gap = self.truth.of(strategy)
+        return np.where(self.counted, gains, -np.inf), gap
+
+
+def seldom(batch, agent, rng):
+    """Return a log in which somebody takes part in few samples."""
+    away = rng.random(len(batch.joined)) > RARE
+    joined = batch.joined.copy()
+    joined[away, agent] = False
+    gone = away[batch.sample] & ((batch.agent == agent) | (batch.partner == agent))
+    return replace(hostile.without(batch, gone), joined=joined)
 
 
 def _words(options):

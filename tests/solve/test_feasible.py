@@ -1,18 +1,22 @@
 """Profiles that keep rules, and rules that contradict each other, against a look at every profile."""
 
 import re
+from functools import partial
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import ActionSpaces, InputError, Rules
 from coterie.game.admissible import Admissible
 from coterie.game.rules import TeamSize
+from coterie.solve import feasible
 from coterie.solve.control import Control
-from coterie.solve.feasible import Assignments, Sizes
+from coterie.solve.feasible import LIMIT_REACHED, OVERHEAD, Assignments, Effort, Sizes
 from random_games import random_space
 from random_rules import random_rules
 
@@ -242,3 +246,53 @@ def test_whoever_follows_the_advice_about_sizes_gets_an_answer(interchangeable, 
 def test_sizes_never_seen_are_advised_only_where_they_help():
     assert "any_size" not in refusal(Rules(fix=["Ada=Finance"], ban=["Ada=Finance"]), largest=np.array([3, 1]))
     assert "any_size=True" in refusal(Rules(), largest=np.array([3, 1]))
+
+
+def test_what_is_named_does_not_hang_on_the_clock(monkeypatch):
+    """Neither the contradiction nor the advice: programs are given nodes, and no time."""
+    asked, solved = [], scipy.optimize.milp
+
+    def watched(*program, options, **how):
+        asked.append(set(options))  # SciPy changes them
+        return solved(*program, options=options, **how)
+
+    monkeypatch.setattr(scipy.optimize, "milp", watched)
+    names, places = [f"p{i}" for i in range(6)], ["c0", "c1"]
+    rules = Rules(apart=[{"agents": pair} for pair in (["p0", "p1"], ["p1", "p2"], ["p0", "p2"], ["p3", "p4"])])
+    assignments = Assignments(
+        ActionSpaces.parse("one", names, places), Admissible.of(rules, names, places), names, places
+    )
+    found = assignments.conflict()
+    assert found.is_irreducible
+    assert [text for text in found.texts if "apart" in text] == [
+        "p0 and p1 apart", "p1 and p2 apart", "p0 and p2 apart"
+    ]  # fmt: skip
+    assert not any("time_limit" in options for options in asked)
+    limited = ["node_limit" in options for options in asked]
+    assert limited == sorted(limited)  # the first is that there is a contradiction at all
+    assert limited[-1]
+    monkeypatch.setattr(feasible, "Effort", partial(Effort, left=OVERHEAD))
+    cut = assignments.conflict()
+    assert not cut.is_irreducible
+    assert set(found.texts) <= set(cut.texts)
+    assert assignments.conflict().texts == cut.texts
+
+
+def test_effort_is_spent_on_nodes():
+    def program(count, status):
+        return SimpleNamespace(mip_node_count=count, status=status)
+
+    effort, given = Effort(Control(), 100), []
+    ends = iter([program(1, LIMIT_REACHED), program(5, 0), program(1, 0), program(1, LIMIT_REACHED), program(None, 2)])
+
+    def solved(nodes):
+        given.append(nodes)
+        return next(ends)
+
+    assert effort.spent_on(10, solved).status == 0  # one node, and then five of the nine that are left
+    assert (given, effort.left) == ([1, 9], 40)
+    assert effort.spent_on(10, solved).status == 0
+    assert (given, effort.left) == ([1, 9, 1], 30)
+    assert effort.spent_on(10, solved).status == 2  # it may have taken all
+    assert (given, effort.left) == ([1, 9, 1, 1, 2], 0)
+    assert effort.spent_on(10, solved) is None

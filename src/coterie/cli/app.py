@@ -69,6 +69,10 @@ Where to begin:
 """
 
 
+NO_THREAD = "can't start new thread"
+"""What Python says where there is no room for the stack of one."""
+
+
 class _Commands(TyperGroup):
     """Commands whose modules are imported when they are called: a list of them needs no more than their first lines."""
 
@@ -168,7 +172,10 @@ def _run(caught: Sequence[int]) -> int:
             stop_printing()
             return 0
         raise
-    except RuntimeError:  # what libraries in C++ make of an exception that a signal raised within them
+    except RuntimeError as problem:  # what libraries in C++ make of an exception that a signal raised within them
+        if NO_THREAD in str(problem):
+            complain(f"not enough memory ({NO_THREAD})")
+            return 1
         if not caught:
             raise
         code = 128 + caught[-1]

@@ -4,7 +4,8 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Event, current_thread, main_thread
+from queue import SimpleQueue
+from threading import Thread, current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,7 +85,7 @@ def command(
     if announce is not None and strategy == "mixed":
         raise InputError(f"{said('announce')} tells who is where, and with {said(strategy='mixed')} people draw")
     explain = whom(explain, log.agents, wishes)
-    with search_progress(quiet=quiet) as told, stopping(told) as (told, stop):
+    with search_progress(quiet=quiet) as told, stopping(told, quiet=quiet) as (told, stop):
         learner = StableLearner(
             strategy=strategy,
             certificate=certificate,
@@ -107,8 +108,8 @@ def command(
     )  # fmt: skip
     if not (quiet or json or explain):
         what_else = "" if wishes.get("any_size") else _what_else(log, result, targets)
-        for told in (_by_staff(result), _in_several(log, result), what_else):
-            for line in wrapped(told, "", ""):
+        for text in (_by_staff(result), _in_several(log, result), what_else):
+            for line in wrapped(text, "", ""):
                 messages.print(printable(line))
     return code
 
@@ -177,35 +178,47 @@ STOPPING = (
 
 @contextmanager
 def stopping(
-    progress: Callable[["Progress"], None] | None,
+    progress: Callable[["Progress"], None] | None, *, quiet: bool
 ) -> Iterator[tuple[Callable[["Progress"], None], Callable[[], bool]]]:
     """Give what tells a search to end at an interrupt, with a word at once, and what tells that the search began.
 
-    Before it began there is nothing to keep, and a second interrupt wants out: both end the command.
+    Before it began there is nothing to keep, and a second interrupt wants out: both end the command. The word is said
+    by a thread, which waits where the signal came in the midst of another message.
     """
-    began, stopped, before = Event(), Event(), signal.getsignal(signal.SIGINT)
+    before, words = signal.getsignal(signal.SIGINT), SimpleQueue[str | None]()
+    began = stopped = False
 
     def report(state: "Progress") -> None:
-        began.set()
+        nonlocal began
+        began = True
         if progress is not None:
             progress(state)
 
     def interrupted(signum: int, frame: FrameType | None) -> None:
-        if stopped.is_set():
+        nonlocal stopped
+        if stopped:
             raise Terminated
-        if not began.is_set():
+        if not began:
             (before if callable(before) else signal.default_int_handler)(signum, frame)
-        stopped.set()
-        messages.print(STOPPING)
+        stopped = True
+        words.put(None if quiet else STOPPING)
+
+    def speak() -> None:
+        if (word := words.get()) is not None:
+            messages.print(word)
 
     if current_thread() is not main_thread() or before == signal.SIG_IGN:
-        yield report, stopped.is_set
+        yield report, lambda: stopped
         return
+    speaker = Thread(target=speak, daemon=True)
+    speaker.start()
     signal.signal(signal.SIGINT, interrupted)
     try:
-        yield report, stopped.is_set
+        yield report, lambda: stopped
     finally:
         signal.signal(signal.SIGINT, before)
+        words.put(None)
+        speaker.join()
 
 
 STAGES = {

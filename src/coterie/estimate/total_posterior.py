@@ -49,6 +49,9 @@ MOST_UNKNOWNS = 2000
 NOTHING = 1e-10
 """Eigenvalues of J below this share of the largest are rounding errors of 0."""
 
+LIFT = 1e-12
+"""Eigenvalues are right within this share of their sum."""
+
 STEADY = 0.01
 """The noise is settled when a round changes it by so small a share."""
 
@@ -79,6 +82,14 @@ class Told:
         through = self.matrix.sum(axis=1)
         squares = self.squares + centre * (centre * float(through.sum()) - 2 * float(self.moment.sum()))
         return replace(self, moment=self.moment - centre * through, squares=max(squares, 0.0))
+
+
+def square_root(matrix: FloatArray) -> FloatArray:
+    """Return L, lower triangular, with L L' a matrix that is positive but for rounding, or lifted by as little."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrix))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.cholesky(matrix + LIFT * np.trace(matrix) * np.eye(len(matrix))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +129,9 @@ class PossibleTotals:
         """R with R R' the covariance: with S = L L' it is L (1 + L'A L)^-1 L'."""
         from scipy.linalg import solve_triangular
 
-        lower = np.linalg.cholesky(self._prior)
-        inner = np.linalg.cholesky(np.eye(len(lower)) + lower.T @ (self._precision @ lower))
-        return np.asarray(solve_triangular(inner, lower.T, lower=True, check_finite=False).T)
+        root = square_root(self._prior)
+        inner = square_root(np.eye(len(root)) + root.T @ (self._precision @ root))
+        return np.asarray(solve_triangular(inner, root.T, lower=True, check_finite=False).T)
 
     # --- The prior ------------------------------------------------------------------------------------
 

@@ -349,7 +349,10 @@ class _Task:
             "paired": self._paired(best.strategy, self.delta).gap,
             "holdout": None if best.alone is None else best.alone(),
         }
-        if best.likely is None:
+        likely: float | None = None
+        if self.control.is_interrupted():  # whoever waits does without what no promise rests on
+            pass
+        elif best.likely is None:
             likely = likely_gap(self.whole, best.strategy, self.spaces, self.delta)
         else:
             likely = best.likely()

@@ -18,8 +18,8 @@ from coterie.learn.wishes import Goal, Wishes
 GAMES, DRAWS = 24, 400
 """Gaps are expected over so many games that the data leave possible, ranges of values over so many."""
 
-FEWEST = 6
-"""Where time is short, so many games at least."""
+FEWEST, FEWEST_DRAWS = 6, 40
+"""Where time is short, so many games at least, and so many for ranges of values."""
 
 MOST = 7
 """So many options are told at most."""
@@ -151,6 +151,7 @@ def likely_values(
     beliefs: Beliefs,
     wishes: Wishes,
     rng: np.random.Generator,
+    is_late: Callable[[], bool] = never,
 ) -> list[tuple[float, tuple[float, float]]]:
     """Return what the mean utility of those who are assigned is expected to be in sums of profiles, and its ranges.
 
@@ -158,7 +159,7 @@ def likely_values(
     have, since nobody knows who that is.
 
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
-    not be corrected for.
+    not be corrected for. Where it `is_late`, few are drawn.
     """
     staff = wishes.admissible.staff
     unknowns = beliefs.evidence.unknowns
@@ -179,7 +180,12 @@ def likely_values(
         return [*(float(one.sum()) / max(1, int(staff.sum())) for one in own), float(own[0].min(initial=np.inf))]
 
     middle = told(beliefs.middle)
-    drawn = np.array([told(values) for values in beliefs.drawing(rng, DRAWS)])
+    draws: list[list[float]] = []
+    for values in beliefs.drawing(rng, DRAWS):
+        draws.append(told(values))
+        if len(draws) >= FEWEST_DRAWS and is_late():
+            break
+    drawn = np.array(draws)
     tail = (1 - RANGE) / 2
     ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
     *means, least = zip(middle, *ends.tolist(), strict=True)

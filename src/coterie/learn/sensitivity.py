@@ -59,6 +59,7 @@ def notes_on_values(
                 f"{number(setting.neutral)}, {counted(others, 'person', 'people')} would be elsewhere: how much being "
                 "alone is worth decides on these teams"
             )
+    control.heed(inner)
 
 
 def _sides(beliefs: Beliefs) -> tuple[str, tuple[float, float]]:

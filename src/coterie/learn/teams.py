@@ -335,13 +335,17 @@ class _Teams:
         """
         learning = evidence_from(self.statistics.learning)
         sealed = Sealed(evidence_from(self.statistics.certifying), self.again)
-        is_short = may_shorten and self._says_little(learning, sealed, delta)
+        is_short = may_shorten and (self.control.is_interrupted() or self._says_little(learning, sealed, delta))
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), FIRST, is_short=is_short)
         strategies = self._named([*found.profiles[:LED], *calm])
+        if self.control.is_interrupted():  # whoever waits is not served by several
+            strategies = strategies[:1]
         expected = self._expected(strategies, beliefs)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
-        sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
+        sure = [0.0]
+        if len(strategies) > 1:
+            sure = sealed.expected(strategies, learning, self.against, delta / HELD_OUT, form=self.form)
         first, dearest = int(worth.argmax()), int(expected.values.argmax())
         surest = min(range(len(strategies)), key=lambda t: (sure[t], -worth[t]))
         picked = [surest] if self.wishes.goal == "stability" else [first, surest, dearest]
@@ -372,7 +376,12 @@ class _Teams:
         return not says_much(sure, by_range(learning, strategy, self.against))
 
     def on_everything(self, delta: float, held: Sequence[Candidate]) -> list[Candidate]:
-        """Search on the whole log, and certify what was found there, what was held out, and today's teams."""
+        """Search on the whole log, and certify what was found there, what was held out, and today's teams.
+
+        Whoever interrupted before has a certificate already.
+        """
+        if held and self.control.is_interrupted():
+            return []
         profiles = [one.strategy.sets for one in held]
         if not (held and self.control.ended):
             found, calm = self._searched(self._task(self.beliefs), SECOND)
@@ -419,7 +428,7 @@ class _Teams:
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
         alone = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
-        worth, *better = likely_values([*asked, *alone], self.beliefs, self.wishes, rng)
+        worth, *better = likely_values([*asked, *alone], self.beliefs, self.wishes, rng, self.control.is_interrupted)
         if self.beliefs.draw is not None:
             *_, least = better
             ranges = {
@@ -434,6 +443,8 @@ class _Teams:
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
             today = Today(now, options[0].moves or 0, gain, limits, changes)
+        alone, likely = self._alone(pick.strategy), self._likely(pick)
+        notes, more = tuple(self._notes(pick.strategy)), self._more_samples(pick)
         solution = Solution(
             pick.strategy,
             -float((expected.least if self.wishes.goal == "fairness" else expected.values)[index]),
@@ -447,18 +458,18 @@ class _Teams:
         return TeamsRecommendation(
             pick.strategy,
             pick.certificate,
-            self._alone(pick.strategy),
+            alone,
             self.whole,
             self.against.own_spaces,
-            self._likely(pick),
+            likely,
             self.beliefs.middle,
             solution,
             options,
             today,
             self.against,
             pick.is_vacuous,
-            tuple(self._notes(pick.strategy)),
-            self._more_samples(pick),
+            notes,
+            more,
         )
 
     def _told_teams(self, strategy: Strategy) -> dict[int, float]:
@@ -487,6 +498,9 @@ class _Teams:
         return None if times is None else (times - 1) * self.statistics.n_samples
 
     def _status(self, strategy: Strategy) -> Status:
+        """Return how all ended, once all else is done: whoever is interrupted on the way leaves something out."""
+        if self.control.ended == "interrupted":
+            return "interrupted"
         return self.ended or ("optimal" if self._is_proven(strategy) else "converged")
 
     def _is_proven(self, strategy: Strategy) -> bool:
@@ -505,7 +519,9 @@ class _Teams:
             yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:
-        """Return each certificate alone at delta."""
+        """Return each certificate alone at delta; none where somebody waits."""
+        if self.control.is_interrupted():
+            return dict.fromkeys(("paper", "paired", "holdout"))
         by_paper = None
         if self.against.is_plain and not self.is_many:
             by_paper = paper_from(self.statistics.whole, strategy, self.against.own_spaces, self.delta)
@@ -521,6 +537,9 @@ class _Teams:
         }
 
     def _likely(self, pick: Candidate) -> float | None:
+        """Return what the gap likely is at most; None where somebody waits: no promise rests on it."""
+        if self.control.is_interrupted():
+            return None
         if pick.certificate.method == "holdout" and self.sealed is not None:
             return self.sealed.likely(self.held_strategies.index(pick.strategy), self.delta)
         if self.against.is_plain:

@@ -14,7 +14,7 @@ import uuid
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -365,14 +365,20 @@ class DuckDBEngine(Engine):
         if threading.current_thread() is not threading.main_thread():
             return work()
         try:
-            return self._beside.submit(work).result()
+            return self._handed_over(work).result()
         except BaseException:
             # A signal may come before, while or after work was handed over: wait for whatever there was.
-            rest = self._beside.submit(int)
+            rest = self._handed_over(int)
             while not rest.done():
                 self._connection.interrupt()
                 wait([rest], 0.05)
             raise
+
+    def _handed_over(self, work: Callable[[], T]) -> Future[T]:
+        try:
+            return self._beside.submit(work)
+        except RuntimeError as problem:  # there is no room for the stack of a thread
+            raise MemoryError(str(problem)) from None
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -6,11 +6,12 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from coterie.reproduce.experiments import QUICK, STEPS, Cell, Figure, Panel, see
 from coterie.reproduce.methods import METHODS, Method
 from coterie.reproduce.own import Own
 from coterie.reproduce.rows import Row, write_rows
-from coterie.reproduce.summary import Summary, summarise
+from coterie.reproduce.summary import Summary, summarise, with_earlier, written_before
 from coterie.simulate.models import MODELS
 from coterie.simulate.policies import AROUND_PROFILE, POLICIES
 from coterie.words import said
@@ -40,6 +41,11 @@ WORKER_ENDED = (
     "a process ended before it was done: its memory ran out, or it runs a script that calls this at its top, which "
     'belongs below `if __name__ == "__main__":`; what is finished is kept, and {} needs no other processes'
 )
+
+NO_THREAD = "not enough memory for other processes ({}); what is finished is kept, and {} needs none"
+
+LOOKED_AFTER = 1.0
+"""After so many seconds it is looked whether the pool's own threads still run."""
 
 Advance = Callable[[int, int], None]
 """Called with the number of finished cells and of all cells."""
@@ -111,19 +117,16 @@ def reproduce(
         if pictures:
             draw(figure, rows, folder / f"{figure.name}.png")
     summary = summarise(tables)
-    _write(
-        folder / "summary.json",
-        to_json(
-            {
-                "version": __version__,
-                "seeds": {figure.name: list(figure.games) for figure in figures},
-                "methods": {figure.name: list(figure.methods) for figure in figures},
-                "quick": all(_is_quick(figure) for figure in figures),
-                **summary.to_json(),
-            }
-        ),
-    )
-    summary.write_csv(folder / "summary.csv")
+    about = {
+        "version": __version__,
+        "seeds": {figure.name: list(figure.games) for figure in figures},
+        "methods": {figure.name: list(figure.methods) for figure in figures},
+        "quick": all(_is_quick(figure) for figure in figures),
+        **summary.to_json(),
+    }
+    earlier = written_before(folder, tables)
+    _write(folder / "summary.json", to_json(with_earlier(about, earlier)))
+    summary.write_csv(folder / "summary.csv", list(earlier.get("seeds", {})))
     return summary
 
 
@@ -215,17 +218,37 @@ def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[C
         for cell in cells:
             yield cell, own.run(cell)
         return
-    with _single_threaded():
+    with _single_threaded(), _failing_threads() as failed:
         # Spawned, so that the libraries of a worker start with one thread.
         pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_the_parent)
         try:
             running: dict[Future[list[Row]], Cell] = {pool.submit(own.run, cell): cell for cell in cells}
-            for future in as_completed(running):
-                yield running[future], future.result()
+            while running:
+                for future in wait_for(running, LOOKED_AFTER, FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+                if failed:  # the pool's own, without which nothing is ever done
+                    for worker in active_children():
+                        worker.terminate()
+                    raise CoterieError(NO_THREAD.format(failed[0], said(workers=1)))
         except BrokenProcessPool:
             raise CoterieError(WORKER_ENDED.format(said(workers=1))) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _failing_threads() -> Iterator[list[BaseException]]:
+    """Give what threads fail with in the block; they say nothing themselves."""
+    found: list[BaseException] = []
+
+    def note(about: threading.ExceptHookArgs) -> None:
+        found.append(about.exc_value or RuntimeError(f"a thread ended with {about.exc_type.__name__}"))
+
+    hook, threading.excepthook = threading.excepthook, note
+    try:
+        yield found
+    finally:
+        threading.excepthook = hook
 
 
 def _follow_the_parent() -> None:

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from coterie import __version__
-from coterie.files import whole_file
+from coterie.errors import InputError
+from coterie.files import read_json, read_text, whole_file
 from coterie.reproduce.rows import Row
 
 Tables = Mapping[str, Sequence[tuple[str, Row]]]
 """Figure -> (panel, row)."""
 
+
+FORMAT = "coterie.reproduction/1"
 
 FAR = 0.5
 """A true gap above this is far from stable, for utilities between -1 and 1."""
@@ -100,16 +103,20 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Return the content of `summary.json`."""
         return {
-            "format": "coterie.reproduction/1",
+            "format": FORMAT,
             "curves": [asdict(curve) for curve in self.curves],
             "growth": [asdict(growth) for growth in self.growth],
         }
 
-    def write_csv(self, path: Path) -> None:
-        """Write the curves as a table."""
+    def write_csv(self, path: Path, others: Sequence[str] = ()) -> None:
+        """Write the curves as a table, below what it says of other figures already."""
         text = io.StringIO(newline="")
         out = csv.writer(text, lineterminator="\n")
-        out.writerow([*(one.name for one in fields(Curve)), "version"])
+        header = [*(one.name for one in fields(Curve)), "version"]
+        out.writerow(header)
+        if others and path.exists():
+            first, *rows = csv.reader(io.StringIO(read_text(path), newline=""))
+            out.writerows(row for row in rows if first == header and row[0] in others)
         for curve in self.curves:
             values = [f"{value:.4g}" if isinstance(value, float) else value for value in asdict(curve).values()]
             out.writerow([*values, __version__])
@@ -130,6 +137,32 @@ class Summary:
             for curve in self.curves
             if curve.figure == figure and all(getattr(curve, key) == value for key, value in wanted.items())
         ]
+
+
+def written_before(folder: Path, names: Iterable[str]) -> dict[str, Any]:
+    """Return what an earlier run wrote in `summary.json` of other figures, as long as their tables are there."""
+    try:
+        about = read_json(folder / "summary.json")
+        if about["format"] != FORMAT:
+            return {}
+        kept = [name for name in about["seeds"] if name not in names and (folder / f"{name}.csv").exists()]
+        of_figures = {part: {name: about[part][name] for name in kept} for part in ("seeds", "methods")}
+        lists = {part: [one for one in about[part] if one["figure"] in kept] for part in ("curves", "growth")}
+        return {**of_figures, **lists, "quick": about["quick"]} if kept else {}
+    except (InputError, TypeError, KeyError):  # none, or not ours
+        return {}
+
+
+def with_earlier(about: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of `summary.json` with what was written before of other figures."""
+    if not earlier:
+        return dict(about)
+    return {
+        **about,
+        **{part: {**earlier[part], **about[part]} for part in ("seeds", "methods")},
+        **{part: [*earlier[part], *about[part]] for part in ("curves", "growth")},
+        "quick": about["quick"] and earlier["quick"],
+    }
 
 
 def _line(figure: str, method: str, curves: Sequence[Curve]) -> Line:

@@ -16,10 +16,10 @@ others can be kept. Sizes that do not add up to as many memberships as people ha
 which does not see that coalitions are alike, would try every way to seat 28 people at tables of three.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -47,8 +47,12 @@ SHOWN = 4
 PROPOSED = 3
 """So many other sizes are proposed."""
 
-PATIENCE = 10.0
-"""So many seconds are spent on naming a contradiction where nobody set a limit."""
+EFFORT, OVERHEAD = 2_500_000, 1_000
+"""So much is spent on naming a contradiction, and so much on a program that has no rows: about ten seconds and four
+thousandths of one. Time would not do: what is named, and advised, would hang on the machine."""
+
+LIMIT_REACHED = 1
+"""What SciPy calls the end of a program by a limit."""
 
 DRAWN = 0.05
 """A profile that is drawn may be so far below the best for its weights, as a share of it."""
@@ -107,7 +111,7 @@ class Conflict:
 
     requirements: tuple[Requirement, ...]
     is_irreducible: bool
-    """Whether without any one of them the others can be kept; False where time was too short to say so."""
+    """Whether without any one of them the others can be kept; False where that would take too long to say."""
     summary: tuple[str, ...] = ()
     """The requirements in words, those that say the same of several people or coalitions in one."""
     advice: str = ""
@@ -122,6 +126,30 @@ class Conflict:
         """Return the error that says so."""
         which = "these contradict each other" if self.is_irreducible else "some of these contradict each other"
         return InputError(f"no assignment keeps all rules; {which}: {'; '.join(self.summary)}{self.advice}")
+
+
+@dataclass
+class Effort:
+    """What may still be spent on programs: entries of their rows times nodes, the same on every machine."""
+
+    control: Control
+    left: int = EFFORT
+
+    def spent_on(self, size: int, solved: Callable[[int], Any]) -> Any:
+        """Return what comes of a program within some number of nodes; None where nothing is left for it.
+
+        The first node decides most of them. How many an infeasible one took is not known, so it is all it might have.
+        """
+        found = None
+        for share in (size, self.left - size):
+            if share < size or self.left < size:
+                break
+            found = solved(share // size)
+            nodes = share // size if found.mip_node_count is None else max(1, found.mip_node_count)
+            self.left -= nodes * size
+            if found.status != LIMIT_REACHED:
+                break
+        return found
 
 
 class Assignments:
@@ -360,12 +388,11 @@ class Assignments:
 
     def _explained(self, control: Control) -> Conflict | None:
         """Return an irreducible part of the requirements, which together are infeasible."""
-        inner = Control(0, PATIENCE) if control.remaining is None else control
-        unknown = False
+        effort, unknown = Effort(Control(0) if control.remaining is None else control), False
 
         def is_infeasible(some: Sequence[Requirement]) -> bool:
             nonlocal unknown
-            status = self._solved(some, inner)[0]
+            status = self._solved(some, effort.control, effort=effort)[0]
             unknown = unknown or status == "unknown"
             return status == "infeasible"
 
@@ -379,12 +406,12 @@ class Assignments:
             return blamed(kept + second, bool(second), rest[:half]) + second
 
         found = blamed([], False, list(self.requirements))
-        return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, inner))
+        return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, effort))
 
-    def _advice(self, requirements: Sequence[Requirement], control: Control) -> str:
+    def _advice(self, requirements: Sequence[Requirement], effort: Effort) -> str:
         """Return what would help where sizes and numbers of people alone contradict each other; all of it was tried."""
         if any(one.is_limit for one in requirements):
-            if self._can_be([one for one in self.requirements if not one.is_limit], control):
+            if self._can_be([one for one in self.requirements if not one.is_limit], effort):
                 return f" ({said(any_size=True)} allows sizes never seen)"
             return ""
         sizes = [one.rule for one in requirements if isinstance(one.rule, SizeRule)]
@@ -395,7 +422,7 @@ class Assignments:
         size, teams = sizes[0].size, counted(self.n_coalitions, "team")
         all_sizes = [rule for rule in self.admissible.rules if isinstance(rule, SizeRule)]
         if len(all_sizes) == self.n_coalitions and all(rule.of_all for rule in all_sizes):
-            found = [_typed(other, k, size, self.n_coalitions) for other, k in self._that_fit(size, control)]
+            found = [_typed(other, k, size, self.n_coalitions) for other, k in self._that_fit(size, effort)]
             if not found:
                 return f". {people} cannot be divided into {teams} of {size}"
             return f". {people} cannot be divided into {teams} of {size}; this would work: {_listed(found, 'or')}"
@@ -407,7 +434,7 @@ class Assignments:
             return f". {people} do not fit into these teams, which have at most {places:,} members in all"
         return ""
 
-    def _that_fit(self, size: TeamSize, control: Control) -> list[tuple[TeamSize, int]]:
+    def _that_fit(self, size: TeamSize, effort: Effort) -> list[tuple[TeamSize, int]]:
         """Return a few sizes and numbers of coalitions that can be formed, near to what was asked.
 
         The size that was asked, of another number of coalitions or of some of them; the same down to smaller ones; the
@@ -433,7 +460,7 @@ class Assignments:
             may_be_empty = sorted({size.or_empty, not any(one.or_empty for one, _ in found)})
             tried = ((one, number) for one in kind for number in numbers[: 1 if one != size else None])
             either = ((replace(one, or_empty=empty), number) for one, number in tried for empty in may_be_empty)
-            fits = next((pair for pair in either if self._fits(*pair, control)), None)
+            fits = next((pair for pair in either if self._fits(*pair, effort)), None)
             found += [] if fits is None or fits in found else [fits]
         return found[:PROPOSED]
 
@@ -441,7 +468,7 @@ class Assignments:
     def _staff_spaces(self) -> list[ActionSpace]:
         return [space for space, here in zip(self.spaces.spaces, self.admissible.staff, strict=True) if here]
 
-    def _fits(self, size: TeamSize, n_coalitions: int, control: Control) -> bool:
+    def _fits(self, size: TeamSize, n_coalitions: int, effort: Effort) -> bool:
         """Return whether so many coalitions of such a size can be formed: by counting, and then by doing it."""
         least, most = self._memberships(self.requirements)
         largest = max(
@@ -466,10 +493,10 @@ class Assignments:
             spaces, self.admissible.sized(size, n_coalitions), self.agents, names,
             largest=np.full(n_coalitions, room.most),
         )  # fmt: skip
-        return tried._can_be(tried.requirements, control)
+        return tried._can_be(tried.requirements, effort)
 
-    def _can_be(self, some: Sequence[Requirement], control: Control) -> bool:
-        return self._solved(some, control)[0] == "found"
+    def _can_be(self, some: Sequence[Requirement], effort: Effort) -> bool:
+        return self._solved(some, effort.control, effort=effort)[0] == "found"
 
     def _summary(self, requirements: Sequence[Requirement]) -> Iterable[str]:
         alike: dict[object, list[Requirement]] = {}
@@ -521,7 +548,12 @@ class Assignments:
         return least, most
 
     def _solved(
-        self, some: Sequence[Requirement], control: Control | None, weights: FloatArray | None = None, gap: float = 0.0
+        self,
+        some: Sequence[Requirement],
+        control: Control | None,
+        weights: FloatArray | None = None,
+        gap: float = 0.0,
+        effort: Effort | None = None,
     ) -> tuple[Literal["found", "infeasible", "unknown"], BoolArray | None]:
         from scipy.optimize import Bounds, milp
 
@@ -531,6 +563,18 @@ class Assignments:
             costs[:cells] = -np.asarray(weights, dtype=np.float64).ravel()
         rows = [program_rows(self.definitions, self.n_variables)] if self.definitions else []
         rows += [self._matrices[id(one)] for one in some if one.rows]
+        size = OVERHEAD + sum(one.A.nnz for one in rows)
+
+        def solved(how: dict[str, Any], nodes: int | None = None) -> Any:
+            options: Any = how if nodes is None else {**how, "node_limit": nodes}
+            return milp(
+                costs,
+                constraints=rows,
+                integrality=(np.arange(self.n_variables) < cells).astype(np.int64),
+                bounds=Bounds(0, 1),
+                options=options,
+            )
+
         found: Any = None
         with nullcontext() if control is None else control.running():
             if control is not None:
@@ -541,14 +585,8 @@ class Assignments:
                 options: Any = {"mip_rel_gap": gap, "presolve": presolve}
                 if control is not None and control.remaining is not None:
                     options["time_limit"] = max(control.remaining, 1e-3)
-                found = milp(
-                    costs,
-                    constraints=rows,
-                    integrality=(np.arange(self.n_variables) < cells).astype(np.int64),
-                    bounds=Bounds(0, 1),
-                    options=options,
-                )
-                if found.status != 4:
+                found = solved(options) if effort is None else effort.spent_on(size, partial(solved, options))
+                if found is None or found.status != 4:
                     break
         if found is None or (found.x is None and found.status != 2):
             return "unknown", None

@@ -2,9 +2,9 @@
 
 From the uniform strategy, agents in turn move a step of 0.25 towards a best response to the optimistic
 values of the others' strategies; after each sweep the surrogate of the gap (Lemma 2) is looked at. The
-search ends when it changes by less than 1e-3, after 80 sweeps at most, and the best iterate is kept.
-Expectations are exact by default. The authors' programs draw 50 joint actions for the values and 50 for
-every best response, and 200 and 150 for the mixed-effects model; so does `samples`.
+search ends when it changes by less than 1e-3 of half the range, after 80 sweeps at most, and the best
+iterate is kept. Expectations are exact by default. The authors' programs draw 50 joint actions for the
+values and 50 for every best response, and 200 and 150 for the mixed-effects model; so does `samples`.
 
 It is a reference: the dynamics follow optimism, not the surrogate, which often rises. Algorithm 2, over
 pure profiles, leaves the minimisation open; here it is `coterie.solve.pure` on the surrogate.
@@ -38,6 +38,7 @@ from coterie.solve.smooth import SmoothBox
 from coterie.solve.solution import Solution, Status
 
 STEP, SWEEPS, TOLERANCE = 0.25, 80, 1e-3
+"""The tolerance is for utilities between -1 and 1."""
 
 
 class Samples(NamedTuple):
@@ -103,6 +104,8 @@ def paper(
     def seen(strategy: Strategy) -> float:
         return surrogate.value(strategy) if samples is None else surrogate.drawn_value(strategy, samples, control.rng)
 
+    bounds = evidence.bounds
+    tolerance = TOLERANCE * (bounds.half_width if np.isfinite(bounds.half_width) else bounds.half_range)
     best = current()
     smallest = last = seen(best)
     sweep, status = 0, "limit"
@@ -122,7 +125,7 @@ def paper(
             if now < smallest:
                 best, smallest = current(), now
             control.report("paper", sweep, SWEEPS, smallest)
-            if sweep > 1 and abs(last - now) < TOLERANCE:
+            if sweep > 1 and abs(last - now) < tolerance:
                 status = "converged"
                 break
             last = now
