@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Self
 
@@ -67,6 +68,20 @@ def added(ours: IntArray, theirs: IntArray) -> IntArray:
     """Return the sums of two arrays of whole numbers, if 64 bits hold them."""
     refuse_overflow(ours, theirs)
     return ours + theirs
+
+
+@dataclass(frozen=True, eq=False)
+class AddedRows:
+    """The sum of several arrays of whole numbers, added row by row when it is asked for: it is not kept."""
+
+    terms: tuple[IntArray, ...]
+
+    def __getitem__(self, row: int) -> IntArray:
+        return reduce(added, (term[row] for term in self.terms))
+
+    def whole(self) -> IntArray:
+        """Return all rows."""
+        return reduce(added, self.terms)
 
 
 def multiplied(values: IntArray, factor: int) -> IntArray:

@@ -1,5 +1,7 @@
 """Widths from residuals: the inequality behind them, their coverage by simulation, and where they are used."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -210,6 +212,26 @@ def test_without_a_learning_part_there_is_no_second_look():
     assert second_looks(certifying, None, [profile], simulation.game.actions, 4.0, again) is None
     assert second_looks(certifying, certifying, [profile], simulation.game.actions, 4.0, None) is None
     assert Sealed(certifying, again).certify([profile], None, simulation.game.actions, 0.1)
+
+
+def test_what_certificates_do_not_need_any_more_is_not_kept():
+    """Factored matrices of many agents take hundreds of megabytes for each part of a log."""
+    simulation = quiet_game()
+    statistics, again = read(simulation, 500, (0.3, 0.7))
+    learning, certifying = (evidence_from(part) for part in statistics.parts)
+    profile = simulation.game.strategy(simulation.game.actions.sample(np.random.default_rng(1), 1)[0])
+    sealed = Sealed(certifying, again)
+    (found,) = sealed.certify([profile], learning, simulation.game.actions, 0.1)
+    learnt, certified = weakref.ref(learning), weakref.ref(certifying)
+    gc.disable()  # what is gone is gone at once
+    try:
+        del learning
+        assert learnt() is None
+        assert sealed.again(0.1)[0].gap == found.gap
+        del certifying, sealed
+        assert certified() is None
+    finally:
+        gc.enable()
 
 
 def test_recommendations_use_it_and_obey_limits():

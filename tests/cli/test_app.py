@@ -12,6 +12,7 @@ import time
 from importlib import import_module
 
 import pytest
+import xlsxwriter
 
 import coterie
 from coterie.cli.app import COMMANDS, whole
@@ -158,6 +159,31 @@ finally:
     print([name for name in ("numba", "scipy.optimize", "jinja2", "matplotlib") if name in sys.modules])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_commands_do_not_wait_for_data_frames(tmp_path):
+    """Arrow would load pandas, where it is installed, to look whether a list is one of its columns."""
+    pairs = "sample,coalition,agent,partner,utility\n" + "".join(
+        f"{m},c{m % 2},{one},{other},{m % 3}\n" for m in range(6) for one, other in ("ab", "ac", "bc")
+    )
+    (tmp_path / "pairs.csv").write_text(pairs)
+    with xlsxwriter.Workbook(tmp_path / "pairs.xlsx") as book:
+        sheet = book.add_worksheet()
+        for number, line in enumerate(pairs.splitlines()):
+            sheet.write_row(number, 0, line.split(","))
+    for file in ("pairs.csv", "pairs.xlsx"):
+        code = f"""import sys
+sys.argv = ["coterie", "learn", {str(tmp_path / file)!r}, "--utility-range", "0", "2", "--quiet"]
+from coterie.cli import main
+try:
+    main()
+finally:
+    print("pandas" in sys.modules)
+    import pandas, pyarrow
+    frame = pyarrow.table({{"a": [1, 2]}}).to_pandas()
+    print(frame.a.sum(), pyarrow.table(frame).num_rows)"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == ["False", "3 2"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 import coterie
 from coterie.statistics import gram, joint, kernels
+from coterie.statistics.packed import packed_length, unpacked
 from coterie.statistics.second_pass import Directions, SecondPass
 from coterie.statistics.statistics import Statistics
 
@@ -36,6 +37,22 @@ def test_compiled_and_interpreted_agree(tables, both, table, pooled):
     )
     assert interpreted == compiled
     assert kernels.compiled(gram.add_cooccurrences if table == "pairs" else gram.add_totals).signatures
+
+
+@pytest.mark.parametrize("often", [1, 2])
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 1.0])
+def test_outer_products_are_added_however_many_unknowns_occurred(share, often):
+    rng, block, tables = np.random.default_rng(0), 30, 3
+    dimension = block * tables
+    packed, expected = np.zeros(packed_length(dimension), dtype=np.int64), np.zeros((dimension, dimension))
+    row, ends = np.zeros(dimension, dtype=np.int64), np.empty(tables + 1, dtype=np.int64)
+    for weight in (1, 7, 1 << 30):
+        features = np.flatnonzero(rng.random(dimension) < share)
+        values = rng.integers(1, often + 1, len(features))
+        gram._add_outer(packed, block, features, values, len(features), weight, row, ends)
+        expected[np.ix_(features, features)] += weight * np.outer(values, values)
+        assert not row.any()
+    np.testing.assert_array_equal(unpacked(packed, block, dimension), expected)
 
 
 @pytest.mark.slow  # where it was never compiled before, that alone takes half a minute

@@ -63,6 +63,23 @@ def test_values_on_the_grid_are_exact(csv_log):
 @pytest.mark.parametrize("sized", [False, True])
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("pooled", [False, True])
+def test_repeats_are_the_same_from_diagonals_and_from_the_log(tables, monkeypatch, symmetric, sized, pooled):
+    log = coterie.Log.from_frames(
+        **tables(4, n=4, samples=25, symmetric=symmetric).frames(), symmetric=symmetric, pool_coalitions=pooled
+    )
+    options = {"noise": "samples", "sizes": "aware" if sized else "ignore", "parts": (0.4, 0.6)}
+    by_diagonals = Statistics.of(log, **options)
+    monkeypatch.setattr(reduction, "MOST_GRAM_ENTRIES", 0)
+    by_query = Statistics.of(log, **options)
+    for one, other in zip(by_diagonals.parts, by_query.parts, strict=True):
+        assert other.together is None
+        assert one.repeats.tolist() == other.repeats.tolist()
+        assert not pooled or (one.repeats != one.count).any()
+
+
+@pytest.mark.parametrize("sized", [False, True])
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("pooled", [False, True])
 def test_cooccurrence(tables, oracle, symmetric, sized, pooled):
     log_tables = tables(3, n=4, samples=25, symmetric=symmetric)
     log = coterie.Log.from_frames(**log_tables.frames(), symmetric=symmetric, pool_coalitions=pooled)

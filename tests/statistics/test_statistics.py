@@ -3,6 +3,7 @@
 import json
 import tempfile
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +81,22 @@ def test_joint_sums_add_up(tables):
     narrow = statistics_of(fewer, names, {}, wanted)
     assert (narrow + first).setting.agents == first.setting.agents
     assert (narrow + first).whole.joint.moments == pytest.approx((first + narrow).whole.joint.moments)
+
+
+def test_parts_together_are_all_parts_added(tables):
+    """Matrices of totals are added when they are asked for: they are large, and nobody keeps their sums."""
+    log = coterie.Log.from_frames(**tables(3, n=4, samples=40).frames("memberships", "totals"))
+    made = Statistics.of(log, parts=(0.3, 0.3, 0.4), unweighted=True, joint=True)
+    one, two, three = made.parts
+    expected = one.merged(two, made.setting).merged(three, made.setting)
+    for name, array in expected.arrays().items():
+        np.testing.assert_array_equal(made.whole.arrays()[name], array, err_msg=name)
+    assert made.whole.rows == expected.rows > 0
+    for agent, weighting in product(range(4), (None, "none")):
+        np.testing.assert_array_equal(made.whole.gram(agent, weighting), expected.gram(agent, weighting))
+        assert made.whole.squares(agent, weighting) == expected.squares(agent, weighting)
+    twice = made.whole.repeated(2).arrays()
+    np.testing.assert_array_equal(twice["pairs_gram"], 2 * expected.arrays()["pairs_gram"])
 
 
 def test_what_cannot_be_added(tables):

@@ -98,7 +98,7 @@ def _total_symmetry(part: TotalStatistics, alpha: float) -> Check:
         variance = np.diag(noise_form(known, ridge))
         root[agent][:, others] = np.sqrt(np.maximum(variance, 0.0)).reshape(own)
         bias[agent][:, others] = np.abs(bias_form(known, ridge)).sum(axis=1).reshape(own)
-        seen[agent][:, others] = (np.diag(ridge.gram[agent]) > 0).reshape(own)
+        seen[agent][:, others] = ridge.seen(agent).reshape(own)
     met = np.argwhere(seen * seen.transpose(2, 1, 0, 3))
     i, table, j, size = met[met[:, 0] < met[:, 2]].T
     if not len(i):

@@ -145,6 +145,11 @@ class Evidence(ABC):
         """Return about what `learnt_bound` will be; no bound itself, for searches."""
         return self.direction_bound(design, log_term)
 
+    @property
+    def learns(self) -> bool:
+        """Whether what an independent part of the log says sharpens bounds."""
+        return True
+
     def learnt_bound(self, design: Design, log_term: float, learning: Self) -> GainBound:
         """Return a bound like `direction_bound`, sharpened by what an independent part of the log says."""
         del learning

@@ -169,26 +169,28 @@ class Sealed:
         Where the part is read again, `check` is told how far that is. It may raise what `reading` catches; then the
         part was read in vain, and certificates are those of one pass.
         """
-        if self.__evidence in _OPENED:
+        evidence = self.__evidence  # what is kept below knows it and not this object: both are gone at once
+        if evidence in _OPENED:
             raise InputError(USED_ALREADY)
-        _OPENED.add(self.__evidence)
+        _OPENED.add(evidence)
         looks: Sequence[SecondLook | None] = [None] * len(candidates)
         shared = one_event(delta / max(len(candidates), 1))
         plain = spaces if isinstance(spaces, ActionSpaces) else spaces.own_spaces if spaces.is_plain else None
         with reading or nullcontext():
             if plain is not None:
-                looks = second_looks(self.__evidence, learning, candidates, plain, shared, self.__pass, check) or looks
+                looks = second_looks(evidence, learning, candidates, plain, shared, self.__pass, check) or looks
+        sharper = learning if evidence.learns or plain is None else None  # what is not needed any more may be large
 
         def at(delta: float) -> list[Certificate]:
             each = delta / max(len(candidates), 1)
             found = (
-                _fixed(self.__evidence, strategy, spaces, each, form, learning, look)
+                _fixed(evidence, strategy, spaces, each, form, sharper, look)
                 for strategy, look in zip(candidates, looks, strict=True)
             )
             return [replace(one, delta=delta) for one in found]
 
         self.__again = at
-        self.__likely = lambda index, delta: _likely(self.__evidence, candidates[index], spaces, delta)
+        self.__likely = lambda index, delta: _likely(evidence, candidates[index], spaces, delta)
         return at(delta)
 
     def likely(self, index: int, delta: float) -> float | None:

@@ -79,6 +79,10 @@ class TotalEvidence(Evidence):
         scale = np.minimum(self.variances / self.bounds.half_range**2, 1.0)[agents]
         return replace(bound, square=bound.square * scale[:, None, None])
 
+    @property
+    def learns(self) -> bool:
+        return False
+
     def learnt_bound(self, design: Design, log_term: float, learning: "TotalEvidence") -> GainBound:
         """Return the bound of one pass, or for a preview the one to expect; see `coterie.certificates.residual`."""
         del learning

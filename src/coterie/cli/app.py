@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from coterie import __version__
 from coterie.cli.enums import with_choices
+from coterie.cli.frames import hide_frames
 from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.cli.panels import Grouped, seldom_named, without_types
 from coterie.cli.signals import WORDS, Terminated
@@ -96,6 +97,7 @@ class _Commands(TyperGroup):
 def whole(name: str) -> Any:
     """Return a command with all its options."""
     command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
+    hide_frames()
     alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
     alone.command(name, cls=Grouped)(with_choices(command))
     return typer.main.get_command(alone)

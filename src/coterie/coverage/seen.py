@@ -112,7 +112,7 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
 
     @cache
     def diagonals() -> FloatArray:
-        return np.stack([np.diag(shows(agent)) for agent in range(setting.n_agents)])
+        return np.stack([np.diag(shows(agent)).copy() for agent in range(setting.n_agents)])  # else all are kept
 
     def met(table: int) -> FloatArray:
         return _by_partner(setting, diagonals()[:, table * setting.block : (table + 1) * setting.block])

@@ -18,9 +18,10 @@ each edge of a symmetric game.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -137,12 +138,18 @@ class Factor:
 
     @cached_property
     def inverse(self) -> FloatArray:
-        """G^-1."""
+        """G^-1; it is as large as the factor, so it is kept only for those who ask for all of it."""
         return self.solve(np.eye(self.dimension))
+
+    @cached_property
+    def _diagonal(self) -> FloatArray:
+        """The diagonal of G^-1."""
+        known = vars(self).get("inverse")  # the cached property
+        return np.diag(self.solve(np.eye(self.dimension)) if known is None else known).copy()
 
     def spread(self, half_range: float) -> FloatArray:
         """Return r^2 times the diagonal of G^-1, at most the square of the range."""
-        return np.minimum(half_range**2 * np.diag(self.inverse), half_range**2)
+        return np.minimum(half_range**2 * self._diagonal, half_range**2)
 
     def project(self, directions: FloatArray, unknowns: IntArray | None = None) -> Projection:
         """Return how well combinations `directions`, shape (..., k, d), of some unknowns are known, or of all."""
@@ -160,7 +167,7 @@ class Factor:
     @cached_property
     def parameters(self) -> float:
         """The trace of gram G^-1, which counts the unknowns that there are data for."""
-        return self.dimension - self.penalty * float(np.trace(self.inverse))
+        return self.dimension - self.penalty * float(self._diagonal.sum())
 
     @property
     def dimension(self) -> int:
@@ -182,7 +189,7 @@ class AgentRidge(LinearEstimate):
     on each other.
     """
 
-    gram: tuple[FloatArray, ...]
+    gram: Sequence[FloatArray]
     """sum w x x' of each agent, without the penalty."""
     moment: tuple[FloatArray, ...]
     """sum w x (v - c middle) of each agent."""
@@ -374,20 +381,34 @@ class JointRidge(LinearEstimate):
         return self._residual_variance
 
 
+@dataclass(frozen=True, eq=False)
+class Grams(Sequence[FloatArray]):
+    """Every agent's sum of w x x', made of the statistics' packed form when it is asked for: all are large together."""
+
+    part: TotalStatistics
+    weighting: str | None = None
+
+    def __len__(self) -> int:
+        return self.part.setting.n_agents
+
+    def __getitem__(self, agent: Any) -> Any:
+        if not 0 <= agent < len(self):
+            raise IndexError(agent)
+        return self.part.gram(agent, self.weighting)
+
+
 def agent_ridge(part: TotalStatistics) -> AgentRidge:
     """Return every agent's weighted ridge, with the weights that belong to the noise."""
-    agents = range(part.setting.n_agents)
-    bounds = _total_bounds(part)
-    gram = tuple(part.gram(i) for i in agents)
-    # Centring every pair utility on the middle of the range takes c = x'1 times it off each total.
-    raw = [part.moment(i) for i in agents]
-    moment = tuple(raw[i] - bounds.middle * gram[i].sum(axis=1) for i in agents)
-    squares = tuple(
-        part.squares(i) - bounds.middle * float((raw[i] + moment[i]).sum())  # (v - c middle)^2, multiplied out
-        for i in agents
-    )
-    totals = tuple(_informative(part, i, gram[i]) for i in agents)
-    return AgentRidge(gram, moment, bounds, squares=squares, totals=totals)
+    bounds, grams = _total_bounds(part), Grams(part)
+    moments, squares, totals = [], [], []
+    for i, gram in enumerate(grams):
+        raw = part.moment(i)
+        # Centring every pair utility on the middle of the range takes c = x'1 times it off each total.
+        moments.append(raw - bounds.middle * gram.sum(axis=1))
+        # (v - c middle)^2, multiplied out
+        squares.append(part.squares(i) - bounds.middle * float((raw + moments[i]).sum()))
+        totals.append(_informative(part, i, gram))
+    return AgentRidge(grams, tuple(moments), bounds, squares=tuple(squares), totals=tuple(totals))
 
 
 def _informative(part: TotalStatistics, agent: int, gram: FloatArray) -> float:
@@ -410,8 +431,8 @@ def paper_ridge(part: TotalStatistics) -> AgentRidge:
     """
     agents, bounds = range(part.setting.n_agents), Bounds.of(part.setting)
     largest = max(abs(bounds.low), abs(bounds.high), bounds.sigma or 0.0)
-    gram, moment = ([get(i, "none") for i in agents] for get in (part.gram, part.moment))
-    return AgentRidge(tuple(gram), tuple(moment), Bounds(-largest, largest, bounds.sigma), penalty=1.0)
+    moment = tuple(part.moment(i, "none") for i in agents)
+    return AgentRidge(Grams(part, "none"), moment, Bounds(-largest, largest, bounds.sigma), penalty=1.0)
 
 
 def printed_ridge(samples: Log | Iterable[Batch], bounds: Bounds | None = None) -> PrintedRidge:

@@ -427,8 +427,8 @@ class _Teams:
         options = options_of(candidates, expected, index, self.wishes, at)
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
-        alone = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
-        worth, *better = likely_values([*asked, *alone], self.beliefs, self.wishes, rng, self.control.is_interrupted)
+        by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
+        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, rng, self.control.is_interrupted)
         if self.beliefs.draw is not None:
             *_, least = better
             ranges = {

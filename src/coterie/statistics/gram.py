@@ -19,25 +19,47 @@ _ONE_BY_TERMS, _ONE_BY_SQUARES = 1 << WEIGHT_BITS["pairs"], 1 << WEIGHT_BITS["sa
 kernel(steps)
 
 
+DENSE = 4
+"""Where at least one of so many unknowns of a coalition occurred, all are added at once, zeros too."""
+
+
 @kernel
-def _add_outer(gram, block, tables, features, values, count, weight):
-    """Add weight x x' to a packed matrix (see `packed.packed_positions`); features are ascending."""
-    triangle = block * (block + 1) // 2
+def _add_row(gram, base, row, features, first, last, start, stop, times):
+    """Add what `row` has from `start` to `stop`, so many times; some features say where that is not 0."""
+    if times == 1 and DENSE * (last - first) >= stop - start:
+        target, source = gram[base + start : base + stop], row[start:stop]
+        for place in range(len(source)):
+            target[place] += source[place]
+    else:
+        for a in range(first, last):
+            gram[base + features[a]] += times * row[features[a]]
+
+
+@kernel
+def _add_outer(gram, block, features, values, count, weight, row, ends):
+    """Add weight x x' to a packed matrix (see `packed.packed_positions`); features are ascending.
+
+    There is room for weight x in `row`, all 0, and in `ends` for how many features are in coalitions before each.
+    """
+    tables, triangle, place = len(ends) - 1, block * (block + 1) // 2, 0
+    for m in range(tables):
+        ends[m] = place
+        while place < count and features[place] < (m + 1) * block:
+            row[features[place]] = weight * values[place]
+            place += 1
+    ends[tables] = count
+    for l in range(tables):
+        for a in range(ends[l], ends[l + 1]):
+            place = features[a] - l * block
+            base = l * triangle + place * block - place * (place - 1) // 2 - place - l * block
+            _add_row(gram, base, row, features, a, ends[l + 1], features[a], (l + 1) * block, values[a])
+            for m in range(l + 1, tables):
+                if ends[m] < ends[m + 1]:
+                    pair = l * tables - l * (l + 1) // 2 + m - l - 1
+                    base = tables * triangle + pair * block * block + place * block - m * block
+                    _add_row(gram, base, row, features, ends[m], ends[m + 1], m * block, (m + 1) * block, values[a])
     for a in range(count):
-        l, place = divmod(features[a], block)
-        w = weight * values[a]
-        base = l * triangle + place * block - place * (place - 1) // 2 - place - l * block
-        end = (l + 1) * block
-        b = a
-        while b < count:
-            while b < count and features[b] < end:
-                gram[base + features[b]] += w * values[b]
-                b += 1
-            if b < count:  # the next coalition: a block of its own
-                m = features[b] // block
-                pair = l * tables - l * (l + 1) // 2 + m - l - 1
-                base = tables * triangle + pair * block * block + place * block - m * block
-                end = (m + 1) * block
+        row[features[a]] = 0
 
 
 @kernel
@@ -48,6 +70,7 @@ def add_cooccurrences(group, agent, feature, part, gram, block, tables):
     """
     features = np.empty(block * tables, dtype=np.int64)
     values = np.empty(block * tables, dtype=np.int64)
+    dense, ends = np.zeros(block * tables, dtype=np.int64), np.empty(tables + 1, dtype=np.int64)
     row, rows = 0, len(group)
     while row < rows:
         first, count = row, 0
@@ -59,7 +82,7 @@ def add_cooccurrences(group, agent, feature, part, gram, block, tables):
                 values[count] = 1
                 count += 1
             row += 1
-        _add_outer(gram[part[first], agent[first]], block, tables, features, values, count, 1)
+        _add_outer(gram[part[first], agent[first]], block, features, values, count, 1, dense, ends)
 
 
 @kernel
@@ -84,7 +107,8 @@ def add_totals(
     """Add every total's problem to the sums of its agent and part.
 
     Rows are sorted by sample, coalition and agent; a total has coalition -1, so that it comes
-    before the memberships of its sample, in which each coalition is one run of rows.
+    before the memberships of its sample, in which each coalition is one run of rows. All totals of
+    an agent in a part are added one after the other: her matrix stays near the processor meanwhile.
     """
     dimension = offsets.shape[2]
     block = (n - 1) * max(n_sizes, 1)
@@ -92,10 +116,14 @@ def add_totals(
     features = np.empty(dimension, dtype=np.int64)
     values = np.empty(dimension, dtype=np.int64)
     times = np.zeros(dimension, dtype=np.int64)
+    dense, ends = np.zeros(dimension, dtype=np.int64), np.empty(dimension // max(block, 1) + 1, dtype=np.int64)
     head = np.full(n, -1, dtype=np.int64)  # the first membership of each agent in this sample
     following = np.empty(rows, dtype=np.int64)  # the next membership of the same agent
     first_of = np.empty(rows, dtype=np.int64)
     end_of = np.empty(rows, dtype=np.int64)
+    joined = np.empty(rows, dtype=np.int64)  # of a total, the first membership of its agent in its sample
+    latest = np.full(totals.shape, -1, dtype=np.int64)  # the last total of each agent in a part
+    before = np.empty(rows, dtype=np.int64)  # the total of the same agent before, in the same part
     start = 0
     while start < rows:
         members = start
@@ -111,12 +139,20 @@ def add_totals(
         for row in range(stop - 1, members - 1, -1):
             following[row] = head[agent[row]]
             head[agent[row]] = row
-        p = part[start]
         for total in range(start, members):
             i = agent[total]
+            joined[total] = head[i]
+            before[total] = latest[part[total], i]
+            latest[part[total], i] = total
+        for row in range(members, stop):
+            head[agent[row]] = -1
+        start = stop
+    for p, i in np.ndindex(*totals.shape):
+        total = latest[p, i]
+        while total >= 0:
             totals[p, i] += 1
             count, c = 0, 0
-            row = head[i]
+            row = joined[total]
             while row >= 0:
                 table = 0 if pooled else coalition[row]
                 size = end_of[row] - first_of[row]
@@ -134,6 +170,7 @@ def add_totals(
                     c += 1
                 row = following[row]
             if c == 0:
+                total = before[total]
                 continue
             if pooled:
                 features[:count].sort()
@@ -149,7 +186,7 @@ def add_totals(
             else:
                 weight = (_ONE_BY_SQUARES + c * c // 2) // (c * c)
                 each, moment, scale = weight * c, (weight * c * q) >> FIXED_BITS, 1
-            _add_outer(gram[p, i], block, dimension // block, features, values, count, weight)
+            _add_outer(gram[p, i], block, features, values, count, weight, dense, ends)
             for a in range(count):
                 offsets[p, i, features[a]] += each * values[a]
                 moments[p, i, features[a]] += moment * values[a]
@@ -159,9 +196,7 @@ def add_totals(
                 term = scale * value
                 squares[p, i, power, 0] += term >> LIMB
                 squares[p, i, power, 1] += term & ((1 << LIMB) - 1)
-        for row in range(members, stop):
-            head[agent[row]] = -1
-        start = stop
+            total = before[total]
 
 
 @kernel

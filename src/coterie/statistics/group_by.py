@@ -80,11 +80,11 @@ def _cell(sized_by: str | None, *, symmetric: bool, pooled: bool, everywhere: st
     return f"{room} AS room, {first} AS one, {second} AS two, {'z.size' if sized_by else '0'} AS size"
 
 
-def pair_rows(pairs: str, which: str, sized_by: str | None = None) -> str:
-    """Return the pairs of each sample next to each other, to see which occur together."""
-    size = ", z.size AS size" if sized_by else ""
+def pair_rows(pairs: str, which: str, sized_by: str | None = None, *, pooled: bool = False) -> str:
+    """Return the pairs of each sample next to each other, to see which occur together: all of them are sorted."""
+    size, coalition = ", z.size AS size" if sized_by else "", "" if pooled else "p.coalition AS coalition, "
     return (
-        f"SELECT {which} AS part, p.sample AS sample, p.coalition AS coalition, agent, partner{size} "
+        f"SELECT {which} AS part, p.sample AS sample, {coalition}agent, partner{size} "
         f"FROM {_sized(pairs, sized_by)} ORDER BY p.sample"
     )
 

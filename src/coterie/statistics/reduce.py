@@ -25,6 +25,7 @@ from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.fresh import sample_hashes, sample_marks
 from coterie.statistics.last_seen import not_seen_lately
 from coterie.statistics.noise import chosen_noise
+from coterie.statistics.packed import packed_positions
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.parts import CLUSTERS, HALVES, Division, checked_shares
 from coterie.statistics.setting import Noise, NoiseChoice, Setting, Sizes
@@ -266,8 +267,8 @@ def _pair_statistics(
     together, clusters = (_cooccurrences(task), _clusters(task)) if setting.noise == "samples" else (None, None)
     met = _meetings(task, task.division).sums() if setting.missing == "worst" else None
     if setting.noise == "samples" and setting.pool_coalitions:
-        entries = _beside(entries, _repeats(task, task.ratings))
-        met = None if met is None else _beside(met, _repeats(task, task.meetings))
+        entries = _beside(entries, _repeats(task, task.ratings, entries, together))
+        met = None if met is None else _beside(met, _repeats(task, task.meetings, met, together))
     return tuple(
         PairStatistics(
             setting, _count(samples[p]), entries[p], teams[p], None if together is None else together[p],
@@ -384,12 +385,24 @@ def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
     return Sums(both.keys[some], both.values[some])
 
 
-def _repeats(task: Reduction, pairs: str) -> list[Sums]:
-    """Return for interchangeable coalitions the sum over samples of (how often a pair met)^2."""
+def _repeats(task: Reduction, pairs: str, entries: Sequence[Sums], together: IntArray | None) -> list[Sums]:
+    """Return for interchangeable coalitions the sum over samples of (how often a pair met)^2.
+
+    The diagonals of H_i hold that; without them pairs are grouped by sample, which makes as many groups as rows.
+    """
+    if together is not None and pairs == task.observed:
+        return [_diagonal(task.setting, one.keys, own) for one, own in zip(entries, together, strict=True)]
     which, symmetric = task.division.sql("p.sample"), task.setting.symmetric
     found = task.engine.table(group_by.pair_repeats(pairs, which, task.sized_by, symmetric=symmetric))
     keys, repeats = _pair_keys(task, found), numbers(found["repeats"])[:, None]
     return Grouped(task.division, numbers(found["part"]), keys, repeats).unordered(symmetric=symmetric).sums()
+
+
+def _diagonal(setting: Setting, keys: IntArray, together: IntArray) -> Sums:
+    """Return how often each pair of some keys occurred together with itself."""
+    table, agent, partner, *size = keys.T
+    place = setting.feature(agent, table, partner, *size)
+    return Sums(keys, together[agent, packed_positions(place, place, setting.block, setting.n_features)][:, None])
 
 
 def _attendance(task: Reduction) -> IntArray:
@@ -426,11 +439,13 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
     if gram_entries(setting) > MOST_GRAM_ENTRIES:
         return None
     found = Cooccurrences(setting)
-    query = group_by.pair_rows(task.observed, task.division.sql("p.sample"), task.sized_by)
+    query = group_by.pair_rows(
+        task.observed, task.division.sql("p.sample"), task.sized_by, pooled=setting.pool_coalitions
+    )
     for batch in whole_samples(task.engine.stream(query)):
         rows = batch.rows
         found.add(
-            batch.sample, numbers(rows["part"]), task.tables(rows["coalition"]),
+            batch.sample, numbers(rows["part"]), _tables(task, rows),
             task.agents(rows["agent"]), task.agents(rows["partner"]),
             numbers(rows["size"]) if setting.sizes == "aware" else None,
         )  # fmt: skip

@@ -206,6 +206,9 @@ class Statistics:
         return (self._together(self.parts[:-1]), self.parts[-1]) if len(self.parts) > 1 else self.parts
 
     def _together(self, parts: Sequence[PartStatistics]) -> PartStatistics:
+        totals = [part for part in parts if isinstance(part, TotalStatistics)]
+        if totals:
+            return TotalStatistics.together(totals)
         return reduce(lambda ours, theirs: ours.merged(theirs, self.setting), parts)  # type: ignore[arg-type]
 
     @property

@@ -10,10 +10,10 @@ Totals are whole numbers q of c (high - low) / 2^30 steps above c low, and weigh
 numbers too, so all of these are integers, the same on every engine and in every order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from coterie.statistics.packed import packed_length, unpacked
 from coterie.statistics.pair_statistics import embed_all, feature_positions, size_table
 from coterie.statistics.setting import Setting, positions
 from coterie.statistics.sound import sound, sound_sums, whole_number
-from coterie.sums import Sums, added, carried, multiplied
+from coterie.sums import AddedRows, Sums, added, carried, multiplied
 
 WEIGHT_BITS = {"none": 0, "pairs": 30, "samples": 32}
 """Weights of each kind are whole numbers of 2^-bits; their sums fit for 2^31 samples.
@@ -41,7 +41,7 @@ LIMB = 31
 class WeightedSums:
     """The sums of all agents' problems under one weighting W, as integers."""
 
-    gram: IntArray
+    gram: IntArray | AddedRows
     """sum W x x', one packed matrix per agent."""
     offsets: IntArray
     """sum W c x, shape (n, d): what a shift of every pair utility by 1 adds to the moments."""
@@ -51,9 +51,22 @@ class WeightedSums:
     """sum of W c^2 times 1, q and the two parts of q^2 = a 2^30 + b, with exact weights, shape (n, 4, 2): each sum
     in a high and a low part."""
 
+    @classmethod
+    def together(cls, parts: Sequence["WeightedSums"]) -> "WeightedSums":
+        """Return the sums of several parts; of the matrices, which are large, no more than is asked for at a time."""
+        offsets, moments, squares = (
+            reduce(added, (getattr(part, name) for part in parts)) for name in ("offsets", "moments", "squares")
+        )
+        return cls(AddedRows(tuple(part.grams for part in parts)), offsets, moments, carried_limbs(squares))
+
+    @property
+    def grams(self) -> IntArray:
+        """All matrices at once."""
+        return self.gram.whole() if isinstance(self.gram, AddedRows) else self.gram
+
     def __add__(self, other: "WeightedSums") -> "WeightedSums":
         return WeightedSums(
-            added(self.gram, other.gram),
+            added(self.grams, other.grams),
             added(self.offsets, other.offsets),
             added(self.moments, other.moments),
             carried_limbs(added(self.squares, other.squares)),
@@ -62,7 +75,7 @@ class WeightedSums:
     def times(self, factor: int) -> "WeightedSums":
         """Return the sums of everything so many times."""
         gram, offsets, moments, squares = (
-            multiplied(one, factor) for one in (self.gram, self.offsets, self.moments, self.squares)
+            multiplied(one, factor) for one in (self.grams, self.offsets, self.moments, self.squares)
         )
         return WeightedSums(gram, offsets, moments, carried_limbs(squares))
 
@@ -180,6 +193,21 @@ class TotalStatistics:
             raise InputError(f"these statistics hold no sums with weighting {name!r}, only {sorted(self.weighted)}")
         return self.weighted[name], WEIGHT_BITS[name]
 
+    @classmethod
+    def together(cls, parts: Sequence["TotalStatistics"]) -> "TotalStatistics":
+        """Return the sums of several parts of one log, which hold the same matrices under the same names."""
+        if len(parts) == 1:
+            return parts[0]
+        joint = [part.joint for part in parts if part.joint is not None]
+        return cls(
+            parts[0].setting,
+            sum(part.n_samples for part in parts),
+            reduce(added, (part.totals for part in parts)),
+            reduce(Sums.__add__, (part.teams for part in parts)),
+            {name: WeightedSums.together([part.weighted[name] for part in parts]) for name in parts[0].weighted},
+            reduce(JointSums.__add__, joint) if joint else None,
+        )
+
     def merged(self, other: "TotalStatistics", setting: Setting) -> "TotalStatistics":
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
@@ -228,7 +256,7 @@ class TotalStatistics:
             "team_values": self.teams.values,
         }
         for name, sums in self.weighted.items():
-            found |= {f"{name}_{field}": getattr(sums, field) for field in _FIELDS}
+            found |= {f"{name}_{field}": sums.grams if field == "gram" else getattr(sums, field) for field in _FIELDS}
         if self.joint is not None:
             found |= {"joint_projections": self.joint.projections, "joint_moments": self.joint.moments}
             if self.joint.scores is not None:
@@ -278,7 +306,7 @@ def _wider(sums: WeightedSums, old: Setting, new: Setting) -> WeightedSums:
         where = feature_positions(agent, old, new)
         offsets[place, where], moments[place, where] = sums.offsets[agent], sums.moments[agent]
         squares[place] = sums.squares[agent]
-    return WeightedSums(embed_all(sums.gram, old, new), offsets, moments, squares)
+    return WeightedSums(embed_all(sums.grams, old, new), offsets, moments, squares)
 
 
 def _wider_joint(joint: JointSums, old: Setting, new: Setting) -> JointSums:
