@@ -144,8 +144,8 @@ def main() -> None:
         f"\n\n{options.games} random games of {COALITIONS} coalitions each, everybody in one; a solver has "
         f"{options.limit} seconds for all of them, starting included. Solvers that list all pure profiles are given a "
         "table of all payoffs, which is not counted, and find every pure equilibrium, where the others find one; "
-        "without a potential there may be none, and ours and pivoting find mixed ones. Where pivoting is installed, ours ends "
-        "with it for up to 40 actions of all agents together."
+        "without a potential there may be none, and ours and pivoting find mixed ones. Where pivoting is "
+        "installed, ours ends with it for up to 40 actions of all agents together."
     )
     absent = sorted({package for package, _, _ in SOLVERS.values() if not find_spec(package)})
     if absent:
