@@ -63,8 +63,9 @@ def gambit_pure(_: Game, payoffs: Any) -> list[Any]:
     return [[[float(one[own]) for own in player.strategies] for player in payoffs.players] for one in found[:1]]
 
 
+OURS = "coterie, `Game.equilibrium`"
 SOLVERS = {
-    "coterie, `Game.equilibrium`": ("coterie", None, ours),
+    OURS: ("coterie", None, ours),
     "quantecon, complementary pivoting": ("quantecon", None, pivoting),
     "quantecon, all pure profiles": ("quantecon", NormalForm.to_quantecon, all_pure),
     "pygambit, all pure profiles": ("pygambit", NormalForm.to_gambit, gambit_pure),
@@ -112,7 +113,7 @@ def line(kind: str, n: int, name: str, found: dict[str, Any] | None, best: float
     if np.isnan(gaps).any() and not np.isnan(gaps).all():
         left += f", none is pure in {int(np.isnan(gaps).sum())}"
     spread = f"{min(found['taken']):.2g} to {max(found['taken']):.2g}"
-    ratio = "1" if best is None else f"{middle / best:.3g}"
+    ratio = "" if best is None else f"{middle / best:.3g}"  # ours may not have ended
     return [kind, n, name, f"{middle:.3g}", spread, ratio, left, f"{found['memory']:.2f}"]
 
 
@@ -135,9 +136,10 @@ def main() -> None:
                 if converted is not None and n > MOST_PLAYERS:
                     continue
                 found = measured(name, kind, n, options)
+                if name == OURS and found:
+                    best = median(found["taken"])
                 rows.append(line(kind, n, name, found, best))
                 print(*rows[-1], flush=True)
-                best = median(found["taken"]) if best is None and found else best
     header = ["pairs", "agents", "solver", "CPU s, median", "least to most", "times ours", "largest gap left", "GB"]
     text = table(header, rows)
     text += (
