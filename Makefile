@@ -1,10 +1,13 @@
-# Everything below sets up what it needs in .venv and is quick when that is already there.
+# Everything below sets up what it needs in .venv, benchmarks in .venv-bench, and is quick when that is already there.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.run-ready
 DEV_READY := $(VENV)/.dev-ready
+BENCH_VENV := .venv-bench
+BENCH_READY := $(BENCH_VENV)/.ready
 WORKERS ?= auto
+BENCH ?= run.py
 
 .PHONY: help demo test test-fast lint bench fuzz faults soak figures docs clean
 
@@ -13,17 +16,17 @@ help:
 	@echo "make test       set up, then lint, type check, and run all tests with coverage"
 	@echo "make test-fast  the tests that are quick: about six minutes on two cores"
 	@echo "make lint       ruff and mypy only"
-	@echo "make bench      run the benchmarks and rewrite benchmarks/RESULTS.md"
+	@echo "make bench      run the benchmarks beside other programs, and rewrite benchmarks/RESULTS.md: for hours"
 	@echo "make fuzz       give every reader inputs that are almost right, for ten minutes; runs add up in build/fuzz.json"
 	@echo "make faults     let everything fail that can at every write of every command: some 4,700 faults, for hours"
 	@echo "make soak       random logs with known truth through the whole pipeline, for an hour"
 	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"
 	@echo "make docs       build the documentation into site/"
-	@echo "make clean      remove the virtual environment and everything built"
+	@echo "make clean      remove the virtual environments and everything built"
 
-$(BIN)/python:
+%/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "coterie needs Python 3.11 or later; say make PYTHON=python3.12"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $*
 
 $(RUN_READY): requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
@@ -32,6 +35,13 @@ $(RUN_READY): requirements.txt pyproject.toml | $(BIN)/python
 
 $(DEV_READY): requirements-dev.txt $(RUN_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(BENCH_READY): benchmarks/requirements.txt requirements.txt pyproject.toml | $(BENCH_VENV)/bin/python
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@# Not every machine has a build of pygambit, or what it takes to build it; without it, its lines are left out.
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check pygambit==16.7.0 || echo "no pygambit: not compared with"
 	@touch $@
 
 demo: $(RUN_READY)
@@ -50,8 +60,9 @@ test: lint
 test-fast: $(DEV_READY)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
-bench: $(DEV_READY)
-	$(BIN)/python benchmarks/run.py
+bench: $(BENCH_READY)
+	@# One alone: make bench BENCH="rivals.py --games 3".
+	$(BENCH_VENV)/bin/python benchmarks/$(BENCH)
 
 fuzz: $(DEV_READY)
 	@# More of it: make fuzz FUZZ="--seconds 36000", one reader alone: make fuzz FUZZ="xlsx --executions 1000",
@@ -79,4 +90,4 @@ docs: $(DEV_READY)
 	@echo "open site/index.html"
 
 clean:
-	rm -rf $(VENV) site build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) site build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,15 +1,15 @@
 """Spark at three sizes: rows per second, what is shuffled, and the second pass of certificates from totals.
 
-    python benchmarks/spark.py [--rows 1,3,10] [--totals 20,60,200]
+    python benchmarks/spark.py [--cases rows,warned,totals] [--rows 0.5,2,8] [--warned 0.1,0.3,1] [--totals 20,60,200]
 
-`--rows` are millions of rows of a semi-bandit log (100 agents, 5 coalitions), `--totals` thousands of samples of a
+Each case has a section of its own. `--rows` are millions of rows of a semi-bandit log (100 agents, 5 coalitions) that
+is read, checked and summed, `--warned` the same for what warnings are made from, `--totals` thousands of samples of a
 bandit log (20 agents, 3 coalitions), of which the certifying part is read a second time. Needs Java. Spark runs in
 local mode on this machine, so this says what the work costs and how it grows, not what a network does to it.
 """
 
 import argparse
 import json
-import math
 import os
 import sys
 import tempfile
@@ -30,12 +30,22 @@ from harness import record, table
 DIRECTIONS = 500
 """So many directions are asked for in the second pass."""
 
-NOTE = (
-    "Spark in local mode on both cores, Parquet; semi-bandit logs of 100 agents and 5 coalitions, bandit logs of "
-    "20 agents and 3 coalitions, of which four fifths are read again for 500 directions. What is shuffled of "
-    "pairs are sums, one for each pair, coalition and part; totals are streamed sample by sample to the process "
-    "that adds up their matrices."
-)
+NOTES = {
+    "rows": (
+        "Semi-bandit logs of 100 agents and 5 coalitions. Checks shuffle a hash of each row; sums (`Statistics.of` "
+        "with `clues=False`) shuffle what each task has added up, one line for each pair, coalition and part, of which "
+        "so many were found."
+    ),
+    "warned": (
+        "The same logs, smaller: sums with what warnings are made from (`clues=True`), which compares rows with means "
+        "of their pair, and so shuffles rows."
+    ),
+    "totals": (
+        "Bandit logs of 20 agents and 3 coalitions, of which four fifths are read again for 500 directions. Totals are "
+        "streamed sample by sample to the process that adds up their matrices."
+    ),
+}
+EVERYWHERE = "Spark in local mode on both cores, Parquet; exponents are fitted to the seconds of all sizes."
 
 
 def session() -> Any:
@@ -81,11 +91,14 @@ class Pass:
     rows: int
     seconds: float
     shuffled: int
+    sums: int | None = None
+    """How many sums were found, where it is sums that are shuffled."""
 
     def line(self) -> list[str]:
         """A line of the table."""
         per_second = f"{self.rows / self.seconds:,.0f}"
-        return [self.name, f"{self.rows:,}", f"{self.seconds:.1f}", per_second, f"{self.shuffled:,}"]
+        sums = "" if self.sums is None else f"{self.sums:,}"
+        return [self.name, f"{self.rows:,}", f"{self.seconds:.1f}", per_second, f"{self.shuffled:,}", sums]
 
 
 def one_each(n: int, k: int) -> Simulation:
@@ -95,14 +108,30 @@ def one_each(n: int, k: int) -> Simulation:
     return Simulation.from_game(game, utility_range=(-1, 1))
 
 
-def of_pairs(spark: Any, folder: Path, millions: float) -> list[Pass]:
-    """The sums of a semi-bandit log."""
+def pairs_log(folder: Path, millions: float) -> None:
+    """Write a semi-bandit log of about so many million rows."""
     n, k = 100, 5
-    source = one_each(n, k)
-    source.write_log(folder, int(millions * 1e6 / (n * (n / k - 1) / 2)), table_format="parquet")
+    one_each(n, k).write_log(folder, int(millions * 1e6 / (n * (n / k - 1) / 2)), table_format="parquet")
+
+
+def of_pairs(spark: Any, folder: Path, millions: float) -> list[Pass]:
+    """Reading and checking a semi-bandit log, and its sums."""
+    pairs_log(folder, millions)
+    log, reading, hashed = measured(spark, lambda: coterie.read_log(folder, spark=spark, actions="one"))
+    found, seconds, sent = measured(spark, lambda: Statistics.of(log, parts=(0.2, 0.8), clues=False))
+    sums = sum(len(part.count) for part in found.parts)
+    return [
+        Pass("pairs, reading and checks", log.rows, reading, hashed),
+        Pass("pairs, sums", log.rows, seconds, sent, sums),
+    ]
+
+
+def of_warnings(spark: Any, folder: Path, millions: float) -> list[Pass]:
+    """What warnings about a semi-bandit log are made from, its sums included."""
+    pairs_log(folder, millions)
     log = coterie.read_log(folder, spark=spark, actions="one")
-    found, seconds, sent = measured(spark, lambda: Statistics.of(log, parts=(0.2, 0.8)))
-    return [Pass("pairs, sums", int(found.whole.count.sum()), seconds, sent)]
+    _, seconds, sent = measured(spark, lambda: Statistics.of(log, parts=(0.2, 0.8)))
+    return [Pass("pairs, sums and warnings", log.rows, seconds, sent)]
 
 
 def of_totals(spark: Any, folder: Path, thousands: float) -> list[Pass]:
@@ -125,31 +154,49 @@ def of_totals(spark: Any, folder: Path, thousands: float) -> list[Pass]:
     ]
 
 
+def exponent(passes: list[Pass]) -> float:
+    """The slope of the line through the logarithms of rows and seconds."""
+    rows, seconds = (np.log([getattr(one, name) for one in passes]) for name in ("rows", "seconds"))
+    return float(np.polyfit(rows, seconds, 1)[0])
+
+
 def table_of(passes: list[Pass]) -> str:
-    """All passes, each kind with the exponent of seconds in rows, from the smallest log to the largest."""
+    """All passes, each kind with the exponent of seconds in rows."""
     lines: list[list[str]] = []
     for name in dict.fromkeys(one.name for one in passes):
         some = [one for one in passes if one.name == name]
         lines += [one.line() for one in some]
-        grown, longer = some[-1].rows / some[0].rows, some[-1].seconds / some[0].seconds
-        lines.append([f"{name}: exponent", "", f"{math.log(longer) / math.log(grown):.2f}", "", ""])
-    return table(["what", "rows", "seconds", "rows per second", "bytes shuffled"], lines)
+        lines.append([f"{name}: exponent", "", f"{exponent(some):.2f}", "", "", ""])
+    return table(["what", "rows", "seconds", "rows per second", "bytes shuffled", "sums"], lines)
+
+
+CASES = {
+    "rows": ("Spark: reading and sums", of_pairs),
+    "warned": ("Spark: warnings", of_warnings),
+    "totals": ("Spark: totals, and the second pass of their certificates", of_totals),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", default="1,3,10", help="millions of rows, the smallest first")
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--rows", default="0.5,2,8", help="millions of rows, the smallest first")
+    parser.add_argument("--warned", default="0.1,0.3,1", help="millions of rows that warnings are made from")
     parser.add_argument("--totals", default="20,60,200", help="thousands of samples, the smallest first")
     options = parser.parse_args()
-    spark, passes = session(), []
-    for run, sizes in ((of_pairs, options.rows), (of_totals, options.totals)):
-        first, *_ = several = [float(one) for one in sizes.split(",")]
+    spark = session()
+    for case in options.cases.split(","):
+        title, run = CASES[case]
+        asked = getattr(options, case)
+        first, *_ = several = [float(one) for one in asked.split(",")]
+        passes: list[Pass] = []
         for number, size in enumerate([first, *several]):
             with tempfile.TemporaryDirectory() as folder:
                 found = run(spark, Path(folder) / "log", size)
             passes += found if number else []  # the first one also starts Java's compilers
-    command = f"python benchmarks/spark.py --rows {options.rows} --totals {options.totals}"
-    record("Spark", command, f"{table_of(passes)}\n\n{NOTE}")
+            print(*(" ".join(one.line()) for one in found), sep="\n", flush=True)
+        command = f"python benchmarks/spark.py --cases {case} --{case} {asked}"
+        record(title, command, f"{table_of(passes)}\n\n{EVERYWHERE} {NOTES[case]}")
 
 
 if __name__ == "__main__":

@@ -31,3 +31,16 @@ def test_the_source_distribution_can_run_the_makefile():
         "LICENSE",
         "CITATION.cff",
     }
+
+
+def pins(name):
+    """The versions that a file of requirements fixes, without those of files that it includes."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split(";")[0].split("==") for line in lines if line.strip() and not line.startswith(("#", "-r ")))
+
+
+def test_programs_that_tests_and_benchmarks_use_have_one_version():
+    tested, compared = pins("requirements-dev.txt"), pins("benchmarks/requirements.txt")
+    assert {name: compared[name] for name in compared.keys() & tested.keys()}.items() <= tested.items()
+    assert compared.keys() >= {"quantecon", "leidenalg", "igraph", "polars", "pyspark"}
+    assert not compared.keys() & pins("requirements.txt").keys(), "these come with requirements.txt"

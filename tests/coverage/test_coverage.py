@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coterie
-from coterie import ActionSpaces, Game, InputError, Strategy, UpTo
+from coterie import ActionSpaces, Game, InputError, Strategy, TooLargeError, UpTo
 from coterie.coverage import coverage, seen_by, seen_in
 from coterie.coverage.reach import ProfileReach
 from coterie.coverage.seen import never_together
@@ -430,3 +430,33 @@ def test_sizes_do_not_matter_to_whether_a_pair_was_seen():
     strategy = Strategy.pure([[1], [1], [1]], log.agents, log.coalitions)
     found = never_together(seen_in(Statistics.of(log, sizes="aware")), strategy)
     assert found == (3, [(0, 2, 0), (1, 2, 0)])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_only_those_who_may_meet_are_looked_at(symmetric, monkeypatch):
+    n, k = 24, 8
+    rooms = np.random.default_rng(0).integers(k, size=(40, n))
+    statistics = Statistics.of(log_of(rooms[..., None] == np.arange(k), symmetric=symmetric))
+    # Everybody has two places to go to, so six may meet in each coalition, and its size is at most six.
+    own = {f"a{i}": [[f"c{i % k}"], [f"c{(i + 1) % k}"]] for i in range(n)}
+    strategy = {agent: sets[0] for agent, sets in own.items()}
+    monkeypatch.setattr("coterie.coverage.seen.CELLS", 6**2)
+    found = coverage(statistics, strategy, own)
+    # By hand: an agent meets those of her own coalition, and by moving those of the next.
+    room = np.arange(n) % k
+    place = {agent: index for index, agent in enumerate(statistics.agents)}
+    met = {(i, j, l) for sample in rooms for l in range(k) for i, j in product(np.flatnonzero(sample == l), repeat=2)}
+    reached = {
+        (i, j, l) for i in range(n) for l in (i % k, (i + 1) % k) for j in np.flatnonzero(room == l).tolist() if i != j
+    }
+    missing = {(i, j, l) for i, j, l in reached if (i, j, l) not in met}
+    once = {(frozenset((i, j)), l) for i, j, l in missing} if symmetric else missing
+    assert found.n_uncovered_pairs == len(once) > 0
+    assert {(place[w.agent], place[w.partner], int(w.coalition[1:])) for w in found.uncovered_pairs} <= {
+        (place[f"a{i}"], place[f"a{j}"], l) for i, j, l in missing
+    }
+    seen = {(l, int(size)) for sample in rooms for l, size in enumerate(np.bincount(sample, minlength=k))}
+    unseen = {(l, size) for l in range(k) for size in (2, 3, 4)} - seen
+    assert {(int(w.coalition[1:]), w.size) for w in found.uncovered_sizes} == unseen
+    with pytest.raises(TooLargeError, match=r"up to 6 agents.*and 24 may in 'c0'.*observed-own.*department"):
+        coverage(statistics, strategy, "one")

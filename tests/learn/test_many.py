@@ -141,3 +141,25 @@ def test_commands_for_fewer_agents_say_so(tmp_path, monkeypatch, capsys):
         assert (ended.value.code or 0) == code, (words, said)
         if code:
             assert "department" in said.err, (words, said)
+
+
+@pytest.mark.parametrize("actions", ["one", "observed-own"])
+def test_statistics_of_many_runs_add_up_to_those_of_the_whole_log(actions, tmp_path, monkeypatch):
+    monkeypatch.setattr(LIMIT, 3)
+    whole = tables()
+    options = {"actions": actions, "symmetric": True}
+    for number in range(4):  # each by a process of its own, wherever its samples are
+        mine = {name: frame[frame["sample"].astype(int) % 4 == number] for name, frame in whole.items()}
+        made = coterie.Statistics.for_learning(coterie.Log.from_frames(**mine, **options), noise="pairs", seed=7)
+        made.save(tmp_path / f"part-{number}.npz")
+    first, *others = (coterie.Statistics.load(tmp_path / f"part-{number}.npz") for number in (2, 0, 3, 1))
+    for more in others:
+        first += more
+    at_once = coterie.Statistics.for_learning(coterie.Log.from_frames(**whole, **options), noise="pairs", seed=7)
+    assert first.sha256 == at_once.sha256
+    added, known = (
+        StableLearner(noise="pairs", any_size=True, goal="stability").fit(one).result_ for one in (first, at_once)
+    )
+    assert added.strategy.sets.tolist() == known.strategy.sets.tolist()
+    assert added.certificate.per_agent == known.certificate.per_agent
+    assert added.certificate.gap < added.range_gap

@@ -115,7 +115,8 @@ def command(
         }
         show_json(content)
     else:
-        for line in _lines(seen.agents, found, scarcest(seen, given, spaces), aim):
+        rarest = scarcest(seen, given, spaces) if len(seen.agents) <= MAP_AGENTS else None
+        for line in _lines(seen.agents, found, rarest, aim):
             results.print(line)
     return 3 if aim is not None and not aim.is_reached else 0
 
@@ -191,7 +192,7 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
         yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
         rows = [(f"{term.weight:+.2f}", short(term.partner), "in", short(term.coalition)) for term in direction.terms]
         yield from aligned(rows, left=(1, 2, 3))
-    if rarest is not None and len(agents) <= MAP_AGENTS:
+    if rarest is not None:
         yield from ("", "How often two people met, in the rarest team where a move can bring them together")
         apart = np.isinf(rarest)
         times = np.rint(np.where(apart, 0.0, rarest) * (found.samples or 1)).astype(np.int64)

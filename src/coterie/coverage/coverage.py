@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie import checks
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.certificates.widened import widened
 from coterie.coverage.action_coverage import action_coverage, all_profiles
 from coterie.coverage.reach import AnyReach, ProfileReach, Reach, smallest_action
@@ -196,9 +196,9 @@ def scarcest(seen: Seen, strategy: Strategy | None, spaces: ActionSpaces) -> Flo
     if seen.meetings is None:
         return None
     reach: Reach = AnyReach(spaces) if strategy is None else ProfileReach(strategy, spaces)
-    found = np.full((spaces.n_agents, spaces.n_agents), np.inf)
+    found, agents = np.full((spaces.n_agents, spaces.n_agents), np.inf), np.arange(spaces.n_agents)
     for l in range(spaces.n_coalitions):
-        rates = np.where(reach.partners(l, aware=seen.aware) > 0, seen.meetings(seen.table(l)), np.inf)
+        rates = np.where(reach.partners(l, agents, aware=seen.aware) > 0, seen.meetings(seen.table(l), agents), np.inf)
         found = np.minimum(found, rates if rates.ndim == 2 else rates.min(axis=2))
     return np.asarray(np.minimum(found, found.T))
 
@@ -243,8 +243,11 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     done: dict[int, BoolArray] = {}
     for l in range(len(seen.coalitions)):
         table = seen.table(l)
-        probability, met = reach.partners(l, aware=seen.aware), seen.met(table)
-        rates = None if seen.meetings is None else seen.meetings(table)
+        agents = _who_may_meet(seen, reach, table)
+        if not len(agents):
+            continue
+        probability, met = reach.partners(l, agents, aware=seen.aware), seen.met(table, agents)
+        rates = None if seen.meetings is None else seen.meetings(table, agents)
         missing = (probability > 0) & (met == 0)
         before = done.get(table, np.zeros(met.shape, dtype=bool))
         once = _first_of_pair(missing, seen) & ~before
@@ -252,17 +255,17 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
         n_unseen += int(once.sum())
         places = np.argwhere(once)
         # Pairs that need nobody to move come first.
-        strength = probability[once] + reach.is_at_home(l)[places[:, 0]]
+        strength = probability[once] + reach.is_at_home(l)[agents[places[:, 0]]]
         for t in np.argsort(-strength, kind="stable")[:LISTED].tolist():
             place = tuple(places[t].tolist())
-            unseen.append((float(strength[t]), _pair(seen, reach, l, place, float(probability[place]), 0.0)))
+            unseen.append((float(strength[t]), _pair(seen, reach, l, agents, place, float(probability[place]), 0.0)))
         if rates is not None:
             reached = probability > 0
             cells.append((probability[reached], rates[reached]))
             ratio = np.where(reached & (rates > 0), probability / np.where(rates > 0, rates, 1.0), -1.0)
             place = tuple(int(index) for index in np.unravel_index(int(ratio.argmax()), ratio.shape))
             if ratio[place] > (0.0 if tightest is None else tightest.ratio):
-                tightest = _pair(seen, reach, l, place, float(probability[place]), float(rates[place]))
+                tightest = _pair(seen, reach, l, agents, place, float(probability[place]), float(rates[place]))
     unseen.sort(key=lambda entry: -entry[0])
     result: dict[str, Any] = {
         "covers_pairs": n_unseen == 0,
@@ -281,6 +284,14 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     return result
 
 
+def _who_may_meet(seen: Seen, reach: Reach, table: int) -> IntArray:
+    """Return who may be in a coalition that the statistics keep there: nobody else matters to it."""
+    if seen.aware:
+        return np.arange(len(seen.agents))
+    kept = [l for l in range(len(seen.coalitions)) if seen.table(l) == table]
+    return np.flatnonzero(np.any([reach.may_be_there(l) for l in kept], axis=0))
+
+
 def _first_of_pair(missing: BoolArray, seen: Seen) -> BoolArray:
     """Keep one order of each pair of a symmetric game, the one with the smaller agent where both are there."""
     if not seen.symmetric:
@@ -291,16 +302,23 @@ def _first_of_pair(missing: BoolArray, seen: Seen) -> BoolArray:
 
 
 def _pair(
-    seen: Seen, reach: Reach, coalition: int, place: tuple[int, ...], probability: float, rate: float
+    seen: Seen,
+    reach: Reach,
+    coalition: int,
+    agents: IntArray,
+    place: tuple[int, ...],
+    probability: float,
+    rate: float,
 ) -> PairWitness:
+    one, two = (int(agents[index]) for index in place[:2])
     return PairWitness(
-        seen.agents[place[0]],
-        seen.agents[place[1]],
+        seen.agents[one],
+        seen.agents[two],
         seen.coalitions[coalition],
         place[2] if seen.aware else None,
         probability,
         rate,
-        _deviation(seen, reach, place[0], coalition, joined=True),
+        _deviation(seen, reach, one, coalition, joined=True),
     )
 
 
@@ -331,10 +349,12 @@ def _pairs_unseen(seen: Seen, spaces: ActionSpaces) -> int:
     """Return `pairs_unseen`: pairs x coalitions that both spaces allow and that never met, in some order."""
     missing = []
     for table in range(seen.tables):
-        met = seen.met(table)
+        joins = spaces.can_join if seen.pooled else spaces.can_join[:, [table]]
+        agents = np.flatnonzero(joins.any(axis=1))
+        met = seen.met(table, agents)
         if met.ndim == 3:
             met = met.sum(axis=2)
-        joins = spaces.can_join if seen.pooled else spaces.can_join[:, [table]]
-        allowed = (joins[:, None] & joins[None]).any(axis=2)
+        meeting = joins[agents].astype(np.float64)
+        allowed = meeting @ meeting.T > 0
         missing.append(int(np.triu(allowed & ((met == 0) | (met.T == 0)), 1).sum()))
     return sum(missing)

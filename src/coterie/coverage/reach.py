@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from coterie.arrays import BoolArray, FloatArray
+from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.estimate.unknowns import Aware
 from coterie.game.actions import ActionSpaces
 from coterie.game.sizes import leave_one_out
@@ -49,10 +49,14 @@ class Reach(ABC):
         return np.array([self.sizes(l).probability for l in range(self.spaces.n_coalitions)])
 
     @abstractmethod
-    def partners(self, coalition: int, *, aware: bool) -> FloatArray:
-        """Return the probability that j is there when i is, shape (n, n), or at each size (n, n, n + 1).
+    def may_be_there(self, coalition: int) -> BoolArray:
+        """Return who may be in the coalition, by moving or as it is, shape (n,)."""
 
-        0 where i cannot be there, or where i = j.
+    @abstractmethod
+    def partners(self, coalition: int, agents: IntArray, *, aware: bool) -> FloatArray:
+        """Return the probability that j of m agents is there when i is, (m, m), or at each size (m, m, n + 1).
+
+        0 where i cannot be there, or where i = j. Sizes need all agents.
         """
 
     @abstractmethod
@@ -87,32 +91,40 @@ class ProfileReach(Reach):
         return np.asarray(self.spaces.can_avoid | (self._p < 1))
 
     def sizes(self, coalition: int) -> SizeReach:
-        p = self._p[:, coalition]
-        n = len(p)
+        n = self.spaces.n_agents
+        # Whoever cannot be there sees the same sizes as the first of them.
+        there = self.may_be_there(coalition)
+        outside = np.flatnonzero(~there)[:1]
+        agents = np.sort(np.concatenate([np.flatnonzero(there), outside]))
+        p, m = self._p[agents, coalition], len(agents)
         others = leave_one_out(p)
         # Which sizes are possible is counted, since small probabilities may be lost in rounding.
-        size = np.arange(n)
+        size = np.arange(m)
         least, most = (p == 1).sum() - (p == 1), (p > 0).sum() - (p > 0)
         possible = (size >= least[:, None]) & (size <= most[:, None])
-        reached, probability = np.zeros((2, n, n + 1), dtype=bool), np.full((2, n, n + 1), -1.0)
+        reached, probability = np.zeros((2, m, m + 1), dtype=bool), np.full((2, m, m + 1), -1.0)
         for row, allowed, place in (
-            (0, self._may_avoid[:, coalition], slice(0, n)),
-            (1, self._may_join[:, coalition], slice(1, n + 1)),
+            (0, self._may_avoid[agents, coalition], slice(0, m)),
+            (1, self._may_join[agents, coalition], slice(1, m + 1)),
         ):
             reached[row, :, place] = possible & allowed[:, None]
             probability[row, :, place] = np.where(reached[row, :, place], others, -1.0)
-        best = probability.reshape(2 * n, n + 1).argmax(axis=0)
-        joined, agent = np.divmod(best, n)
+        best = probability.reshape(2 * m, m + 1).argmax(axis=0)
+        joined, agent = np.divmod(best, m)
+        larger = n - m
         return SizeReach(
-            np.asarray(reached.any(axis=(0, 1))),
-            np.maximum(probability.max(axis=(0, 1)), 0.0),
-            [int(i) for i in agent],
-            [bool(row) for row in joined],
+            np.pad(reached.any(axis=(0, 1)), (0, larger)),
+            np.pad(np.maximum(probability.max(axis=(0, 1)), 0.0), (0, larger)),
+            [*agents[agent].tolist(), *[None] * larger],
+            [*(joined == 1).tolist(), *[False] * larger],
         )
 
-    def partners(self, coalition: int, *, aware: bool) -> FloatArray:
-        p = self._p[:, coalition]
-        joins = self._may_join[:, coalition].astype(np.float64)
+    def may_be_there(self, coalition: int) -> BoolArray:
+        return np.asarray(self._may_join[:, coalition])
+
+    def partners(self, coalition: int, agents: IntArray, *, aware: bool) -> FloatArray:
+        p = self._p[agents, coalition]
+        joins = self._may_join[agents, coalition].astype(np.float64)
         if aware:
             return np.asarray(Aware().at(p[:, None]).phi[0] * joins[:, None, None])
         found = joins[:, None] * p[None, :]
@@ -143,14 +155,17 @@ class AnyReach(Reach):
         reached = (np.arange(n + 1) >= least) & (np.arange(n + 1) <= most)
         return SizeReach(reached, reached.astype(np.float64), [None] * (n + 1), [False] * (n + 1))
 
-    def partners(self, coalition: int, *, aware: bool) -> FloatArray:
+    def may_be_there(self, coalition: int) -> BoolArray:
+        return np.asarray(self.spaces.can_join[:, coalition])
+
+    def partners(self, coalition: int, agents: IntArray, *, aware: bool) -> FloatArray:
         n = self.spaces.n_agents
-        can = self.spaces.can_join[:, coalition].astype(np.float64)
+        can = self.spaces.can_join[agents, coalition].astype(np.float64)
         found = np.outer(can, can)
         np.fill_diagonal(found, 0.0)
         if not aware:
             return found
-        must = ~self.spaces.can_avoid[:, coalition]
+        must = ~self.spaces.can_avoid[agents, coalition]
         least = must.sum() + (~must)[:, None].astype(int) + (~must)[None, :].astype(int)
         size = np.arange(n + 1)
         return np.asarray(found[..., None] * ((size >= least[..., None]) & (size <= self._range(coalition)[1])))

@@ -16,9 +16,10 @@ from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics, edge_index, own_edges
+from coterie.words import said
 
 CELLS = 60_000_000
-"""Meetings are looked at for up to so many pairs (x sizes) of one coalition."""
+"""Meetings are looked at for up to so many pairs (x sizes) of those who may meet in one coalition."""
 
 
 @runtime_checkable
@@ -58,9 +59,10 @@ class Seen:
     tables: int
     sizes: FloatArray
     """How often a coalition had each size, per sample (pooled: per sample and place), shape (tables, n + 1)."""
-    meetings: Callable[[int], FloatArray] | None
-    """Table -> how often i rated j per sample, (n, n) or (n, n, n + 1); None where totals hide it."""
-    met: Callable[[int], FloatArray]
+    meetings: Callable[[int, IntArray], FloatArray] | None
+    """Table and m agents -> how often i of them rated j per sample, (m, m) or (m, m, n + 1); None where totals hide
+    it."""
+    met: Callable[[int, IntArray], FloatArray]
     """The same, but only whether it is positive counts."""
     moments: Callable[[int], FloatArray] | None
     """Agent -> average of x x' over samples, bandit logs only; None where the log lacks the sums."""
@@ -96,8 +98,8 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
     }
     if isinstance(part, PairStatistics):
 
-        def rate(table: int) -> FloatArray:
-            return _met_in_pairs(part, table) / samples
+        def rate(table: int, agents: IntArray) -> FloatArray:
+            return _met_in_pairs(part, table, agents) / samples
 
         return Seen(**common, bandit=False, meetings=rate, met=rate, moments=None)  # type: ignore[arg-type]
     totals: TotalStatistics = part
@@ -114,8 +116,9 @@ def seen_in(statistics: Statistics | PairStatistics | TotalStatistics) -> Seen:
     def diagonals() -> FloatArray:
         return np.stack([np.diag(shows(agent)).copy() for agent in range(setting.n_agents)])  # else all are kept
 
-    def met(table: int) -> FloatArray:
-        return _by_partner(setting, diagonals()[:, table * setting.block : (table + 1) * setting.block])
+    def met(table: int, agents: IntArray) -> FloatArray:
+        own = diagonals()[:, table * setting.block : (table + 1) * setting.block]
+        return _among(_by_partner(setting, own), agents)
 
     countable = unweighted and not setting.pool_coalitions  # a pooled diagonal holds squares of counts
     return Seen(
@@ -139,7 +142,7 @@ def never_together(seen: Seen, strategy: Strategy) -> tuple[int, list[tuple[int,
         members = np.flatnonzero(strategy.sets[:, l])
         if len(members) < 2:
             continue
-        rate = seen.met(seen.table(l))[np.ix_(members, members)]
+        rate = seen.met(seen.table(l), members)
         met = np.asarray((rate if rate.ndim == 2 else rate.sum(axis=2)) > 0)
         one, two = np.triu_indices(len(members), 1)
         pairs += len(one)
@@ -148,7 +151,12 @@ def never_together(seen: Seen, strategy: Strategy) -> tuple[int, list[tuple[int,
     return pairs, unseen
 
 
-def _in_scored_teams(part: TotalStatistics) -> Callable[[int], FloatArray]:
+def _among(found: FloatArray, agents: IntArray) -> FloatArray:
+    """Return what is known of all pairs for pairs of some agents."""
+    return found[np.ix_(agents, agents)]
+
+
+def _in_scored_teams(part: TotalStatistics) -> Callable[[int, IntArray], FloatArray]:
     """Return for each table which pairs were in a team that has a score."""
     assert part.joint is not None
     edges, seen = edge_index(part.setting), np.diag(part.joint.projections)
@@ -156,7 +164,7 @@ def _in_scored_teams(part: TotalStatistics) -> Callable[[int], FloatArray]:
     found = np.zeros(shape)
     table, i, j = edges.T
     found[table, i, j] = found[table, j, i] = seen
-    return lambda table: found[table]
+    return lambda table, agents: _among(found[table], agents)
 
 
 def _told_by_scores(part: TotalStatistics) -> Callable[[int], FloatArray]:
@@ -198,23 +206,31 @@ def seen_by(
         aware=False,
         tables=k,
         sizes=policy.size_probabilities(),
-        meetings=lambda table: meetings[table],
-        met=lambda table: meetings[table],
+        meetings=lambda table, chosen: _among(meetings[table], chosen),
+        met=lambda table, chosen: _among(meetings[table], chosen),
         moments=moments,
         shows=moments,
     )
 
 
-def _met_in_pairs(part: PairStatistics, table: int) -> IntArray:
-    """Return how often each agent rated each partner in one table, shape (n, n) or (n, n, n + 1)."""
+def _met_in_pairs(part: PairStatistics, table: int, agents: IntArray) -> IntArray:
+    """Return how often each of some agents rated each other in one table, shape (m, m) or (m, m, n + 1)."""
     setting = part.setting
-    n, aware = setting.n_agents, setting.sizes == "aware"
-    shape = (n, n, n + 1) if aware else (n, n)
+    n, m, aware = setting.n_agents, len(agents), setting.sizes == "aware"
+    shape = (m, m, n + 1) if aware else (m, m)
     if np.prod(shape, dtype=np.float64) > CELLS:
-        most = int(CELLS ** (1 / len(shape)))
-        raise TooLargeError(f"coverage is worked out for up to {most} agents, this log has {n}")
-    here = part.coalition == table
-    i, j, count = part.agent[here], part.partner[here], part.count[here]
+        most, where = int(CELLS ** (1 / len(shape))), repr(setting.coalitions[table])
+        raise TooLargeError(
+            f"coverage is worked out for up to {most:,} agents who may meet in one coalition, and {m:,} may in "
+            f"{'one' if setting.pool_coalitions else where}; say who may go where (with "
+            f"{said(actions='observed-own')} everybody stays where they have been), or ask about one department at a "
+            "time"
+        )
+    place = np.full(n, -1)
+    place[agents] = np.arange(m)
+    i, j = place[part.agent], place[part.partner]
+    here = (part.coalition == table) & (i >= 0) & (j >= 0)
+    i, j, count = i[here], j[here], part.count[here]
     found = np.zeros(shape, dtype=np.int64)
     rest = (part.size[here],) if aware else ()
     found[(i, j, *rest)] = count

@@ -1,0 +1,86 @@
+"""How the time of learning grows, with people, coalitions, samples and actions, one at a time.
+
+    python benchmarks/growth.py [--seeds 1]
+
+Each point is a process of its own: a semi-bandit log is drawn and written, then read, summed and learnt from with the
+defaults of `StableLearner` but for `noise="pairs"`. CPU seconds, since other work on the machine stretches all others;
+exponents are those of the line through the logarithms.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from statistics import median
+
+import numpy as np
+
+import coterie
+from coterie import StableLearner
+from coterie.simulate import Simulation
+from harness import record, table
+
+BASE = {"people": 20, "coalitions": 5, "samples": 2_000, "actions": 8}
+VARIED = {
+    "people": (10, 20, 40, 80),
+    "coalitions": (5, 10, 20, 40),
+    "samples": (500, 2_000, 8_000, 32_000),
+    "actions": (4, 8, 16, 31),
+}
+
+
+def learnt(people: int, coalitions: int, samples: int, actions: int, seed: int) -> dict[str, float]:
+    """Return CPU seconds of reading with sums, and of learning; a small log before it compiles what is compiled."""
+    taken = {}
+    for n, m in ((5, 50), (people, samples)):
+        rng = np.random.default_rng(seed)
+        source = Simulation.draw(n, coalitions, rng, actions_per_agent=actions)
+        with tempfile.TemporaryDirectory() as folder:
+            source.write_log(f"{folder}/log", m, table_format="parquet")
+            begin = time.process_time()
+            statistics = coterie.Statistics.for_learning(coterie.read_log(f"{folder}/log"), noise="pairs")
+            summed = time.process_time()
+            StableLearner(noise="pairs").fit(statistics)
+            taken = {"sums": summed - begin, "learning": time.process_time() - summed}
+    return taken | {"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
+
+
+def measured(point: dict[str, int], seeds: int) -> dict[str, float]:
+    """Run a point in processes of its own; the median of each figure."""
+    found = []
+    for seed in range(seeds):
+        command = [sys.executable, __file__, "--one", json.dumps(point | {"seed": seed})]
+        output = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        found.append(json.loads(output.splitlines()[-1]))
+    return {name: median(one[name] for one in found) for name in found[0]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--one", help="for our own processes")
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(learnt(**json.loads(options.one))))
+        return
+    rows = []
+    for name, values in VARIED.items():
+        found = [measured(BASE | {name: value}, options.seeds) for value in values]
+        for value, one in zip(values, found, strict=True):
+            rows.append([name, f"{value:,}", *(f"{one[what]:.2f}" for what in ("sums", "learning", "memory"))])
+            print(*rows[-1], flush=True)
+        slopes = [
+            np.polyfit(np.log(values), np.log([one[what] for one in found]), 1)[0] for what in ("sums", "learning")
+        ]
+        rows.append([f"{name}: exponent", "", *(f"{slope:.2f}" for slope in slopes), ""])
+    base = ", ".join(f"{value:,} {name}" for name, value in BASE.items())
+    text = table(["what grows", "to", "reading and sums, CPU s", "learning, CPU s", "GB"], rows)
+    text += f"\n\nOne grows, the others are {base} (sets of coalitions, the same for all); the median of seeds."
+    record("Growth", f"python benchmarks/growth.py --seeds {options.seeds}", text)
+
+
+if __name__ == "__main__":
+    main()
