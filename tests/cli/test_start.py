@@ -444,3 +444,31 @@ def test_advice_can_be_typed_as_it_is(tmp_path, monkeypatch, run):
     code, _, err = run("inspect", "my frim")
     assert code == 2
     assert "did you mean my firm?" in " ".join(err.split())
+
+
+def test_points_have_no_scale_but_their_own(tmp_path, monkeypatch, run):
+    """A few beyond 1 to 5 are typos among ratings, and points like others among points."""
+    monkeypatch.chdir(tmp_path)
+    people = ("Ann", "Bo", "Cy", "Di")
+    rows = [f"{w},{'AB'[i % 2]},{p},{5.3 if (w, i) == (7, 1) else 1 + (w * 3 + i) % 4}" for w in range(60) for i, p in enumerate(people)]
+    written("t.csv", "Week,Team,Who,Points", rows)
+    code, out, err = run("start", "t.csv", "--yes")
+    assert code == 0, err
+    low, high = coterie.read_log("t").utility_range
+    assert low <= 1 < 5.3 <= high
+    assert "all but" not in out
+
+
+def test_one_team_each_as_a_rule(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    people = ("Ann", "Bo", "Cy", "Di")
+    pairs = [(a, b) for i, a in enumerate(people) for b in people[:i]]
+    rows = [f"{w},{'Sea' if w % 2 else 'Sky'},{a},{b},{1 + (w + len(a)) % 5}" for w in range(30) for a, b in pairs]
+    written("t.csv", "Week,Area,From,About,Stars", [*rows, "3,Hill,Ann,Bo,4"])
+    code, out, err = run("start", "t.csv", "--yes")
+    assert code == 0, err
+    told = " ".join(out.split())
+    assert "--per-person 1 --report report.html" in told
+    assert "Now and then somebody was in several teams at once" in told
+    written("u.csv", "Week,Area,From,About,Stars", rows)
+    assert "--per-person" not in run("start", "u.csv", "--yes")[1]

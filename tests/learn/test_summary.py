@@ -115,7 +115,7 @@ def test_what_is_expected_has_its_range():
     assert expected_worth(result) == "3.50 stars per teammate (3 is as good as being alone)"
 
 
-def placed(values, *, value="average", neutral=3.0, totals="", gains=None, goal="value", seen=True):
+def placed(values, *, value="average", neutral=3.0, totals="", gains=None, goal="value", seen=True, least=None, ranges=None):
     """A result in which two teams are worth so much to their members: team -> person -> worth."""
     agents = tuple(name for team in values.values() for name in team)
     where = [list(values).index(team) for team in values for _ in values[team]]
@@ -135,7 +135,7 @@ def placed(values, *, value="average", neutral=3.0, totals="", gains=None, goal=
         data=SimpleNamespace(neutral=neutral, totals=totals, average=2.5, utility_range=(1, 5)),
         rules=SimpleNamespace(staff=None),
         certificate=SimpleNamespace(newcomers=()),
-        value=value, goal=goal, unit="stars", options=("recommended",),
+        value=value, goal=goal, unit="stars", options=(SimpleNamespace(least_range=least, team_ranges=ranges or {}),),
     )  # fmt: skip
 
 
@@ -146,6 +146,8 @@ def test_what_is_expected_of_teams():
     assert team_levels(placed(TWO)) == {"x": "3.50", "y": "2.88"}  # nobody is with Fay
     assert team_levels(placed(TWO, value="total")) == {"x": "3.25", "y": "2.88"}  # 1.5 over six ordered pairs
     assert team_levels(placed(TWO, seen=False)) == {"x": "3.50, a guess", "y": "2.88, a guess"}
+    ranged = team_levels(placed(TWO, ranges={"x": (0.25, 0.75)}))
+    assert ranged == {"x": "3.50, likely 3.25 to 3.75", "y": "2.88"}
     assert what_levels_are(placed(TWO)) == "expected stars per teammate"
 
 
@@ -166,14 +168,14 @@ def test_files_in_which_somebody_has_no_explanation():
     result = placed(TWO)
     del result.explanations["Ada"], result.estimate.utility["Ada"]
     assert team_levels(result) == {"y": "2.88"}
-    assert less_well_off(result, advise=True).startswith("Least well off: Di")
+    assert less_well_off(result, advise=True).startswith("Least well off by the best guess: Di")
 
 
 def test_who_has_least_is_told_and_what_looks_after_them():
     result = placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001})
     told = (
-        "Least well off: Di with -0.50 stars, worse than alone. By the best guess, 2 of 6 people would do better "
-        "elsewhere (Di most, by 0.30)."
+        "Least well off by the best guess: Di with -0.50 stars, worse than alone. 2 of 6 people would do better "
+        "elsewhere by it (Di most, by 0.30)."
     )
     assert less_well_off(result, advise=False) == told
     advised = "looks for teams in which whoever has least has more."
@@ -181,6 +183,8 @@ def test_who_has_least_is_told_and_what_looks_after_them():
     assert advised not in less_well_off(placed(TWO, goal="fairness"), advise=True)
     result.data.average = result.data.neutral = 2.0  # not the middle of 1 to 5: the average of the table
     assert "Di with -0.50 stars, below the average of the table." in less_well_off(result, advise=False)
+    told = less_well_off(placed(TWO, least=(-0.9, -0.4)), advise=False)
+    assert "worse than alone; whoever it turns out to be, with 80 % probability -0.90 to -0.40." in told
     better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}
-    assert less_well_off(placed(better), advise=True) == "Least well off: Cy with 0.00 stars."
+    assert less_well_off(placed(better), advise=True) == "Least well off by the best guess: Cy with 0.00 stars."
     assert not less_well_off(placed({"x": {"Ada": 1.0, "Bo": 0.5}}), advise=True)

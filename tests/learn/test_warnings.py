@@ -38,7 +38,7 @@ def test_one_sign():
 
 
 @pytest.mark.parametrize(
-    ("actions", "wish"), [("any", "join as many coalitions as possible"), ("one", "be with anybody than alone")]
+    ("actions", "wish"), [("any", "join as many teams as possible"), ("one", "be with anybody than alone")]
 )
 def test_nobody_is_said_to_join_more_than_they_can(actions, wish):
     rows = [(s, c, "a", "b", 0.2 + 0.1 * (s % 3)) for s in range(10) for c in "xy"]

@@ -52,3 +52,17 @@ def test_a_neutral_point_that_is_the_average_is_called_so():
     assert told(2.98, 2.984) == "2.98 is the average of the table"
     assert told(3.0, 3.001) == "3 is as good as being alone"  # the middle of the scale
     assert told(2.5, 3.4) == "2.5 is as good as being alone"
+
+
+def test_names_that_hold_commas_are_whole_in_rules():
+    people = ["Lee, Ann", "Lee, Bo", "Poe, Cy", "Ray"]
+    pairs = [(str(t), "X", one, two, 0.5) for t in range(3) for i, one in enumerate(people) for two in people[:i]]
+    names = ("sample", "coalition", "agent", "partner", "utility")
+    frame = pa.table({name: [row[t] for row in pairs] for t, name in enumerate(names)})
+    statistics = coterie.Statistics.of(coterie.Log.from_frames(pairs=frame))
+    rules = coterie.Rules(apart=["Lee, Ann,poe, Cy"], together=["Lee,Bo,Ray", "Poe,Ray"])
+    _, wishes = wishes_about(statistics, rules=rules)
+    assert wishes.rules.apart[0].agents == ("Lee, Ann", "Poe, Cy")
+    assert [one.agents for one in wishes.rules.together] == [("Lee, Bo", "Ray"), ("Poe, Cy", "Ray")]
+    with pytest.raises(coterie.InputError, match="expected at least two people, got Lee, Ann"):
+        wishes_about(statistics, rules=coterie.Rules(apart=["Lee, Ann"]))
