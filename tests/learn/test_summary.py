@@ -115,7 +115,9 @@ def test_what_is_expected_has_its_range():
     assert expected_worth(result) == "3.50 stars per teammate (3 is as good as being alone)"
 
 
-def placed(values, *, value="average", neutral=3.0, totals="", gains=None, goal="value", seen=True, least=None, ranges=None):
+def placed(
+    values, *, value="average", neutral=3.0, totals="", gains=None, goal="value", seen=True, least=None, ranges=None
+):
     """A result in which two teams are worth so much to their members: team -> person -> worth."""
     agents = tuple(name for team in values.values() for name in team)
     where = [list(values).index(team) for team in values for _ in values[team]]
