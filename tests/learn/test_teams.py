@@ -13,6 +13,7 @@ from coterie.learn.options import unbeaten
 from coterie.learn.result import Result
 from coterie.learn.teams import _Teams
 from coterie.simulate import Simulation
+from coterie.simulate.firm import FirmPlan, rated_firm
 from coterie.solve.control import Control
 
 PEOPLE = [f"p{i:02d}" for i in range(12)]
@@ -496,3 +497,24 @@ def test_no_long_search_is_made_for_a_part_that_will_not_say_much(monkeypatch, m
     result = StableLearner(rules=Rules(team_size=4), random_state=0, **options).fit(log).result_
     assert (len(asked), sum(map(bool, asked))) == (2, short)
     assert all(option.gap < np.inf for option in result.options)
+
+
+@pytest.mark.slow
+def test_ranges_of_teams_and_of_whoever_has_least_hold_about_as_often_as_they_say(tmp_path):
+    """Four of five times each, whoever is chosen: over many firms, and not much less often."""
+    least, teams = [], []
+    plan = FirmPlan(n_agents=16, n_coalitions=4, sizes=(3, 5), months=24)
+    for seed in range(8):
+        made = rated_firm(seed, plan)
+        made.write_log(tmp_path / str(seed))
+        found = StableLearner(rules=Rules(team_size="3:5"), value="average").fit(tmp_path / str(seed)).result_
+        option, values = found.options[0], made.truth.valued("average").values(found.strategy)
+        least.append(option.least_range[0] <= values.min() <= option.least_range[1])
+        for name, (low, high) in option.team_ranges.items():
+            inside = found.strategy.sets[:, found.strategy.coalitions.index(name)]
+            teams.append(low <= values[inside].mean() <= high)
+        assert option.least_range[0] <= option.expected_least
+        assert Result.from_json(json.loads(json.dumps(found.to_json()))).options[0] == option
+    assert len(teams) == 32
+    assert np.mean(least) >= 0.5  # six of eight are expected
+    assert np.mean(teams) >= 0.65
