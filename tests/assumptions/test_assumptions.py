@@ -326,7 +326,7 @@ def test_symmetry_of_pairs_finds_two_who_value_each_other_differently():
     rows += [(1, 1, 2, rng.uniform(0, 1)) for _ in range(60)] + [(1, 2, 1, rng.uniform(-1, 0)) for _ in range(60)]
     found = symmetry_check(ordered(rows, 3, 2))
     assert (found.assumption, found.verdict) == ("symmetry", "broken")
-    assert found.text.startswith("b and c do not get the same from each other in coalition v: b seems to get 0.")
+    assert found.text.startswith("b and c do not get the same from each other in v: b seems to get 0.")
     assert found.text.endswith(": use symmetric=False")
     assert found in checks_of(ordered(rows, 3, 2))
 
@@ -388,7 +388,7 @@ def test_symmetry_of_totals_finds_who_value_each_other_differently(reading):
     for seed in range(5):
         found = symmetry_check(totals_of(seed, 6000, symmetric=False, **reading))
         assert found.verdict == "broken"
-        assert "do not get the same from each other in coalition c" in found.text
+        assert "do not get the same from each other in c" in found.text
 
 
 def test_symmetry_of_totals_that_tell_too_little(monkeypatch):

@@ -104,8 +104,8 @@ def test_witnesses_add_up(drawn, seed):
 def test_declared_scales_are_assumed():
     count = np.full((1, 2, 2), 9.0) * ~np.eye(2, dtype=bool)
     for low, said in (
-        (-np.inf, "scale 2 around their means"),
-        (-3.0, "scale 2 around their means, and these lie between -3"),
+        (-np.inf, "scale 2 around its mean"),
+        (-3.0, "scale 2 around its mean, and these lie between -3"),
     ):
         evidence = PairEvidence(
             PairEstimate.from_sums(SizeFree(), count, 0 * count, count, Bounds(low, -low, sigma=2.0))

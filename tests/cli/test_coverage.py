@@ -99,7 +99,7 @@ def test_what_to_collect(run, log):
     assert code == 0
     assert "What to collect next (60 more samples) 60 more samples by this plan are expected to certify that" in text
     assert "by moving, with 99 % confidence; the log certifies " in text
-    assert "Pairs that tell most pair coalition seen planned worth of one more ada" in text
+    assert "Pairs that tell most pair team seen planned worth of one more ada" in text
     assert "ada cy x 0" in text
     assert "Who should work where - " in text
     assert "certify NEW STRATEGY --certificate holdout --fresh" in text
@@ -113,7 +113,7 @@ def test_what_is_not_worth_it(run, log):
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
     text = said(run(*words)[1])
     assert "Nothing sensible can be bought with 4 more samples: at best they are expected to certify" in text
-    assert "Pairs that tell most pair coalition seen worth of one more" in text
+    assert "Pairs that tell most pair team seen worth of one more" in text
     assert "Who should work where" not in text
     assert "What would help instead - more samples: 40 more are expected to certify" in text
     content = json.loads(run(*words, "--json")[1])

@@ -37,12 +37,13 @@ def test_the_improvement_is_that_of_the_expected_game(unknowns, value):
     staff = np.array([True, True, False, True, True, True])
     wishes = SimpleNamespace(value=value, admissible=SimpleNamespace(staff=staff))
     difference = [(1.0, new.sets), (-1.0, today.sets)]
-    (found, limits), (worth, _) = likely_values([difference, [(1.0, new.sets)]], beliefs, wishes, rng)
+    (found, limits), (worth, _), (least, _) = likely_values([difference, [(1.0, new.sets)]], beliefs, wishes, rng)
     game = beliefs.game(ActionSpaces.parse("one", new.agents, new.coalitions)).valued(value)
     expected = (game.values(new) - game.values(today))[staff].mean()
     assert found == pytest.approx(expected)
     assert worth == pytest.approx(game.values(new)[staff].mean())
     assert limits == (found, found)
+    assert least == pytest.approx((game.values(new) - game.values(today))[staff].min())
 
 
 def test_whoever_waits_gets_a_range_of_fewer_draws():
@@ -57,7 +58,7 @@ def test_whoever_waits_gets_a_range_of_fewer_draws():
     for late, count in ((False, DRAWS), (True, FEWEST_DRAWS)):
         drawn.clear()
         asked = [[(1.0, new.sets)]]
-        ((found, (low, high)),) = likely_values(
+        (found, (low, high)), _ = likely_values(
             asked, replace(beliefs, draw=draw), wishes, np.random.default_rng(0), lambda late=late: late
         )
         assert len(drawn) == count

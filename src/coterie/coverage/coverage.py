@@ -276,7 +276,7 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
         "c_pair_interval": None,
     }
     if seen.meetings is not None:
-        weights, shares = (np.concatenate([cell[t] for cell in cells]) for t in (0, 1))
+        weights, shares = (np.concatenate([np.zeros(0), *(cell[t] for cell in cells)]) for t in (0, 1))
         result["c_pair"] = float("inf") if n_unseen else 0.0 if tightest is None else tightest.ratio
         if seen.n_samples is not None:
             most = float(len(seen.coalitions)) if seen.pooled else 1.0

@@ -53,7 +53,7 @@ def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
     >>> likely_scale({0.25: 3, 0.75: 5}).why
     'values go from 0.25 to 0.75'
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 5.3: 1}, ratings=False).high
-    10.0
+    7.0
     """
     values = sorted(times)
     seen = (float(values[0]), float(values[-1]))
