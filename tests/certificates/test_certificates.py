@@ -105,7 +105,7 @@ def test_declared_scales_are_assumed():
     count = np.full((1, 2, 2), 9.0) * ~np.eye(2, dtype=bool)
     for low, said in (
         (-np.inf, "scale 2 around its mean"),
-        (-3.0, "scale 2 around its mean, and these lie between -3"),
+        (-3.0, "scale 2 around its mean, and means lie between -3"),
     ):
         evidence = PairEvidence(
             PairEstimate.from_sums(SizeFree(), count, 0 * count, count, Bounds(low, -low, sigma=2.0))
