@@ -181,9 +181,8 @@ class _Given:
         if self.rules.staff is None:
             return found
         staff = np.isin(found.agents, self.rules.staff)
-        if gone := [agent for agent, here in zip(found.agents, staff.tolist(), strict=True) if not here]:
-            left = [agent for agent in gone if found.actions[agent]]
-            self.notes.extend([f"{label} is taken without those who left: {some(left, NAMED)}"] if left else [])
+        if left := [found.agents[i] for i in np.flatnonzero(found.sets.any(axis=1) & ~staff).tolist()]:
+            self.notes.append(f"{label} is taken without those who left: {some(left, NAMED)}")
         return Strategy.pure(found.sets & staff[:, None], found.agents, found.coalitions)
 
 

@@ -207,7 +207,6 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "promises": promises,
         "least": less_well_off(result, advise=False),
         "levels_are": what_levels_are(result),
-        "has_levels": bool(team_levels(result)),
         "confidence": percent(1 - result.certificate.delta),
         "limits": not result.says_nothing,
         "option_limits": options_have_limits(result),
