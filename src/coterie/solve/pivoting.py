@@ -24,6 +24,9 @@ SMALL = 1e-10
 TIED = 1e-11
 """Ratios that differ by less are the same."""
 
+RENEWED = 2000
+"""After so many exchanges the table is made anew."""
+
 LOST = 1e-6
 """What should not be negative and is by more than this shows that digits were lost."""
 
@@ -116,7 +119,7 @@ class Path:
             self.is_solved = True
             return
         row = int(np.flatnonzero(lowest >= lowest.max() - TIED)[-1])  # the last is lexicographically first
-        self._entering = _exchange(self._table, self._basic, self._outside, row, column, len(self.problem))
+        self._entering = _exchange(self._table, self._basic, self._outside, row, column, len(self.problem), by_row=False)
         self.steps = 1
 
     @property
@@ -128,10 +131,10 @@ class Path:
         """Go on by at most so many exchanges; the result is the same whether the loop is compiled."""
         loop = compiled(exchanges) if is_compiled else exchanges
         given = self._table, self._basic, self._outside, self._first
-        steps, self._entering = loop(*given, self._entering, len(self.problem), count)
+        steps, self._entering = loop(*given, self._entering, len(self.problem), count, is_compiled)
         self.steps += steps
         self.is_solved, self.is_lost = self._entering == SOLVED, self._entering == RAY
-        if not (self.is_solved or self.is_lost) and self.steps - self._fresh > max(len(self._table), 256):
+        if not (self.is_solved or self.is_lost) and self.steps - self._fresh > RENEWED:
             self._renew()
 
     def points(self) -> FloatArray:
@@ -150,14 +153,23 @@ class Path:
 
 
 @kernel
-def _exchange(table, basic, outside, row, column, pairs):
-    """Let the variable of a column enter the basis for that of a row; return the partner of what leaves."""
+def _exchange(table, basic, outside, row, column, pairs, by_row):
+    """Let the variable of a column enter the basis for that of a row; return the partner of what leaves.
+
+    Sums are the same `by_row`, which is quicker where it is compiled, and slower where not.
+    """
     pivot = table[row, column]
     slopes, line = table[:, column].copy(), table[row] / -pivot
     slopes[row] = 0.0
     line[column] = 1.0 / pivot
     table[:, column] = 0.0
-    table += slopes.reshape(-1, 1) * line
+    if by_row:
+        for i in range(len(slopes)):
+            if slopes[i] != 0.0:
+                for j in range(len(line)):
+                    table[i, j] += slopes[i] * line[j]
+    else:
+        table += slopes.reshape(-1, 1) * line
     table[row] = line
     leaving = basic[row]
     basic[row], outside[column] = outside[column], leaving
@@ -192,7 +204,7 @@ def _lexicographic(table, basic, outside, first, tied, slopes):
 
 
 @kernel
-def exchanges(table, basic, outside, first, entering, pairs, count):
+def exchanges(table, basic, outside, first, entering, pairs, count, by_row):
     """Make at most so many exchanges; return how many, and what enters next."""
     for step in range(count):
         column = np.flatnonzero(outside == entering)[0]
@@ -206,7 +218,7 @@ def exchanges(table, basic, outside, first, entering, pairs, count):
         if len(tied) > 1:
             ends = np.flatnonzero(basic[tied] == 2 * pairs)
             row = tied[ends[0]] if len(ends) else _lexicographic(table, basic, outside, first, tied, slopes)
-        entering = _exchange(table, basic, outside, row, column, pairs)
+        entering = _exchange(table, basic, outside, row, column, pairs, by_row)
         if entering == SOLVED:
             return step + 1, entering
     return count, entering

@@ -25,7 +25,7 @@ from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.utilities import SizeFree
 from coterie.solve.control import Control
-from coterie.solve.hull import Hull, strategy_of
+from coterie.solve.hull import NOTHING, Hull, strategy_of
 from coterie.solve.pivoting import Complementarity, Path
 from coterie.solve.smooth import SmoothGap
 from coterie.solve.solution import Solution, Status
@@ -33,8 +33,8 @@ from coterie.solve.solution import Solution, Status
 MOST_PAIRS = 3000
 """Up to so many points and multipliers of all agents together: a table of them has 72 MB."""
 
-ROUNDS = 100
-"""So many rounds of fictitious play, or as many as there are pairs."""
+ROUNDS, MOST_ROUNDS = 1 / 500, 500
+"""So many rounds of fictitious play for each two pairs, and at most: with few pairs paths are short from anywhere."""
 
 NOISE = 0.01
 """Of payoffs at large t, relative to the largest: it breaks ties."""
@@ -52,7 +52,7 @@ MOST_CELLS = 100_000_000_000
 """A search ends after so many cells: about a minute, and the same on every machine."""
 
 
-def fits(game: Game) -> bool:
+def takes(game: Game) -> bool:
     """Return whether pivoting solves a game: utilities are size-free, and there are not too many points."""
     return isinstance(game.utilities, SizeFree) and _n_pairs(game) <= MOST_PAIRS
 
@@ -78,23 +78,23 @@ def polymatrix(game: Game, control: Control | None = None) -> Solution:
 
 def _hull(space: ActionSpace) -> Hull:
     """Return the points that are fewer: of listed actions, or of coalitions, with limits."""
-    if isinstance(space, UpTo) and space.most > 1 and not _is_box(space) and space.size <= _n_points(space):
-        return Hull.of(ExplicitSets(space.enumerate()))
-    return Hull.of(space)
+    if not isinstance(space, UpTo) or _decides_by_coalition(space) or space.size > _most_pairs(space):
+        return Hull.of(space)
+    return Hull.of(ExplicitSets(space.enumerate()))
 
 
-def _is_box(space: UpTo) -> bool:
-    """Return whether an agent decides about each coalition by itself."""
+def _decides_by_coalition(space: UpTo) -> bool:
+    """Return whether what an agent does in one coalition does not touch what she does in another."""
     return space.most == space.n_coalitions and space.may_stay_out
 
 
-def _n_points(space: ActionSpace) -> int:
-    """Return how many points and multipliers an agent has at most."""
-    return 2 * space.n_coalitions + 2 if isinstance(space, UpTo) and space.most > 1 else space.size + 1
+def _most_pairs(space: ActionSpace) -> int:
+    """Return at most how many points and multipliers an agent has."""
+    return 2 * space.n_coalitions + 2 if isinstance(space, UpTo) else space.size + 1
 
 
 def _n_pairs(game: Game) -> int:
-    return sum(_n_points(space) * len(agents) for space, agents in game.actions.groups)
+    return sum(_most_pairs(space) * len(agents) for space, agents in game.actions.groups)
 
 
 class _Limits:
@@ -133,7 +133,8 @@ class _Search:
 
     def __init__(self, game: Game, control: Control) -> None:
         self.game, self.control, self.objective = game, control, SmoothGap(game)
-        self.best, self.value = game.uniform(), np.inf
+        self.best = Strategy.pure(game.actions.sample(control.rng, 1)[0], game.agents, game.coalitions)
+        self.value = self.objective.value(self.best.marginals)
         self.starts = self.steps = self.cells = 0
         hull_of = {id(space): _hull(space) for space, _ in game.actions.groups}
         self.hulls = [hull_of[id(space)] for space in game.actions.spaces]
@@ -141,6 +142,7 @@ class _Search:
         self.owner, self.basis = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([h.basis for h in self.hulls])
         firsts = np.cumsum(sizes) - sizes
         self.limits = [_Limits(hull, first) for hull, first in zip(self.hulls, firsts.tolist(), strict=True)]
+        self.is_listed = all(one.is_simplex for one in self.limits)
         self.problem = self._problem()
 
     def _problem(self) -> Complementarity:
@@ -197,7 +199,7 @@ class _Search:
         """Return d, and the solution for large t."""
         game, rng = self.game, self.control.rng
         play = game.actions.sample(rng, 1)[0].astype(np.float64)
-        for turn in range(min(ROUNDS, len(self.problem))):
+        for turn in range(min(MOST_ROUNDS, int(ROUNDS * len(self.problem) ** 2))):
             play += (game.actions.best_responses(game.utilities.room_values(play))[1] - play) / (turn + 2)
         rooms = game.utilities.room_values(play)
         largest = float(np.abs(rooms).max())
@@ -212,11 +214,21 @@ class _Search:
 
     def _keep(self, found: FloatArray) -> None:
         """Remember the strategy of the points, if it is the best so far."""
-        points = []
-        for hull, one in zip(self.hulls, self.limits, strict=True):
-            z = np.clip(found[one.points], 0.0, 1.0)
-            points.append(z / z.sum() if one.is_simplex and z.sum() > 0 else z)
-        strategy = strategy_of(self.game, self.hulls, points)
+        points = np.clip(found[: len(self.owner)], 0.0, 1.0)
+        strategy = self._listed(points) if self.is_listed else self._strategy(points)
         value = self.objective.value(strategy.marginals)
         if value < self.value:
             self.best, self.value = strategy, value
+
+    def _listed(self, points: FloatArray) -> Strategy:
+        """Return the strategy with these probabilities of listed actions: that of `_strategy`, sooner."""
+        points /= np.bincount(self.owner, points)[self.owner]
+        kept = points > NOTHING
+        owner, points = self.owner[kept], points[kept]
+        shares = points / np.bincount(owner, points)[owner]
+        return Strategy(self.game.agents, self.game.coalitions, owner, self.basis[kept].astype(bool), shares)
+
+    def _strategy(self, points: FloatArray) -> Strategy:
+        parts = [points[one.points] for one in self.limits]
+        shares = [z / z.sum() if one.is_simplex else z for z, one in zip(parts, self.limits, strict=True)]
+        return strategy_of(self.game, self.hulls, shares)
