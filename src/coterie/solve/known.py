@@ -26,6 +26,9 @@ from coterie.solve.search import ENUMERATED
 from coterie.solve.smooth import SmoothGap
 from coterie.solve.solution import Solution, Status
 
+FEW = 256
+"""Up to so many pure profiles, looking at all of them is quicker than anything else."""
+
 STARTS = 32
 """From so many profiles best responses begin."""
 
@@ -35,9 +38,9 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
 
     In turn, until one has gap 0:
 
-    1. best responses from some profiles, which with a potential end in pure equilibria; of these the one with the largest
-       potential, or else the largest sum of utilities. Of many agents with a potential whose pairs are listed, after
-       moves of whole groups (`coterie.solve.groups`);
+    1. best responses from some profiles, which with a potential end in pure equilibria (of many agents whose pairs are
+       listed, after moves of whole groups: `coterie.solve.groups`); where there are very few profiles, all of them. Of
+       the equilibria the one with the largest potential, or without one the largest sum of utilities;
     2. all pure profiles, where they are few;
     3. without sizes, complementary pivoting (`coterie.solve.polymatrix`), which ends in an equilibrium;
     4. where sizes matter or there are too many actions for it, a search among pure profiles, and one for the mixed
@@ -58,7 +61,7 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
     if game.has_potential and fits(game) and game.n_agents * game.n_coalitions >= MANY:
         profile, *_ = many_profiles(game, control)
         return _pure(game, Strategy.pure(profile, game.agents, game.coalitions), "groups", control, 1, 0)
-    best = _settled(game, control)
+    best = _listed(game, control) if game.actions.size <= FEW else _settled(game, control)
     for solver in (_all_profiles, _pivoted, _searched, _mixed):
         if best.value <= game.rounding or control.ended:
             break
@@ -66,6 +69,15 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
         if found is not None:
             best = min(best, _judged(game, found), key=lambda one: one.value)
     return best
+
+
+def _listed(game: Game, control: Control) -> Solution:
+    """Return the best of all pure equilibria, or any profile where there are none."""
+    stable = game.stable_profiles()
+    if stable:
+        return _pure(game, max(stable, key=game.height), "enumeration", control, 1, 1)
+    anything = Strategy.pure(game.actions.sample(control.rng, 1)[0], game.agents, game.coalitions)
+    return _pure(game, anything, "enumeration", control, 1, 1)
 
 
 def _settled(game: Game, control: Control) -> Solution:

@@ -147,8 +147,7 @@ class Path:
             inside[self._basic[self._basic < pairs]] = True
             block, constant = self.problem.matrix[np.ix_(inside, inside)], self.problem.constant[inside]
             with suppress(np.linalg.LinAlgError):
-                exact = np.linalg.solve(block, -constant)
-                found[:pairs][inside] = exact - np.linalg.solve(block, block @ exact + constant)
+                found[:pairs][inside] = np.linalg.solve(block, -constant)
         return found[:pairs]
 
 

@@ -45,8 +45,8 @@ FIRST, PATIENCE = 256, 3
 CELLS = 10_000_000
 """So many cells are worked on between looks at the clock: about a hundredth of a second."""
 
-NUMPY_CELLS = 300_000_000
-"""So many cells are worked on before the loop is compiled: half a second, where loading numba takes one."""
+NUMPY_CELLS = 1_000_000_000
+"""So many cells are worked on before the loop is compiled: a second, about as long as loading numba takes."""
 
 MOST_CELLS = 100_000_000_000
 """A search ends after so many cells: about a minute, and the same on every machine."""
