@@ -3,8 +3,9 @@
     slack = M point + d t + q,    point >= 0, slack >= 0,    one of each pair (point_j, slack_j) is 0
 
 With t large there is a solution that is easy to see; along the path t falls, and rises again, until it is 0. On the way
-all pairs but one have one member in the basis: what leaves it lets its partner enter. Ties are broken lexicographically,
-so that no basis returns. Pairs that are `free` are equations: their slack is 0, and their point may have any sign.
+all pairs but one have one member in the basis: what leaves it lets its partner enter. Of ties the lexicographically
+first leaves, so that no basis returns. Pairs that are `free` are equations: their slack is 0, and their point may have
+any sign.
 
 The table holds each variable of the basis as a sum over those outside of it, in the order of these, and a constant. It
 loses digits with every exchange, and is now and then made anew from M, as is the solution in the end.
@@ -119,13 +120,14 @@ class Path:
             self.is_solved = True
             return
         row = int(np.flatnonzero(lowest >= lowest.max() - TIED)[-1])  # the last is lexicographically first
-        self._entering = _exchange(self._table, self._basic, self._outside, row, column, len(self.problem), by_row=False)
+        given = self._table, self._basic, self._outside
+        self._entering = _exchange(*given, row, column, len(self.problem), by_row=False)
         self.steps = 1
 
     @property
     def size(self) -> int:
         """The number of cells of the table, each of which an exchange works on."""
-        return self._table.size
+        return int(self._table.size)
 
     def follow(self, count: int, *, is_compiled: bool = False) -> None:
         """Go on by at most so many exchanges; the result is the same whether the loop is compiled."""

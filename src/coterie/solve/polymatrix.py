@@ -1,8 +1,8 @@
 """Exact mixed equilibria of size-free games: a game with known pair utilities is a polymatrix game.
 
-Agent i's payoff against agent j is the sum over the coalitions that both are in of d_ij^l, so a room's value is linear in
-the others' strategies, and a strategy that is best against the others solves a linear program. All of these together are
-a linear complementarity problem, which complementary pivoting solves (Howson 1972): see `coterie.solve.pivoting`.
+Agent i's payoff against agent j is the sum over the coalitions that both are in of d_ij^l, so a room's value is linear
+in the others' strategies, and a strategy that is best against the others solves a linear program. All of these together
+are a linear complementarity problem, which complementary pivoting solves (Howson 1972): see `coterie.solve.pivoting`.
 
 Strategies are points z of the hulls of action spaces (`coterie.solve.hull`): a probability for each listed action, or
 for each coalition where any sets up to a size may be chosen, so that these need not be listed. With multipliers y of
@@ -39,8 +39,8 @@ ROUNDS, MOST_ROUNDS = 1 / 500, 500
 NOISE = 0.01
 """Of payoffs at large t, relative to the largest: it breaks ties."""
 
-FIRST, PATIENCE = 256, 3
-"""A path has so many exchanges, or four for each pair, and after so many paths twice as many."""
+FIRST, PER_PAIR, PATIENCE = 256, 4, 3
+"""A path has so many exchanges, or so many for each pair, and after so many paths twice as many."""
 
 CELLS = 10_000_000
 """So many cells are worked on between looks at the clock: about a hundredth of a second."""
@@ -99,6 +99,8 @@ def _n_pairs(game: Game) -> int:
 
 class _Limits:
     """The constraints of one agent: where her points and multipliers are among all pairs."""
+
+    multipliers: IntArray
 
     def __init__(self, hull: Hull, first: int) -> None:
         m = len(hull.basis)
@@ -176,7 +178,7 @@ class _Search:
             solved = []
             for part in left:
                 path = Path(problems[part], cover[parts[part]], inside[parts[part]])
-                self._follow(path, longer * max(FIRST, 4 * len(path.problem)))
+                self._follow(path, longer * max(FIRST, PER_PAIR * len(path.problem)))
                 if not path.is_lost:
                     found[parts[part]] = path.points()
                 if path.is_solved:
