@@ -1,5 +1,7 @@
 """Mixed strategies: derivatives, decompositions, and never above what they must not be above."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,8 @@ from coterie.solve.paper_scheme import paper
 from coterie.solve.polymatrix import polymatrix
 from coterie.solve.smooth import SmoothGap, smooth_objective
 from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
+
+solver = import_module("coterie.solve.mixed")  # the package has the function under this name
 
 NAMES = [name for name in SETTINGS if name != "bandit sizes"]
 
@@ -90,7 +94,7 @@ def test_never_above_the_paper_s_scheme(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_reaches_equilibria_of_known_games(seed, monkeypatch):
-    monkeypatch.setattr("coterie.solve.mixed._equilibria", lambda *_: ())
+    monkeypatch.setattr(solver, "_equilibria", lambda *_: ())
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(3, 7)), 3
     means = rng.uniform(-1, 1, (k, n, n)) * ~np.eye(n, dtype=bool)
@@ -116,7 +120,7 @@ def test_where_the_gap_is_minimised_it_starts_from_equilibria(symmetric):
 
 @pytest.mark.slow
 def test_pivoting_s_gap_is_reached_without_it(monkeypatch):
-    monkeypatch.setattr("coterie.solve.mixed._equilibria", lambda *_: ())
+    monkeypatch.setattr(solver, "_equilibria", lambda *_: ())
     for seed in range(3):
         rng = np.random.default_rng([seed, 1])
         means = rng.uniform(-1, 1, (3, 5, 5)) * ~np.eye(5, dtype=bool)
