@@ -19,14 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from coterie import Game
-from coterie.game.normal_form import NormalForm
-from coterie.solve.polymatrix import polymatrix
+from coterie import Game, Strategy
 from harness import record, table
 
 COALITIONS = 3
 SHARED, OWN = "both get the same", "each their own"
-SIZES = {SHARED: (4, 8, 10, 25, 100), OWN: (4, 8, 10, 25, 50)}
+SIZES = {SHARED: (4, 8, 10, 25, 100), OWN: (4, 8, 10, 25, 50, 100)}
 MOST_PLAYERS = 10
 """Tables of payoffs hold 3^n joint actions: solvers that need one are asked up to here."""
 
@@ -39,54 +37,65 @@ def drawn(kind: str, n: int, seed: int) -> Game:
     return Game(means, "one", symmetric=kind == SHARED)
 
 
-def ours(game: Game, _: None) -> float:
-    return float(game.equilibrium(0).value)
+def ours(game: Game, _: None) -> Strategy:
+    return game.equilibrium(0).strategy
 
 
-def pivoting(game: Game, _: None) -> float:
+def payoffs_of_pairs(game: Game) -> Any:
+    """The payoffs of any two agents who meet, as quantecon takes them."""
+    from quantecon.game_theory import PolymatrixGame
+
+    agents = range(game.n_agents)
+    means = np.stack([game.utilities.means.matrix(l) for l in range(game.n_coalitions)])
+    return PolymatrixGame({(i, j): np.diag(means[:, i, j]) for i in agents for j in agents if i != j})
+
+
+def pivoting(game: Game, payoffs: Any) -> Strategy:
     """Howson's complementary pivoting, as quantecon has it."""
-    return float(polymatrix(game).value)
+    from quantecon.game_theory import polym_lcp_solver
+
+    sets, found = np.eye(game.n_coalitions), polym_lcp_solver(payoffs)
+    return Strategy.mixed([(sets, own / own.sum()) for own in found], game.agents, game.coalitions)
 
 
-def all_pure(_: Game, payoffs: Any) -> list[Any]:
-    """All pure equilibria by quantecon."""
+def all_pure(game: Game, payoffs: Any) -> Strategy | None:
+    """All pure equilibria by quantecon; the first."""
     from quantecon.game_theory import pure_nash_brute
 
-    return pure_nash_brute(payoffs)
+    found = pure_nash_brute(payoffs)
+    return Strategy.pure(np.eye(game.n_coalitions)[list(found[0])], game.agents, game.coalitions) if found else None
 
 
-def gambit_pure(_: Game, payoffs: Any) -> list[Any]:
-    """All pure equilibria by Gambit."""
+def gambit_pure(game: Game, payoffs: Any) -> Strategy | None:
+    """All pure equilibria by Gambit; the first."""
     import pygambit
 
     found = pygambit.nash.enumpure_solve(payoffs).equilibria
-    return [[[float(one[own]) for own in player.strategies] for player in payoffs.players] for one in found[:1]]
+    chosen = [[[float(one[own]) for own in player.strategies] for player in payoffs.players] for one in found[:1]]
+    return Strategy.pure(np.array(chosen[0]), game.agents, game.coalitions) if chosen else None
 
 
 OURS = "coterie, `Game.equilibrium`"
 SOLVERS = {
     OURS: ("coterie", None, ours),
-    "quantecon, complementary pivoting": ("quantecon", None, pivoting),
-    "quantecon, all pure profiles": ("quantecon", NormalForm.to_quantecon, all_pure),
-    "pygambit, all pure profiles": ("pygambit", NormalForm.to_gambit, gambit_pure),
+    "quantecon, complementary pivoting": ("quantecon", payoffs_of_pairs, pivoting),
+    "quantecon, all pure profiles": ("quantecon", lambda game: game.to_normal_form().to_quantecon(), all_pure),
+    "pygambit, all pure profiles": ("pygambit", lambda game: game.to_normal_form().to_gambit(), gambit_pure),
 }
-"""The package that each needs, how it is given the table of payoffs if it needs one, and what it does."""
+"""The package that each needs, what the game is turned into for it, and what it does."""
 
 
 def solved(name: str, kind: str, n: int, games: int) -> dict[str, Any]:
-    """Solve some games; making their tables of payoffs is not counted."""
+    """Solve some games; turning them into what a solver takes is not counted."""
     _, converted, solve = SOLVERS[name]
     taken, gaps = [], []
     for seed in [0, *range(games)]:
         game = drawn(kind, n, seed)
-        form = None if converted is None else game.to_normal_form()
-        given = None if converted is None else converted(form)
+        given = None if converted is None else converted(game)
         begin = time.process_time()
         found = solve(game, given)
         taken.append(time.process_time() - begin)
-        if form is not None:
-            found = game.gap(form.strategy(found[0])) if found else float("nan")
-        gaps.append(found)
+        gaps.append(float("nan") if found is None else game.gap(found))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {"taken": taken[1:], "gaps": gaps[1:], "memory": memory}
 
@@ -132,8 +141,8 @@ def main() -> None:
     for kind, sizes in SIZES.items():
         for n in sizes:
             best = None
-            for name, (_, converted, _) in there.items():
-                if converted is not None and n > MOST_PLAYERS:
+            for name, (_, _, solve) in there.items():
+                if solve in (all_pure, gambit_pure) and n > MOST_PLAYERS:
                     continue
                 found = measured(name, kind, n, options)
                 if name == OURS and found:
@@ -145,9 +154,9 @@ def main() -> None:
     text += (
         f"\n\n{options.games} random games of {COALITIONS} coalitions each, everybody in one; a solver has "
         f"{options.limit} seconds for all of them, starting included. Solvers that list all pure profiles are given a "
-        "table of all payoffs, which is not counted, and find every pure equilibrium, where the others find one; "
-        "without a potential there may be none, and ours and pivoting find mixed ones. Where pivoting is "
-        "installed, ours ends with it for up to 40 actions of all agents together."
+        "table of all payoffs, and pivoting of those of pairs, which is not counted. The former find every pure "
+        "equilibrium, where the others find one; without a potential there may be none, and ours and pivoting find "
+        "mixed ones. Where there are several, ours is the one of largest potential or welfare that it saw."
     )
     absent = sorted({package for package, _, _ in SOLVERS.values() if not find_spec(package)})
     if absent:

@@ -1,5 +1,7 @@
 """Mixed strategies: derivatives, decompositions, and never above what they must not be above."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,11 @@ from coterie.solve.control import Control
 from coterie.solve.hull import Hull, strategy_of
 from coterie.solve.mixed import mixed
 from coterie.solve.paper_scheme import paper
+from coterie.solve.polymatrix import polymatrix
 from coterie.solve.smooth import SmoothGap, smooth_objective
 from solver_instances import SETTINGS, by_size_evidence, from_setting, random_evidence, random_spaces
+
+solver = import_module("coterie.solve.mixed")  # the package has the function under this name
 
 NAMES = [name for name in SETTINGS if name != "bandit sizes"]
 
@@ -88,7 +93,8 @@ def test_never_above_the_paper_s_scheme(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_reaches_equilibria_of_known_games(seed):
+def test_reaches_equilibria_of_known_games(seed, monkeypatch):
+    monkeypatch.setattr(solver, "_equilibria", lambda *_: ())
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(3, 7)), 3
     means = rng.uniform(-1, 1, (k, n, n)) * ~np.eye(n, dtype=bool)
@@ -101,11 +107,20 @@ def test_reaches_equilibria_of_known_games(seed):
     assert asymmetric.gap(found.strategy) < 1e-8
 
 
-@pytest.mark.slow
-def test_the_polymatrix_solver_s_gap_is_reached():
-    pytest.importorskip("quantecon")
-    from coterie.solve.polymatrix import polymatrix
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_where_the_gap_is_minimised_it_starts_from_equilibria(symmetric):
+    means = np.random.default_rng(0).uniform(-1, 1, (3, 30, 30)) * ~np.eye(30, dtype=bool)
+    game = Game(means + symmetric * np.swapaxes(means, 1, 2), "one", symmetric=symmetric)
+    found = mixed(SmoothGap(game), Control(0))
+    assert found.status == "converged"
+    assert found.starts == 0  # nothing was left to descend from
+    assert game.gap(found.strategy) <= game.rounding
+    assert found.strategy.is_pure == symmetric
 
+
+@pytest.mark.slow
+def test_pivoting_s_gap_is_reached_without_it(monkeypatch):
+    monkeypatch.setattr(solver, "_equilibria", lambda *_: ())
     for seed in range(3):
         rng = np.random.default_rng([seed, 1])
         means = rng.uniform(-1, 1, (3, 5, 5)) * ~np.eye(5, dtype=bool)
@@ -113,20 +128,6 @@ def test_the_polymatrix_solver_s_gap_is_reached():
         exact = polymatrix(game, Control(seed))
         assert exact.value < 1e-8
         assert mixed(SmoothGap(game), Control(seed), starts=16).value <= exact.value + 1e-8
-    sized = Game(means, "one", symmetric=False, size_shift=np.tile(np.arange(6.0), (3, 1)))
-    with pytest.raises(InputError, match="sizes"):
-        polymatrix(sized)
-
-
-def test_the_polymatrix_solver_is_an_extra(monkeypatch):
-    import sys
-
-    from coterie import CoterieError
-    from coterie.solve.polymatrix import polymatrix
-
-    monkeypatch.setitem(sys.modules, "quantecon.game_theory", None)
-    with pytest.raises(CoterieError, match=r"coterie\[equilibria\]"):
-        polymatrix(Game(np.zeros((1, 2, 2)), "one"))
 
 
 @settings(max_examples=200, deadline=None)

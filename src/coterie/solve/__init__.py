@@ -8,7 +8,7 @@ Those that look for stability return a `Solution`:
 | `mixed` | mixed strategies | any `SmoothObjective` | none |
 | `enumerate_profiles` | pure profiles, up to 2^20 | any `Objective` | optimal |
 | `mixed_integer` | pure profiles, up to 120 agents x actions | box form of `paired`, gap | optimal, or a bound |
-| `polymatrix` | mixed strategies of size-free games | gap | equilibrium (extra `coterie[equilibria]`) |
+| `polymatrix` | mixed strategies of size-free games | gap | equilibrium |
 | `paper` | both | the paper's certificate | none |
 
 Those that look for profiles that keep rules return a profile, or a `Best`:

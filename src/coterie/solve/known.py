@@ -3,12 +3,14 @@
 These are what `Game.equilibrium` and `Game.best_welfare` call: methods of the game for those who use it, solved here.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
+
+import numpy as np
 
 from coterie import checks
 from coterie.game.admissible import Admissible
-from coterie.game.dynamics import MANY, best_pure_profile
+from coterie.game.dynamics import MANY, settle
 from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.welfare import Outcome
@@ -18,14 +20,17 @@ from coterie.solve.exact import enumerate_profiles
 from coterie.solve.many import fits, many_profiles
 from coterie.solve.mixed import mixed
 from coterie.solve.objective import GapObjective
-from coterie.solve.polymatrix import polymatrix
+from coterie.solve.polymatrix import polymatrix, takes
 from coterie.solve.pure import pure
 from coterie.solve.search import ENUMERATED
 from coterie.solve.smooth import SmoothGap
-from coterie.solve.solution import Solution
+from coterie.solve.solution import Solution, Status
 
-PIVOTED = 40
-"""Up to so many actions of all agents together, pivoting is quick."""
+FEW = 256
+"""Up to so many pure profiles, looking at all of them is quicker than anything else."""
+
+STARTS = 32
+"""From so many profiles best responses begin."""
 
 
 def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None = None) -> Solution:
@@ -33,11 +38,13 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
 
     In turn, until one has gap 0:
 
-    1. with a potential, best responses, which end in a pure equilibrium; of many agents whose pairs are listed, after
-       moves of whole groups (`coterie.solve.groups`);
-    2. else all pure profiles, where they are few, or a search among them;
-    3. a search for the mixed strategy of smallest gap;
-    4. for few actions and without sizes, complementary pivoting (`coterie[equilibria]`), which ends in an equilibrium.
+    1. best responses from some profiles, which with a potential end in pure equilibria (of many agents whose pairs are
+       listed, after moves of whole groups: `coterie.solve.groups`); where there are very few profiles, all of them. Of
+       the equilibria the one with the largest potential, or without one the largest sum of utilities;
+    2. all pure profiles, where they are few;
+    3. without sizes, complementary pivoting (`coterie.solve.polymatrix`), which ends in an equilibrium;
+    4. where sizes matter or there are too many actions for it, a search among pure profiles, and one for the mixed
+       strategy of smallest gap.
 
     If none has, the smallest gap that was found: look at `value`.
 
@@ -53,30 +60,70 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
     control = Control(seed, time_limit)
     if game.has_potential and fits(game) and game.n_agents * game.n_coalitions >= MANY:
         profile, *_ = many_profiles(game, control)
-        strategy = Strategy.pure(profile, game.agents, game.coalitions)
-        return Solution(
-            strategy, game.gap(strategy), "groups", "gap", control.ended or "converged", 1, 0, control.seconds, 0.0,
-            (strategy,),
-        )  # fmt: skip
-    if game.has_potential:
-        rest = best_pure_profile(game, control.rng)
-        return Solution(
-            rest.strategy, game.gap(rest.strategy), "best responses", "gap", "converged", rest.starts, 0,
-            control.seconds, 0.0, (rest.strategy,),
-        )  # fmt: skip
-    objective, inner = GapObjective(game), control.nested(0.3)
-    best = enumerate_profiles(objective, inner) if game.actions.size <= ENUMERATED else pure(objective, inner, kicks=2)
-    best = _judged(game, best)
+        return _pure(game, Strategy.pure(profile, game.agents, game.coalitions), "groups", control, 1, 0)
+    best = _listed(game, control) if game.actions.size <= FEW else _settled(game, control)
+    for solver in (_all_profiles, _pivoted, _searched, _mixed):
+        if best.value <= game.rounding or control.ended:
+            break
+        found = solver(game, control, best)
+        if found is not None:
+            best = min(best, _judged(game, found), key=lambda one: one.value)
+    return best
+
+
+def _listed(game: Game, control: Control) -> Solution:
+    """Return the best of all pure equilibria, or any profile where there are none."""
+    stable = game.stable_profiles()
+    if stable:
+        return _pure(game, max(stable, key=game.height), "enumeration", control, 1, 1)
+    anything = Strategy.pure(game.actions.sample(control.rng, 1)[0], game.agents, game.coalitions)
+    return _pure(game, anything, "enumeration", control, 1, 1)
+
+
+def _settled(game: Game, control: Control) -> Solution:
+    """Return the best end of best responses, or a profile that they began from if they come to rest nowhere."""
+    ends, sweeps = game.actions.sample(control.rng, STARTS), 0
+    stable = np.zeros(STARTS, dtype=bool)
+    with control.running():
+        ends, stable, sweeps = settle(game, ends, control.rng, control.check)
+    profiles = list({end.tobytes(): end for end in ends[stable]}.values()) or [ends[0]]
+    strategies = [Strategy.pure(profile, game.agents, game.coalitions) for profile in profiles]
+    return _pure(game, max(strategies, key=game.height), "best responses", control, STARTS, sweeps)
+
+
+def _all_profiles(game: Game, control: Control, _: Solution) -> Solution | None:
+    if game.actions.size > ENUMERATED:
+        return None
+    return _nested(control, 0.3, lambda inner: enumerate_profiles(GapObjective(game), inner))
+
+
+def _pivoted(game: Game, control: Control, _: Solution) -> Solution | None:
+    return _nested(control, 1.0, lambda inner: polymatrix(game, inner)) if takes(game) else None
+
+
+def _searched(game: Game, control: Control, _: Solution) -> Solution | None:
+    if game.actions.size <= ENUMERATED:
+        return None
+    return _nested(control, 0.3, lambda inner: pure(GapObjective(game), inner, kicks=2))
+
+
+def _mixed(game: Game, control: Control, best: Solution) -> Solution:
+    return _nested(control, 1.0, lambda inner: mixed(SmoothGap(game), inner, begin=[best.strategy]))
+
+
+def _nested(control: Control, share: float, search: Callable[[Control], Solution]) -> Solution:
+    """Run a search in a share of the time that is left."""
+    inner = control.nested(share)
+    found = search(inner)
     control.heed(inner)
-    if best.value <= game.rounding or control.ended:
-        return best
-    inner = control.nested()
-    found = [_judged(game, mixed(SmoothGap(game), inner, begin=[best.strategy])), best]
-    control.heed(inner)
-    pivots = not game.depends_on_size and sum(space.size for space in game.actions.spaces) <= PIVOTED
-    if found[0].value > game.rounding and pivots and not control.ended and find_spec("quantecon") is not None:
-        found.append(_judged(game, polymatrix(game, control)))
-    return min(found, key=lambda one: one.value)
+    return found
+
+
+def _pure(game: Game, strategy: Strategy, method: str, control: Control, starts: int, sweeps: int) -> Solution:
+    """Return a pure strategy as the solution that it is."""
+    gap = game.gap(strategy)
+    status: Status = control.ended or ("converged" if gap <= game.rounding else "cycled")
+    return Solution(strategy, gap, method, "gap", status, starts, sweeps, control.seconds, 0.0, (strategy,))
 
 
 def _judged(game: Game, found: Solution) -> Solution:

@@ -4,21 +4,26 @@ For fixed others, the objective is the largest of functions that are linear (sem
 (bandit) in one agent's strategy, so her best strategy is a linear program, with tangents as cuts. When no
 agent alone can improve, all move together: the functions are linearised at the current point, and a
 linear program over all strategies is solved within a trust region that grows with success.
+
+The gap of a known game, or of an estimate, is 0 somewhere: best responses that come to rest are looked at first, and
+then what complementary pivoting finds (`coterie.solve.polymatrix`), where sizes do not matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from coterie import checks
 from coterie.arrays import BoolArray, FloatArray, IntArray
+from coterie.game.dynamics import settle
 from coterie.game.strategy import Strategy
 from coterie.solve.control import Control
 from coterie.solve.hull import Hull, strategy_of
 from coterie.solve.objective import GapObjective
+from coterie.solve.polymatrix import polymatrix, takes
 from coterie.solve.pure import pure
-from coterie.solve.smooth import RoomObjective, SmoothObjective
+from coterie.solve.smooth import RoomObjective, SmoothGap, SmoothObjective
 from coterie.solve.solution import Solution, Status
 
 STEP = 1e-10
@@ -26,6 +31,9 @@ STEP = 1e-10
 
 ENOUGH = 1e-11
 """A value as small as this is 0, likewise."""
+
+SETTLED = 32
+"""From so many profiles best responses begin."""
 
 LISTED = 64
 """Spaces up to this size contribute every deviation to a linear program, larger ones those that were met."""
@@ -50,7 +58,7 @@ def mixed(
     starts
         From how many strategies: the uniform one, pure profiles that look stable, random ones.
     begin
-        Strategies to start from on top of these, such as the result of another solver.
+        Strategies to start from before these, such as the result of another solver.
     sweeps
         At most so many rounds of block steps, and of joint steps, from each start.
     """
@@ -62,8 +70,11 @@ def mixed(
     descent.keep(uniform)
     done, limited = 0, False
     with control.running():
-        first = [[hull.point(strategy, i) for i, hull in enumerate(hulls)] for strategy in begin]
-        for points in [uniform, *first]:
+        for strategy in _equilibria(objective, control):
+            descent.keep(descent.points(strategy))
+            if descent.is_done:
+                break
+        for points in [] if descent.is_done else [*map(descent.points, begin), uniform]:
             limited |= not descent.run(points, sweeps)
             done += 1
         if not descent.is_done:
@@ -71,7 +82,7 @@ def mixed(
             found = pure(GapObjective(objective.game), inner, starts=32, kicks=2, keep=max(1, starts // 2))
             control.follow(inner)
             ranked = sorted(found.candidates, key=lambda strategy: objective.value(strategy.marginals))
-            looks_stable = [[hull.point(s, i) for i, hull in enumerate(hulls)] for s in ranked]
+            looks_stable = [descent.points(strategy) for strategy in ranked]
             while done < starts + len(begin) and not descent.is_done:
                 control.report("mixed", done, starts + len(begin), descent.best_value)
                 if looks_stable:
@@ -95,6 +106,20 @@ def mixed(
     )
 
 
+def _equilibria(objective: SmoothObjective, control: Control) -> Iterator[Strategy]:
+    """Yield strategies that may have no gap, where the gap is what is minimised."""
+    game = objective.game
+    if not isinstance(objective, SmoothGap):
+        return
+    ends, stable, _ = settle(game, game.actions.sample(control.rng, SETTLED), control.rng, control.check)
+    for end in ends[stable]:
+        yield Strategy.pure(end, game.agents, game.coalitions)
+    if takes(game):
+        inner = control.nested(speaks=True)
+        yield polymatrix(game, inner).strategy
+        control.follow(inner)
+
+
 class _Descent:
     """One objective, the best point so far, and the steps that lower it."""
 
@@ -116,6 +141,10 @@ class _Descent:
     def is_done(self) -> bool:
         """Whether nothing better can exist."""
         return self.best_value <= self.enough
+
+    def points(self, strategy: Strategy) -> list[FloatArray]:
+        """Return the points of a strategy."""
+        return [hull.point(strategy, i) for i, hull in enumerate(self.hulls)]
 
     def marginals(self, points: Sequence[FloatArray]) -> FloatArray:
         return np.array([z @ hull.basis for z, hull in zip(points, self.hulls, strict=True)])
