@@ -1,4 +1,5 @@
-"""Steps from a profile without a list of all of them: those that raise the sum of utilities, and random ones.
+"""Steps from a profile without a list of all of them: those that raise the sum of utilities, those that everybody who
+moves gains by, and random ones.
 
 Of 100 people in three coalitions each there are some 40,000 exchanges, of which hardly any raises the sum. As in
 `coterie.game.changes`, coalition l adds scale[l, s] T_l + shift[l, s] s (s - 1) at size s, T_l the sum over its ordered
@@ -9,14 +10,19 @@ pairs, and R_j(l) is the sum over members i of h_ij = d_ij + d_ji. Then
     and if j takes i's place in l, sizes stay, and by    V_il,j = scale[l, s] (R_j(l) - R_i(l) - h_ij^l),
 
 so an exchange of places (i, l) and (j, m) changes it by V_il,j + V_jm,i, and one of all that i and j have not in common
-by the sum of these. What is left is listed, and exactly evaluated by whoever takes a step.
+by the sum of these. Who moves gains, with S_i(l) the sum over members j of d_ij and u_i(l) what l is worth to i,
+
+    by a move        the sum of u_i(l) over the coalitions joined, less that over those left,
+    by j's place in m for hers in l    scale[m, s] (S_i(m) - d_ij^m) + shift[m, s] (s - 1) - u_i(l).
+
+What is left is listed, and exactly evaluated by whoever takes a step.
 """
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.actions import ActionSpaces
-from coterie.game.steps import Steps, exchanged, places_in, taking_all
+from coterie.game.steps import Steps, exchanged, places_in, refuse_too_many, taking_all
 from coterie.game.utilities import FromMeans
 
 
@@ -73,6 +79,50 @@ class SumOfPairs:
     def _worth(self, rooms: IntArray, sizes: IntArray, pairs: FloatArray) -> FloatArray:
         sizes = np.maximum(sizes, 0)
         return np.asarray(self.scale[rooms, sizes] * pairs + self.shift[rooms, sizes] * sizes * (sizes - 1))
+
+
+def blocking(utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, above: float, *, swaps: bool) -> Steps:
+    """Return moves, and if wanted exchanges, by which everybody who moves gains more than `above`; in order of lists."""
+    sums, sizes = utilities.means.room_sums(profile.astype(np.float64)), profile.sum(axis=0)
+    rooms = utilities.from_sums(sums, sizes - profile + 1)
+    own = np.where(profile, rooms, 0.0)
+    movers, sets = [], []
+    for space, agents in spaces.groups:
+        refuse_too_many(space)
+        listed = space.enumerate()
+        rows, actions = np.nonzero(rooms[agents] @ listed.T - own[agents].sum(axis=1)[:, None] > above)
+        movers.append(agents[rows])
+        sets.append(listed[actions])
+    who, where = np.concatenate(movers), np.concatenate(sets)
+    order = np.argsort(who, kind="stable")
+    alone = Steps(who[order, None], where[order, None])
+    return Steps.together([alone, _blocking_exchanges(utilities, profile, spaces, above, sums)]) if swaps else alone
+
+
+def _blocking_exchanges(
+    utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, above: float, sums: FloatArray
+) -> Steps:
+    """Return exchanges by which both gain more than `above`, from everybody's S (n, k)."""
+    n, k = profile.shape
+    agents, rooms, may_change = places_in(profile)
+    sizes = profile.sum(axis=0)
+    there, kept = np.zeros((len(agents), n)), np.zeros(len(agents))  # of the place of somebody who is nowhere: nothing
+    for l in np.flatnonzero(sizes).tolist():
+        places = np.flatnonzero(rooms == l)
+        scale, alone = utilities.scale[l, sizes[l]], utilities.shift[l, sizes[l]] * (sizes[l] - 1)
+        there[places] = scale * (sums[:, l] - utilities.means.matrix(l)[:, agents[places]].T) + alone
+        kept[places] = scale * sums[agents[places], l] + alone
+    gained = there[:, agents] - kept  # by whoever has the second place, in the first
+    one, two = np.nonzero(may_change & (gained > above) & (gained.T > above))
+    several = taking_all(profile)
+    if several.any():
+        mine = np.zeros((n, k))
+        mine[agents[rooms < k], rooms[rooms < k]] = kept[rooms < k]
+        taken = np.zeros((n, n))  # by the second, of all that the first has and she has not
+        np.add.at(taken, agents[rooms < k], np.where(profile.T[rooms[rooms < k]], 0.0, there[rooms < k]))
+        by_all = taken - (~profile).astype(np.float64) @ mine.T
+        several &= (by_all > above) & (by_all.T > above)
+    return exchanged(profile, spaces, (agents[one], rooms[one], agents[two], rooms[two]), np.nonzero(several))
 
 
 def drawn_exchanges(profile: BoolArray, spaces: ActionSpaces, rng: np.random.Generator, count: int) -> Steps:
