@@ -1,5 +1,4 @@
-"""Steps from a profile without a list of all of them: those that raise the sum of utilities, those that everybody who
-moves gains by, and random ones.
+"""Steps from a profile without a list of all: those that raise the sum of utilities, that movers gain by, random ones.
 
 Of 100 people in three coalitions each there are some 40,000 exchanges, of which hardly any raises the sum. As in
 `coterie.game.changes`, coalition l adds scale[l, s] T_l + shift[l, s] s (s - 1) at size s, T_l the sum over its ordered
@@ -44,15 +43,7 @@ class SumOfPairs:
         pairs = np.where(profile, received, 0.0).sum(axis=0) / 2
         toggled = self._worth(rooms, later, pairs + sign * received) - self._worth(rooms, sizes, pairs)
         left = np.where(profile, toggled, 0.0).sum(axis=1)
-        movers, sets = [], []
-        for space, agents in spaces.groups:
-            listed = space.enumerate()
-            rows, actions = np.nonzero(left[agents, None] + (sign * toggled)[agents] @ listed.T > above)
-            movers.append(agents[rows])
-            sets.append(listed[actions])
-        who, where = np.concatenate(movers), np.concatenate(sets)
-        order = np.argsort(who, kind="stable")
-        return Steps(who[order, None], where[order, None])
+        return _moves(spaces, sign * toggled, left, above)
 
     def exchanges(self, profile: BoolArray, spaces: ActionSpaces, above: float) -> Steps:
         """Return exchanges by two agents that raise the sum by more than `above`."""
@@ -82,21 +73,25 @@ class SumOfPairs:
 
 
 def blocking(utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, above: float, *, swaps: bool) -> Steps:
-    """Return moves, and if wanted exchanges, by which everybody who moves gains more than `above`; in order of lists."""
+    """Return moves, and if wanted exchanges, by which everybody who moves gains more than `above`, as lists have them."""
     sums, sizes = utilities.means.room_sums(profile.astype(np.float64)), profile.sum(axis=0)
     rooms = utilities.from_sums(sums, sizes - profile + 1)
-    own = np.where(profile, rooms, 0.0)
+    alone = _moves(spaces, rooms, -np.where(profile, rooms, 0.0).sum(axis=1), above)
+    return Steps.together([alone, _blocking_exchanges(utilities, profile, spaces, above, sums)]) if swaps else alone
+
+
+def _moves(spaces: ActionSpaces, by_room: FloatArray, offset: FloatArray, above: float) -> Steps:
+    """Return the sets of agents, in their order, in which offset (n,) and what each coalition adds (n, k) exceed that."""
     movers, sets = [], []
     for space, agents in spaces.groups:
         refuse_too_many(space)
         listed = space.enumerate()
-        rows, actions = np.nonzero(rooms[agents] @ listed.T - own[agents].sum(axis=1)[:, None] > above)
+        rows, actions = np.nonzero(offset[agents, None] + by_room[agents] @ listed.T > above)
         movers.append(agents[rows])
         sets.append(listed[actions])
     who, where = np.concatenate(movers), np.concatenate(sets)
     order = np.argsort(who, kind="stable")
-    alone = Steps(who[order, None], where[order, None])
-    return Steps.together([alone, _blocking_exchanges(utilities, profile, spaces, above, sums)]) if swaps else alone
+    return Steps(who[order, None], where[order, None])
 
 
 def _blocking_exchanges(
@@ -116,13 +111,15 @@ def _blocking_exchanges(
     one, two = np.nonzero(may_change & (gained > above) & (gained.T > above))
     several = taking_all(profile)
     if several.any():
-        mine = np.zeros((n, k))
-        mine[agents[rooms < k], rooms[rooms < k]] = kept[rooms < k]
-        taken = np.zeros((n, n))  # by the second, of all that the first has and she has not
-        np.add.at(taken, agents[rooms < k], np.where(profile.T[rooms[rooms < k]], 0.0, there[rooms < k]))
+        real = rooms < k
+        mine, taken = np.zeros((n, k)), np.zeros((n, n))
+        mine[agents[real], rooms[real]] = kept[real]
+        # What the second agent gets of all that the first has and she has not.
+        np.add.at(taken, agents[real], np.where(profile.T[rooms[real]], 0.0, there[real]))
         by_all = taken - (~profile).astype(np.float64) @ mine.T
         several &= (by_all > above) & (by_all.T > above)
-    return exchanged(profile, spaces, (agents[one], rooms[one], agents[two], rooms[two]), np.nonzero(several))
+    i, j = np.nonzero(several)
+    return exchanged(profile, spaces, (agents[one], rooms[one], agents[two], rooms[two]), (i, j))
 
 
 def drawn_exchanges(profile: BoolArray, spaces: ActionSpaces, rng: np.random.Generator, count: int) -> Steps:
