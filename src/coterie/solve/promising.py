@@ -73,7 +73,7 @@ class SumOfPairs:
 
 
 def blocking(utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, above: float, *, swaps: bool) -> Steps:
-    """Return moves, and if wanted exchanges, by which everybody who moves gains more than `above`, as lists have them."""
+    """Return moves, and if wanted exchanges, by which everybody who moves gains more than `above`."""
     sums, sizes = utilities.means.room_sums(profile.astype(np.float64)), profile.sum(axis=0)
     rooms = utilities.from_sums(sums, sizes - profile + 1)
     alone = _moves(spaces, rooms, -np.where(profile, rooms, 0.0).sum(axis=1), above)
@@ -81,7 +81,7 @@ def blocking(utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, abo
 
 
 def _moves(spaces: ActionSpaces, by_room: FloatArray, offset: FloatArray, above: float) -> Steps:
-    """Return the sets of agents, in their order, in which offset (n,) and what each coalition adds (n, k) exceed that."""
+    """Return the sets of agents, in which offset (n,) and what each coalition adds (n, k) exceed a limit."""
     movers, sets = [], []
     for space, agents in spaces.groups:
         refuse_too_many(space)
@@ -108,7 +108,7 @@ def _blocking_exchanges(
         there[places] = scale * (sums[:, l] - utilities.means.matrix(l)[:, agents[places]].T) + alone
         kept[places] = scale * sums[agents[places], l] + alone
     gained = there[:, agents] - kept  # by whoever has the second place, in the first
-    one, two = np.nonzero(may_change & (gained > above) & (gained.T > above))
+    one, two = np.nonzero(may_change & (np.minimum(gained, gained.T) > above))
     several = taking_all(profile)
     if several.any():
         real = rooms < k
@@ -117,7 +117,7 @@ def _blocking_exchanges(
         # What the second agent gets of all that the first has and she has not.
         np.add.at(taken, agents[real], np.where(profile.T[rooms[real]], 0.0, there[real]))
         by_all = taken - (~profile).astype(np.float64) @ mine.T
-        several &= (by_all > above) & (by_all.T > above)
+        several &= np.minimum(by_all, by_all.T) > above
     i, j = np.nonzero(several)
     return exchanged(profile, spaces, (agents[one], rooms[one], agents[two], rooms[two]), (i, j))
 
