@@ -1,15 +1,16 @@
 """Teams at today's sizes: how far from random to the best do they get that are learnt from a log?
 
-    python benchmarks/teams.py [--firms 20] [--classes 20] [--small] [--time 3]
+    python benchmarks/teams.py [--firms 20] [--classes 20] [--small] [--time 3] [--people 40,100,300]
 
 Firms (`coterie.simulate.firm`): 40 people, 6 areas, 36 months of ratings in half stars. Classes
 (`coterie.simulate.school`): 28 pupils at tables of 4, totals of 30 terms. The truth is known. A team is worth the
 average over teammates, and an assignment the mean of that over people. 0 firms or classes leave that part out;
 `--small` takes few people, for a try, and records nothing; `--time 3` tells how long so many firms take, and nothing
-else.
+else; `--people` how long firms of so many people in ten areas take, whose sizes have bounds.
 """
 
 import argparse
+import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from itertools import combinations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from coterie import StableLearner
+from coterie import Rules, StableLearner
 from coterie.simulate.firm import STEP, FirmPlan, mean_half_stars, rated_firm
 from coterie.simulate.records import Records
 from coterie.simulate.school import ClassPlan, school_class
@@ -28,6 +29,9 @@ from swaps import average_value, best_teams, random_value
 
 PSEUDO_COUNT = 3
 """How many observations at the overall mean the swap search adds to every pair's."""
+
+AREAS = 10
+"""In so many areas many people work."""
 
 PROGRAM_SECONDS = 60
 """How long an integer program may be solved."""
@@ -262,6 +266,38 @@ def timed(count: int) -> str:
     )
 
 
+def by_people(numbers: list[int]) -> str:
+    """Return how long teams of bounded sizes take in firms of several sizes, and what they are worth."""
+    rows = []
+    for people in numbers:
+        usual = people // AREAS
+        sizes = (usual - usual // 4, usual + usual // 4)
+        records = rated_firm(
+            np.random.default_rng([people, 1]), FirmPlan(n_agents=people, n_coalitions=AREAS, sizes=sizes)
+        )
+        rules = {"team_size": f"{sizes[0]}:{sizes[1]}"}
+        begin = time.process_time()
+        learner = StableLearner(value="average", today=records.today.actions, rules=Rules(**rules)).fit(records.log())
+        seconds = time.process_time() - begin
+        truth = of_pairs(np.array([records.truth.utilities.means.matrix(l) for l in range(AREAS)]))
+        ours, today = (one.sets.argmax(axis=1) for one in (learner.strategy_, records.today))
+        random = np.random.default_rng([people, 2]).permutation(today)
+        worth = [f"{average_value(truth, teams):.3f}" for teams in (ours, today, random)]
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        rated = f"{len(records.outcomes.agent):,}"
+        rows.append([str(people), f"{sizes[0]} to {sizes[1]}", rated, f"{seconds:.1f}", f"{peak:.1f}", *worth])
+        print(rows[-1], flush=True)
+    seconds = [float(row[3]) for row in rows]
+    growth = np.log(seconds[-1] / seconds[0]) / np.log(numbers[-1] / numbers[0]) if len(numbers) > 1 else np.nan
+    return (
+        table(["people", "sizes", "ratings", "CPU s", "peak GB", "worth", "today", "random"], rows)
+        + f"\n\nOne firm each of {AREAS} areas, from {FirmPlan().months} months of ratings to teams whose sizes have "
+        "bounds, stable against moves and exchanges, with certificates; the first includes compiling or loading "
+        f"kernels. From the first to the last, time grows with exponent {growth:.2f}. Worth is the true mean over "
+        "people of the average over teammates."
+    )
+
+
 def with_error(values) -> str:
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return f"{np.mean(values):.3f} +- {error:.3f}"
@@ -273,7 +309,12 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=20)
     parser.add_argument("--small", action="store_true", help="few people; nothing is recorded")
     parser.add_argument("--time", type=int, help="how long so many firms take, and nothing else")
+    parser.add_argument("--people", help="how long firms of so many people take, and nothing else: 40,100,300")
     options = parser.parse_args()
+    if options.people:
+        numbers = sorted(int(one) for one in options.people.split(","))
+        record("Teams of many people", f"python benchmarks/teams.py --people {options.people}", by_people(numbers))
+        return
     if options.time:
         record("Time of teams", f"python benchmarks/teams.py --time {options.time}", timed(options.time))
         return

@@ -8,6 +8,7 @@ from coterie.certificates.from_statistics import evidence_from
 from coterie.errors import InputError
 from coterie.learn import beliefs as beliefs_module
 from coterie.learn.beliefs import beliefs_from
+from coterie.simulate.firm import FirmPlan, rated_firm
 from coterie.simulate.school import ClassPlan, school_class
 from coterie.statistics.statistics import Statistics
 
@@ -42,6 +43,26 @@ def test_regression_alone_where_there_are_too_many_unknowns(monkeypatch):
     believed = beliefs_about(school_class(5, PLAN))
     assert believed.draw is None
     np.testing.assert_array_equal(believed.middle, np.clip(believed.evidence.values, -1, 1))
+
+
+def test_beliefs_about_many_pairs(monkeypatch):
+    """Of many cells nothing is drawn; of more, averages are drawn to each other, which is better than the averages."""
+    firm = rated_firm(3, FirmPlan(n_agents=12, n_coalitions=3, months=12, sizes=(3, 5)))
+    truth = np.array([firm.truth.utilities.means.matrix(l) for l in range(3)])
+    full = beliefs_about(firm)
+    seen = full.evidence.estimate.moments.count > 0
+
+    def error(values):
+        return float(((values - truth)[seen] ** 2).mean())
+
+    monkeypatch.setattr(beliefs_module, "DRAWN_CELLS", 100)
+    expected = beliefs_about(firm)
+    assert expected.draw is None
+    np.testing.assert_array_equal(expected.middle, full.middle)
+    monkeypatch.setattr(beliefs_module, "CELLS", 200)
+    simple = beliefs_about(firm)
+    assert simple.draw is None
+    assert error(full.middle) < error(simple.middle) < error(full.evidence.values)
 
 
 def test_teams_learnt_from_totals_keep_todays_sizes_under_other_names():

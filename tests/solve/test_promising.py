@@ -7,7 +7,7 @@ from coterie import Game, Rules
 from coterie.game.admissible import Admissible
 from coterie.game.steps import exchanges
 from coterie.solve.promising import drawn_exchanges
-from coterie.solve.teams import Task
+from coterie.solve.teams import Task, _gaining
 
 
 def task_of(seed, actions, *, rules=None, value="total", shared=False, sized=False, largest=None):
@@ -50,6 +50,31 @@ def test_what_rises_is_what_a_list_of_all_steps_has_of_it(name, alone):
             np.testing.assert_array_equal(found.movers, steps.movers[order][:, : found.movers.shape[1]])
             np.testing.assert_array_equal(found.after(profile), steps[order].after(profile))
             np.testing.assert_array_equal(raised, gains[order])
+
+
+TOGETHER = {"rules": {"together": ["1,2"], "team_size": "0:6"}, "actions": "up-to:2"}
+
+
+@pytest.mark.parametrize("name", [*TASKS, "together"])
+@pytest.mark.parametrize("stability", ["nash", "swap", "contractual-individual"])
+def test_who_blocks_is_who_gains_in_a_list_of_all_steps(name, stability):
+    found_any = 0
+    for seed in range(4):
+        task = task_of(seed, **TASKS.get(name, TOGETHER))
+        for profile in task.spaces.sample(seed, 5):
+            if name == "together":
+                profile[1] = profile[0]
+            steps, gains = task.game.steps(profile, stability, task.admissible)
+            gains = gains.min(axis=1)
+            listed = steps[gains > task.game.rounding]
+            few = _gaining(task, profile, stability)
+            few, gained = task.game.unrefused(profile, few, stability)
+            gained = gained.min(axis=1)
+            blocking = few[gained > task.game.rounding]
+            np.testing.assert_array_equal(blocking.after(profile), listed.after(profile))
+            np.testing.assert_array_equal(gained[gained > task.game.rounding], gains[gains > task.game.rounding])
+            found_any += len(listed)
+    assert found_any
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from coterie.certificates.gains import GainBound, SmallerOf
 from coterie.certificates.widths import one_event
 from coterie.errors import InputError
 from coterie.estimate.step_design import StepDesign, step_design
+from coterie.estimate.unknowns import Unknowns
 from coterie.game.actions import ActionSpaces, names_in
 from coterie.game.admissible import Admissible
 from coterie.game.game import Game, Value
@@ -40,6 +42,18 @@ from coterie.game.strategy import Strategy
 
 DOUBTS = 5
 """How many pairs a witness names."""
+
+
+KEPT = 2
+"""Of so many strategies the coefficients of steps are kept: they are many."""
+
+
+class Rows(NamedTuple):
+    """Of which steps it is asked what they change, and for whom: first movers, then those whose consent is needed."""
+
+    step: IntArray
+    agent: IntArray
+    movers: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +83,30 @@ class Against:
         admissible = self.admissible or Admissible.free(*profile.shape)
         return admissible.steps(profile, self.spaces, self.stability)
 
+    def changes(self, strategy: Strategy, unknowns: Unknowns) -> "tuple[Steps, Rows, StepDesign]":
+        """Return the steps from a pure strategy, of whom it is asked what they change, and their coefficients.
+
+        The last ones are kept: what is certified is mostly asked about several times in a row.
+        """
+        key = strategy.sets.shape, strategy.sets.tobytes(), type(unknowns)
+        if key not in self._changes:
+            steps = self.steps(strategy.sets)
+            step, place = np.nonzero(steps.moves)
+            agent, movers = steps.movers[step, place], len(step)
+            if needs_consent(self.stability):
+                asked_step, asked = np.nonzero(consent_needed(strategy.sets, steps, self.stability))
+                step, agent = np.concatenate([step, asked_step]), np.concatenate([agent, asked])
+            rows = Rows(step, agent, movers)
+            design = step_design(unknowns, strategy.sets, steps, rows[:2], self.value)
+            while len(self._changes) >= KEPT:
+                del self._changes[next(iter(self._changes))]
+            self._changes[key] = steps, rows, design
+        return self._changes[key]
+
+    @cached_property
+    def _changes(self) -> "dict[tuple[tuple[int, ...], bytes, type[Unknowns]], tuple[Steps, Rows, StepDesign]]":
+        return {}
+
     def game(self, evidence: Evidence) -> Game:
         """Return the game whose means are the estimates, with this value."""
         return evidence.game(self.own_spaces).valued(self.value)
@@ -97,16 +135,11 @@ class Judgement:
                 "rules, averages and other notions of stability than nash are about pure strategies; this one is mixed"
             )
         self.strategy, self.against, self.evidence = strategy, against, evidence
-        profile = strategy.sets
-        self.steps = against.steps(profile)
         self.asks = needs_consent(against.stability)
-        step, place = np.nonzero(self.steps.moves)
-        self.mover_step, self.mover = step, self.steps.movers[step, place]
-        asked = consent_needed(profile, self.steps, against.stability) if self.asks else np.zeros((0, 0), dtype=bool)
-        self.asked_step, self.asked = np.nonzero(asked)
-        rows = np.concatenate([step, self.asked_step]), np.concatenate([self.mover, self.asked])
-        self.design = step_design(evidence.unknowns, profile, self.steps, rows, against.value)
-        self.n_movers = len(self.mover)
+        self.steps, rows, self.design = against.changes(strategy, evidence.unknowns)
+        self.mover_step, self.mover = rows.step[: rows.movers], rows.agent[: rows.movers]
+        self.asked_step, self.asked = rows.step[rows.movers :], rows.agent[rows.movers :]
+        self.n_movers = rows.movers
 
     @property
     def rows(self) -> tuple[IntArray, IntArray]:
@@ -114,13 +147,13 @@ class Judgement:
         return np.arange(self.n_movers), np.arange(self.n_movers, len(self.design.owners))
 
     def bound(
-        self, made: Callable[[Evidence, StepDesign], GainBound], evidence: Evidence, rows: IntArray
+        self, made: Callable[[Evidence, StepDesign], GainBound], evidence: Evidence, rows: IntArray | None = None
     ) -> FloatArray:
-        """Return the bound of some rows."""
-        if not len(rows):
+        """Return the bound of some rows, or of all."""
+        design = self.design if rows is None else self.design[rows]
+        if not len(design.owners):
             return np.zeros(0)
-        design = self.design[rows]
-        found = made(evidence, design).at(design.moves, np.arange(len(rows)))[:, 0]
+        found = made(evidence, design).at(design.moves, np.arange(len(design.owners)))[:, 0]
         return np.where(np.isnan(found), np.inf, found)  # not a number must never read as "nobody gains"
 
     def least(self, values: FloatArray) -> FloatArray:
@@ -287,7 +320,7 @@ def paired_rows(
     def union(log_term: float) -> Callable[[Evidence, StepDesign], GainBound]:
         return lambda source, design: source.direction_bound(design, log_term)
 
-    found = judged.bound(uniform, evidence, np.concatenate(judged.rows))
+    found = judged.bound(uniform, evidence)
     if has_union:
         profiles = sum(space.log_size for space in spaces.spaces)
         most = judged.steps.moves.sum(axis=1)[judged.mover_step]
@@ -368,32 +401,19 @@ def _learnt_bounds(judged: Judgement, evidence: Evidence, delta: float, form: Fo
 def range_against(evidence: Evidence, strategy: Strategy, against: Against) -> float:
     """Return what the range of utilities says of the gap without any data."""
     judged = Judgement(strategy, against, evidence)
-    movers, asked = judged.rows
-    bounds = judged.least(judged.bound(lambda source, design: source.range_bound(design), evidence, movers))
-    if len(asked):
-        change = judged.bound(lambda source, design: source.range_bound(design), evidence, asked)
-        bounds[np.unique(judged.asked_step[change < 0])] = -np.inf
+    bounds = judged.blocking(judged.bound(lambda source, design: source.range_bound(design), evidence))
     return max(0.0, float(bounds.max(initial=0.0)))
 
 
 def likely_against(evidence: Evidence, strategy: Strategy, against: Against, delta: float) -> float | None:
     """Return what the gap likely is at most, no promise, see `coterie.certificates.likely`."""
     judged = Judgement(strategy, against, evidence)
-    movers, asked = judged.rows
-    if not len(movers):
+    if not judged.n_movers:
         return 0.0
-    if evidence.likely_bound(judged.design, delta) is None:
+    likely = evidence.likely_bound(judged.design, delta)
+    if likely is None:
         return None
-
-    def made(source: Evidence, design: StepDesign) -> GainBound:
-        found = source.likely_bound(design, delta)
-        assert found is not None
-        return SmallerOf((source.range_bound(design), found))
-
-    bounds = judged.least(judged.bound(made, evidence, movers))
-    if len(asked):
-        change = np.full(len(judged.steps), np.inf)
-        np.minimum.at(change, judged.asked_step, judged.bound(made, evidence, asked))
-        bounds = np.where(change < 0, -np.inf, bounds)
+    rows = judged.bound(lambda source, design: SmallerOf((source.range_bound(design), likely)), evidence)
+    bounds = judged.blocking(rows)
     found = float(bounds.max(initial=0.0))
     return None if math.isinf(found) else max(0.0, found)

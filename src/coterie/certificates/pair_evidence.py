@@ -145,15 +145,17 @@ class PairEvidence(Evidence):
         square, filled = np.empty((rows, k, k)), 0
         for i, own in design.rows_by_owner():
             count, deviation = self.estimate.noise.by_cluster(i)
+            filled = max(filled, int(count.any(axis=1).sum()))
+            used, rooms = design.used_directions(own)
+            count, deviation = count[:, used], deviation[:, used]
             often = np.maximum(count.sum(axis=0), 1.0)
             left = 1 - ((count / often) ** 2).sum(axis=0)
             shows = left > 1e-9
             deviation = deviation / np.sqrt(np.where(shows, left, np.inf))
-            rooms, inverse = design.rows_directions(own), own_unknowns(self.per_count[None, :, i], i)
+            inverse, spread = (own_unknowns(of_all[None, :, i], i)[0, used] for of_all in (self.per_count, values))
             moved = (rooms * inverse) @ deviation.T
-            alone = rooms * np.sqrt(np.where(shows, 0.0, own_unknowns(values[None, :, i], i)[0]))
+            alone = rooms * np.sqrt(np.where(shows, 0.0, spread))
             square[own] = moved @ np.swapaxes(moved, 1, 2) + alone @ np.swapaxes(alone, 1, 2)
-            filled = max(filled, int(count.any(axis=1).sum()))
         return (square, filled) if filled > 1 else None
 
     def preview(self, learning: "PairEvidence") -> "PairEvidence":
@@ -250,9 +252,10 @@ class PairEvidence(Evidence):
             assert together is not None
             square = np.empty((len(design.owners), rooms, rooms))
             for i, rows in design.rows_by_owner():
-                alpha = design.rows_directions(rows) * own_unknowns(self.per_count[None, :, i], i)
-                some = np.flatnonzero(alpha.any(axis=(0, 1)))
-                alpha = alpha[..., some]
+                some, alpha = design.used_directions(rows)
+                alpha = alpha * own_unknowns(self.per_count[None, :, i], i)[0, some]
+                seen = alpha.any(axis=(0, 1))
+                some, alpha = some[seen], alpha[..., seen]
                 by_h = (alpha.reshape(len(rows) * rooms, len(some)) @ together(i, some)).reshape(alpha.shape)
                 square[rows] = self.bounds.half_range**2 * by_h @ np.swapaxes(alpha, 1, 2)
             self._dependences[design] = square

@@ -40,6 +40,12 @@ class Design(ABC):
         """Return those of several rows, shape (rows, k, d)."""
         return np.stack([self.row_directions(row) for row in rows.tolist()])
 
+    def used_directions(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return which unknowns (u,) the rows of one agent have coefficients of, and these, shape (rows, k, u)."""
+        found = self.rows_directions(rows)
+        used = np.flatnonzero(found.any(axis=(0, 1)))
+        return used, found[..., used]
+
     def rows_by_owner(self) -> Iterator[tuple[int, IntArray]]:
         """Yield every agent who has rows, and which they are."""
         for agent in np.unique(self.owners).tolist():

@@ -96,18 +96,26 @@ class StepDesign(Design):
         return np.asarray(self.rows_directions(np.array([row]))[0])
 
     def rows_directions(self, rows: IntArray) -> FloatArray:
+        which, place, weight = self._coefficients_of(rows)
+        width = self.tables * (self.n_agents - 1) * (self.n_agents - 1 if len(self.cell) > 2 else 1)
+        return _scattered((len(rows), 2, width), which, place, weight)
+
+    def used_directions(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        which, place, weight = self._coefficients_of(rows)
+        used, at = np.unique(place, return_inverse=True)
+        return used, _scattered((len(rows), 2, len(used)), which, at, weight)
+
+    def _coefficients_of(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return of each coefficient of some rows which of these it is in, its place among unknowns, and itself."""
         # The coefficients of each row are next to each other.
         first, end = np.searchsorted(self.row, rows), np.searchsorted(self.row, rows + 1)
         which = np.repeat(np.arange(len(rows)), end - first)
         inside = np.arange(len(which)) + np.repeat(first - np.cumsum(end - first) + end - first, end - first)
         table, partner, *size = (index[inside] for index in self.cell)
         place = table * (self.n_agents - 1) + partner - (partner > self.owners[rows][which])
-        width = self.tables * (self.n_agents - 1)
         if size:
-            place, width = place * (self.n_agents - 1) + size[0] - 2, width * (self.n_agents - 1)
-        found, weight = np.zeros((len(rows), 2, width)), self.weight[inside]
-        found[which, np.where(weight > 0, GAINED, LOST), place] = np.abs(weight)
-        return found
+            place = place * (self.n_agents - 1) + size[0] - 2
+        return which, place, self.weight[inside]
 
     def __getitem__(self, rows: IntArray) -> "StepDesign":
         """Return some of the rows, in the order of their numbers."""
@@ -123,6 +131,13 @@ class StepDesign(Design):
             self.n_agents,
             self.tables,
         )
+
+
+def _scattered(shape: tuple[int, int, int], row: IntArray, place: IntArray, weight: FloatArray) -> FloatArray:
+    """Return coefficients as an array: what is gained, and what is lost, of every row."""
+    found = np.zeros(shape)
+    found[row, np.where(weight > 0, GAINED, LOST), place] = np.abs(weight)
+    return found
 
 
 def factor(sizes: IntArray, value: Value) -> FloatArray:

@@ -44,6 +44,11 @@ class View:
         found[rows] = self.steps.sets[chosen[rows], places]
         return found
 
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many are in each coalition after each step, shape (s, k)."""
+        return np.asarray(self.profile.sum(axis=0) + self.change.sum(axis=1))
+
     def counts(self, mask: BoolArray) -> IntArray:
         """Return how many of the agents in `mask` (n,) are in each coalition after each step, shape (s, k)."""
         counted = (mask[self.steps.movers] & self.steps.moves)[:, :, None]
@@ -94,8 +99,7 @@ class SizeRule(Rule):
         return int(self._excess(profile[:, self.coalition].sum()))
 
     def worsened(self, view: View) -> BoolArray:
-        everybody = np.ones(len(view.profile), dtype=bool)
-        after, before = view.counts(everybody)[:, self.coalition], view.profile[:, self.coalition].sum()
+        after, before = view.sizes[:, self.coalition], view.profile[:, self.coalition].sum()
         worse = self._excess(after) > self._excess(before)
         return np.asarray(worse & (after >= before) if self.free else worse)
 
@@ -190,8 +194,7 @@ class QuotaRule(Rule):
         return int(self._excess(column[self.labelled].sum(), column.sum()))
 
     def worsened(self, view: View) -> BoolArray:
-        everybody = np.ones(len(view.profile), dtype=bool)
-        count, size = (view.counts(mask)[:, self.coalition] for mask in (self.labelled, everybody))
+        count, size = view.counts(self.labelled)[:, self.coalition], view.sizes[:, self.coalition]
         return np.asarray(self._excess(count, size) > self.excess(view.profile))
 
 
@@ -328,7 +331,10 @@ class Admissible:
     def steps(self, profile: BoolArray, spaces: ActionSpaces, stability: Stability = "nash") -> Steps:
         """Return every admissible step of people who count, whoever would refuse it."""
         spaces = self.spaces(spaces)
-        steps = steps_from(profile, spaces, stability, self.groups_in(profile))
+        return self.taken_by(spaces, profile, steps_from(profile, spaces, stability, self.groups_in(profile)))
+
+    def taken_by(self, spaces: ActionSpaces, profile: BoolArray, steps: Steps) -> Steps:
+        """Return those of some steps that are admissible, and of people who count."""
         steps = steps[np.asarray(np.append(spaces.counted, True)[steps.movers].all(axis=1))]  # nobody is no hindrance
         return steps[self.admitted(profile, steps)]
 

@@ -118,16 +118,24 @@ def steps_from(
     """
     parts = [single_steps(profile, spaces)]
     if stability == "swap":
-        parts += [exchanges(profile, spaces), group_exchanges(profile, spaces, groups)]
+        parts.append(exchanges(profile, spaces))
+    return Steps.together([*parts, steps_of_groups(profile, spaces, stability, groups)])
+
+
+def steps_of_groups(
+    profile: BoolArray, spaces: ActionSpaces, stability: Stability, groups: Sequence[Sequence[int]]
+) -> Steps:
+    """Return the steps of people who must be together and are: as one, and where the notion knows exchanges, those."""
+    parts = [group_exchanges(profile, spaces, groups)] if stability == "swap" else []
     parts += [_as_one(profile, spaces, list(group)) for group in groups]
-    return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+    return Steps.together([*parts, Steps.none(profile.shape[1])])
 
 
 def single_steps(profile: BoolArray, spaces: ActionSpaces) -> Steps:
     """Return every change of one agent's set to another one of her action space."""
     movers, sets = [], []
     for space, agents in spaces.groups:
-        _refuse_too_many(space)
+        refuse_too_many(space)
         listed = space.enumerate()
         other = (listed[None] != profile[agents][:, None]).any(axis=2)
         rows, actions = np.nonzero(other)
@@ -197,7 +205,7 @@ def _as_one(profile: BoolArray, spaces: ActionSpaces, group: list[int]) -> Steps
     k = profile.shape[1]
     own = profile[group]
     if (own == own[0]).all():
-        _refuse_too_many(spaces.spaces[group[0]])
+        refuse_too_many(spaces.spaces[group[0]])
         targets = spaces.spaces[group[0]].enumerate()
         targets = targets[(targets != own[0]).any(axis=1)]
         sets = np.repeat(targets[:, None], len(group), axis=1)
@@ -306,7 +314,8 @@ def small_steps(space: ActionSpace, own: BoolArray, most_swaps: int | None = Non
     return np.asarray(sets[space.contains(sets)])
 
 
-def _refuse_too_many(space: ActionSpace) -> None:
+def refuse_too_many(space: ActionSpace) -> None:
+    """Refuse action spaces whose sets are too many to be listed."""
     if space.size > LISTED:
         raise TooLargeError(
             f"an agent has {space.size:.3g} sets of coalitions to choose from; steps are listed for up to {LISTED}: "

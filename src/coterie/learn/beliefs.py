@@ -20,8 +20,11 @@ from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
 
-CELLS = 1_000_000
-"""Beyond so many unknowns the estimates stand for what is expected, and nothing is drawn."""
+DRAWN_CELLS = 1_000_000
+"""Beyond so many unknowns nothing is drawn: what is expected stands for what is possible."""
+
+CELLS = 4_000_000
+"""Beyond so many (by size: beyond the others), averages that are drawn to each other stand for what is expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +71,13 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         if evidence.unknowns.is_listed:
             drawn = drawn_together(moments, bounds.half_range)
             return Beliefs(evidence, np.clip(drawn, bounds.low, bounds.high), None)
-        if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
+        if not evidence.unknowns.averages_meetings:
             return Beliefs(evidence, evidence.values, None)
+        if moments.count.size > (DRAWN_CELLS if evidence.unknowns.by_size else CELLS):
+            return Beliefs(evidence, within(drawn_together(moments, bounds.half_range)), None)
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
+        if moments.count.size > DRAWN_CELLS:
+            return Beliefs(evidence, within(possible.middle), None)
         several = possible.others(LEAST_SPREAD * bounds.half_range**2)
         return Beliefs(
             evidence, within(possible.middle), lambda rng, number: within(several[number % len(several)].draw(rng))

@@ -21,6 +21,9 @@ GAMES, DRAWS = 24, 400
 FEWEST, FEWEST_DRAWS = 6, 40
 """Where time is short, so many games at least, and so many for ranges of values."""
 
+DRAWN = 40_000_000
+"""Ranges are over fewer games where that many numbers are drawn."""
+
 MOST = 7
 """So many options are told at most."""
 
@@ -181,7 +184,7 @@ def likely_values(
 
     middle = told(beliefs.middle)
     draws: list[list[float]] = []
-    for values in beliefs.drawing(rng, DRAWS):
+    for values in beliefs.drawing(rng, int(np.clip(DRAWN // beliefs.middle.size, FEWEST_DRAWS, DRAWS))):
         draws.append(told(values))
         if len(draws) >= FEWEST_DRAWS and is_late():
             break

@@ -1,4 +1,4 @@
-"""Steps from a profile without a list of all of them: those that raise the sum of utilities, and random ones.
+"""Steps from a profile without a list of all: those that raise the sum of utilities, that movers gain by, random ones.
 
 Of 100 people in three coalitions each there are some 40,000 exchanges, of which hardly any raises the sum. As in
 `coterie.game.changes`, coalition l adds scale[l, s] T_l + shift[l, s] s (s - 1) at size s, T_l the sum over its ordered
@@ -9,14 +9,19 @@ pairs, and R_j(l) is the sum over members i of h_ij = d_ij + d_ji. Then
     and if j takes i's place in l, sizes stay, and by    V_il,j = scale[l, s] (R_j(l) - R_i(l) - h_ij^l),
 
 so an exchange of places (i, l) and (j, m) changes it by V_il,j + V_jm,i, and one of all that i and j have not in common
-by the sum of these. What is left is listed, and exactly evaluated by whoever takes a step.
+by the sum of these. Who moves gains, with S_i(l) the sum over members j of d_ij and u_i(l) what l is worth to i,
+
+    by a move        the sum of u_i(l) over the coalitions joined, less that over those left,
+    by j's place in m for hers in l    scale[m, s] (S_i(m) - d_ij^m) + shift[m, s] (s - 1) - u_i(l).
+
+What is left is listed, and exactly evaluated by whoever takes a step.
 """
 
 import numpy as np
 
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.game.actions import ActionSpaces
-from coterie.game.steps import Steps, exchanged, places_in, taking_all
+from coterie.game.steps import Steps, exchanged, places_in, refuse_too_many, taking_all
 from coterie.game.utilities import FromMeans
 
 
@@ -38,15 +43,7 @@ class SumOfPairs:
         pairs = np.where(profile, received, 0.0).sum(axis=0) / 2
         toggled = self._worth(rooms, later, pairs + sign * received) - self._worth(rooms, sizes, pairs)
         left = np.where(profile, toggled, 0.0).sum(axis=1)
-        movers, sets = [], []
-        for space, agents in spaces.groups:
-            listed = space.enumerate()
-            rows, actions = np.nonzero(left[agents, None] + (sign * toggled)[agents] @ listed.T > above)
-            movers.append(agents[rows])
-            sets.append(listed[actions])
-        who, where = np.concatenate(movers), np.concatenate(sets)
-        order = np.argsort(who, kind="stable")
-        return Steps(who[order, None], where[order, None])
+        return _moves(spaces, sign * toggled, left, above)
 
     def exchanges(self, profile: BoolArray, spaces: ActionSpaces, above: float) -> Steps:
         """Return exchanges by two agents that raise the sum by more than `above`."""
@@ -73,6 +70,56 @@ class SumOfPairs:
     def _worth(self, rooms: IntArray, sizes: IntArray, pairs: FloatArray) -> FloatArray:
         sizes = np.maximum(sizes, 0)
         return np.asarray(self.scale[rooms, sizes] * pairs + self.shift[rooms, sizes] * sizes * (sizes - 1))
+
+
+def blocking(utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, above: float, *, swaps: bool) -> Steps:
+    """Return moves, and if wanted exchanges, by which everybody who moves gains more than `above`."""
+    sums, sizes = utilities.means.room_sums(profile.astype(np.float64)), profile.sum(axis=0)
+    rooms = utilities.from_sums(sums, sizes - profile + 1)
+    alone = _moves(spaces, rooms, -np.where(profile, rooms, 0.0).sum(axis=1), above)
+    return Steps.together([alone, _blocking_exchanges(utilities, profile, spaces, above, sums)]) if swaps else alone
+
+
+def _moves(spaces: ActionSpaces, by_room: FloatArray, offset: FloatArray, above: float) -> Steps:
+    """Return the sets of agents, in which offset (n,) and what each coalition adds (n, k) exceed a limit."""
+    movers, sets = [], []
+    for space, agents in spaces.groups:
+        refuse_too_many(space)
+        listed = space.enumerate()
+        rows, actions = np.nonzero(offset[agents, None] + by_room[agents] @ listed.T > above)
+        movers.append(agents[rows])
+        sets.append(listed[actions])
+    who, where = np.concatenate(movers), np.concatenate(sets)
+    order = np.argsort(who, kind="stable")
+    return Steps(who[order, None], where[order, None])
+
+
+def _blocking_exchanges(
+    utilities: FromMeans, profile: BoolArray, spaces: ActionSpaces, above: float, sums: FloatArray
+) -> Steps:
+    """Return exchanges by which both gain more than `above`, from everybody's S (n, k)."""
+    n, k = profile.shape
+    agents, rooms, may_change = places_in(profile)
+    sizes = profile.sum(axis=0)
+    there, kept = np.zeros((len(agents), n)), np.zeros(len(agents))  # of the place of somebody who is nowhere: nothing
+    for l in np.flatnonzero(sizes).tolist():
+        places = np.flatnonzero(rooms == l)
+        scale, alone = utilities.scale[l, sizes[l]], utilities.shift[l, sizes[l]] * (sizes[l] - 1)
+        there[places] = scale * (sums[:, l] - utilities.means.matrix(l)[:, agents[places]].T) + alone
+        kept[places] = scale * sums[agents[places], l] + alone
+    gained = there[:, agents] - kept  # by whoever has the second place, in the first
+    one, two = np.nonzero(may_change & (np.minimum(gained, gained.T) > above))
+    several = taking_all(profile)
+    if several.any():
+        real = rooms < k
+        mine, taken = np.zeros((n, k)), np.zeros((n, n))
+        mine[agents[real], rooms[real]] = kept[real]
+        # What the second agent gets of all that the first has and she has not.
+        np.add.at(taken, agents[real], np.where(profile.T[rooms[real]], 0.0, there[real]))
+        by_all = taken - (~profile).astype(np.float64) @ mine.T
+        several &= np.minimum(by_all, by_all.T) > above
+    i, j = np.nonzero(several)
+    return exchanged(profile, spaces, (agents[one], rooms[one], agents[two], rooms[two]), (i, j))
 
 
 def drawn_exchanges(profile: BoolArray, spaces: ActionSpaces, rng: np.random.Generator, count: int) -> Steps:

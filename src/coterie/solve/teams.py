@@ -25,11 +25,11 @@ from coterie.game.actions import ActionSpace, ActionSpaces
 from coterie.game.admissible import Admissible, PlaceRule, SizeRule
 from coterie.game.changes import changes_of_all, changes_of_the_sum
 from coterie.game.game import Game
-from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_steps, small_steps, steps_from
+from coterie.game.steps import Stability, Steps, exchanges, handed_over, single_steps, small_steps, steps_of_groups
 from coterie.game.utilities import FromMeans
 from coterie.solve.control import Control
 from coterie.solve.feasible import Assignments
-from coterie.solve.promising import SumOfPairs, drawn_exchanges
+from coterie.solve.promising import SumOfPairs, blocking, drawn_exchanges
 
 STARTS = 6
 """From so many profiles the search begins."""
@@ -161,7 +161,7 @@ class Task:
         groups = self.admissible.groups_in(profile)
         if not groups:
             return []
-        return [steps_from(profile, self.spaces, "nash", groups), self._regrouped(profile, groups)]
+        return [steps_of_groups(profile, self.spaces, "nash", groups), self._regrouped(profile, groups)]
 
     def _kept(self, profile: BoolArray, parts: Sequence[Steps]) -> Steps:
         """Return the steps of all parts that keep what holds."""
@@ -513,5 +513,16 @@ def _blocking(task: Task, profile: BoolArray, stability: Stability) -> tuple[Cal
             return after
 
         return moved, np.asarray(best - np.where(profile, rooms, 0.0).sum(axis=1))
-    steps, gains = task.game.steps(profile, stability, task.admissible)
+    steps, gains = task.game.unrefused(profile, _gaining(task, profile, stability), stability)
     return lambda step: np.asarray(steps[np.array([step])].after(profile)[0]), gains.min(axis=1, initial=np.inf)
+
+
+def _gaining(task: Task, profile: BoolArray, stability: Stability) -> Steps:
+    """Return the steps that people may take, of those by which anybody who moves gains nothing perhaps none."""
+    utilities, spaces, admissible = task.game.utilities, task.spaces, task.admissible
+    if not isinstance(utilities, FromMeans):
+        return admissible.steps(profile, task.game.actions, stability)
+    above = task.game.rounding / 2  # half: what rounding makes of sums does not decide
+    found = blocking(utilities, profile, spaces, above, swaps=stability == "swap")
+    groups = steps_of_groups(profile, spaces, stability, admissible.groups_in(profile))
+    return admissible.taken_by(spaces, profile, Steps.together([found, groups]))
