@@ -92,7 +92,7 @@ def task(folder, **options):
 
     engine = DuckDBEngine()
     for source in find_log(folder)[0]:
-        engine.load(source, match_columns(source, engine.types(source), {}))
+        engine.load(source, match_columns(source, source.table, engine.types(source), {}))
         engine.view(
             {"pairs": "ratings", "memberships": "members"}[source.table], f"SELECT * FROM {engine.name(source.table)}"
         )
@@ -146,7 +146,7 @@ def our_checks(folder):
 
     engine, sources = DuckDBEngine(), tables.find_log(folder)[0]
     for source in sources:
-        engine.load(source, match_columns(source, engine.types(source), {}))
+        engine.load(source, match_columns(source, source.table, engine.types(source), {}))
     return lambda: checking.check(engine, sources, settled({}))
 
 

@@ -101,7 +101,6 @@ class _Commands(TyperGroup):
 def whole(name: str) -> Any:
     """Return a command with all its options."""
     command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
-    gc.freeze()
     gc.enable()
     hide_frames()
     alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)

@@ -71,7 +71,7 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         if moments.count.size > CELLS or not evidence.unknowns.averages_meetings:
             return Beliefs(evidence, evidence.values, None)
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
-        several = possible.others(LEAST_SPREAD * bounds.half_range**2)
+        several = (possible,) if enough() else possible.others(LEAST_SPREAD * bounds.half_range**2)
         return Beliefs(
             evidence, within(possible.middle), lambda rng, number: within(several[number % len(several)].draw(rng))
         )
