@@ -75,9 +75,10 @@ BELIEFS, FIRST, SECOND = 0.3, 0.35, 0.7
 """Shares of the time left at most, where there is a limit: for what the parts that learn make of people, for the search
 on these, and for that on the whole log; certificates, ranges and reasons need the rest."""
 
-SETTLING = 3
-"""So many steps towards the likeliest variances are taken on the whole log, however late it is: most of the way. What is
-expected of the recommendation, and its range, hang on it, and variances far from settled promise too much."""
+LARGE, SETTLING = 100_000, 3
+"""What the whole log makes of people takes as long as it takes: what is expected of the recommendation, and its range,
+hang on it, and variances far from settled promise too much. Of more than so many unknowns, where every step towards the
+likeliest variances takes its time, so many steps are taken after a time limit: most of the way."""
 
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
@@ -246,14 +247,15 @@ class _Teams:
 
     @cached_property
     def beliefs(self) -> Beliefs:
-        """What the whole log leaves possible; variances settle to the end, or `SETTLING` steps if time is up."""
+        """What the whole log leaves possible, in full; of a `LARGE` log, if time is up, after a few steps."""
         if self.own.guess is not None:
             return self.own.beliefs(self.whole)
         self.control.tell("beliefs")
         steps, found = count(), None
+        is_large = self.setting.n_agents**2 * self.setting.n_coalitions > LARGE
 
         def enough() -> bool:
-            return next(steps) >= SETTLING and self._is_over()
+            return is_large and next(steps) >= SETTLING and self._is_over()
 
         with self.control.running():
             found = beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
