@@ -22,7 +22,9 @@ def test_triangular_systems_are_solved_as_scipy_does(seed, n, columns, turned):
     lower = np.asfortranarray(lower) if turned else lower
     right = rng.normal(size=(n, columns))
     np.testing.assert_array_equal(solved(lower, right), scipy.linalg.cho_solve((lower, True), right))
-    np.testing.assert_array_equal(half_solved(lower, right), scipy.linalg.solve_triangular(lower, right, lower=True))
+    for trans in (False, True):
+        wanted = scipy.linalg.solve_triangular(lower, right, lower=True, trans=int(trans))
+        np.testing.assert_array_equal(half_solved(lower, right, turned=trans), wanted)
 
 
 def test_singular_systems_are_refused():

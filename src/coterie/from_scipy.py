@@ -58,13 +58,13 @@ def solved(lower: FloatArray, columns: FloatArray) -> FloatArray:
     return np.asarray(found)
 
 
-def half_solved(lower: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return L^-1 columns, for a Cholesky factor L."""
+def half_solved(lower: FloatArray, columns: FloatArray, *, turned: bool = False) -> FloatArray:
+    """Return L^-1 columns, for a Cholesky factor L, or if `turned` L'^-1 columns."""
     if not columns.size:
         return np.empty_like(columns)
     by_columns = lower.flags.f_contiguous  # as LAPACK reads a matrix; it takes another for its transpose
     matrix = lower if by_columns else lower.T
-    found, singular = lapack().dtrtrs(matrix, columns, lower=int(by_columns), trans=int(not by_columns))
+    found, singular = lapack().dtrtrs(matrix, columns, lower=int(by_columns), trans=int(by_columns == turned))
     if singular:
         raise np.linalg.LinAlgError(f"singular matrix: there is a zero at place {singular - 1} of its diagonal")
     return np.asarray(found)

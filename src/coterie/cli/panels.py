@@ -100,7 +100,7 @@ def take_as_given(param: Any) -> Any:
         return param
     usual, is_several = param.process_value, param.multiple or param.nargs == -1
     kinds = {*_inner(getattr(getattr(param, "type_descriptor", None), "annotation", None)), NoneType}
-    make = next((kind for kind in (str, Path) if kinds == {kind, NoneType} and param.nargs in {1, -1}), None)
+    make: Any = next((kind for kind in (str, Path) if kinds == {kind, NoneType} and param.nargs in {1, -1}), None)
 
     def process_value(ctx: Any, value: Any) -> Any:
         source = ctx.get_parameter_source(param.name)

@@ -26,7 +26,8 @@ def distinct(groups: Sequence[Iterable[Hashes]], most: int) -> list[int]:
 
     Groups come in batches. Where values are more than `most`, any number above that stands for theirs.
     """
-    buffer, filled, counts = np.empty(most + SPARE, dtype=np.uint64), 0, []
+    buffer, filled = np.empty(most + SPARE, dtype=np.uint64), 0
+    counts: list[int] = []
     for batches in groups:
         unknown = _unknown_besides(buffer[:filled])
         for batch in batches:
