@@ -194,7 +194,7 @@ class Conditioned:
         # U'K^-1: what is left of weights if pairs have effects.
         self._kept = np.eye(orders * k) - self._by_pair[:, :, None] * self._pair_covariance
         self._roots = {name: np.linalg.cholesky(cells.families[name].covariance(variances)) for name in self._names}
-        self._lower = np.linalg.cholesky(self._whitened_precision())
+        self._lower: FloatArray = np.asarray(np.linalg.cholesky(self._whitened_precision()))
 
     # --- Results --------------------------------------------------------------------------------------
 
