@@ -29,3 +29,5 @@ def main() -> None:
             code = 128 + caught[-1]
             sys.stderr.write(f"error: {WORDS[code]}\n")
             sys.exit(code)
+        finally:
+            gc.enable()
