@@ -14,13 +14,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from coterie.statistics.statistics import Statistics
 from harness import record, seconds, table
 
 AGENTS, COALITIONS = 200, 5
-REPEATS = {"reduce": 5, "sizes": 2}
+REPEATS = {"reduce": 5, "sizes": 2, "checks": 2}
 """How often a case is run; others once."""
 
 
@@ -92,7 +93,7 @@ def task(folder, **options):
 
     engine = DuckDBEngine()
     for source in find_log(folder)[0]:
-        engine.load(source, match_columns(source, engine.types(source), {}))
+        engine.load(source, match_columns(source, source.table, engine.types(source), {}))
         engine.view(
             {"pairs": "ratings", "memberships": "members"}[source.table], f"SELECT * FROM {engine.name(source.table)}"
         )
@@ -146,7 +147,7 @@ def our_checks(folder):
 
     engine, sources = DuckDBEngine(), tables.find_log(folder)[0]
     for source in sources:
-        engine.load(source, match_columns(source, engine.types(source), {}))
+        engine.load(source, match_columns(source, source.table, engine.types(source), {}))
     return lambda: checking.check(engine, sources, settled({}))
 
 
@@ -215,11 +216,14 @@ coalitions at once take 1.6 GB by themselves. Spark's memory is Java's and is no
 
 
 def times(case, folder):
-    """The best time of each line of a case; lines take turns, so that all see the same machine."""
+    """The best time of each line of a case, and its CPU time; lines take turns, so that all see the same machine."""
     actions = [prepare(folder) for _, prepare in MEASUREMENTS[case]]
-    best = [float("inf")] * len(actions)
+    best = [(float("inf"), float("inf"))] * len(actions)
     for _ in range(REPEATS.get(case, 1)):
-        best = [min(before, seconds(action, 1)) for before, action in zip(best, actions, strict=True)]
+        for line, action in enumerate(actions):
+            begun = time.process_time()
+            taken = seconds(action, 1)
+            best[line] = (min(best[line][0], taken), min(best[line][1], time.process_time() - begun))
     return best
 
 
@@ -269,12 +273,14 @@ def main():
             taken = measured(case, folder)
             for line, (what, _) in enumerate(MEASUREMENTS[case]):
                 peak = "" if case == "spark" else f"{measured(f'{case}:{line}', folder):.2f}"
-                rows.append((what, f"{taken[line]:.2f}", peak))
+                # Spark works in a process of its own.
+                rows.append((what, f"{taken[line][0]:.2f}", "" if case == "spark" else f"{taken[line][1]:.2f}", peak))
                 print(*rows[-1], flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     command = f"python benchmarks/log.py --scale {given.scale:g}"
-    record("Logs", command, table(["what", "seconds", "peak GB"], rows) + NOTE)
+    command += f" --cases {given.cases}" if cases != list(MEASUREMENTS) else ""
+    record("Logs", command, table(["what", "seconds", "CPU seconds", "peak GB"], rows) + NOTE)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,12 @@ import subprocess
 import sys
 import threading
 import time
+from enum import Enum
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+import typer
 import xlsxwriter
 
 import coterie
@@ -151,14 +154,42 @@ def test_a_small_log_needs_no_compiler(tmp_path, feedback):
     simulate = ["simulate", "--agents", "4", "--coalitions", "2", "--samples", "40", "--feedback", feedback]
     assert process(*simulate, "--out", tmp_path / "log").returncode == 0
     code = f"""import sys
-sys.argv = ["coterie", "learn", {str(tmp_path / "log")!r}, "--quiet"]
+sys.argv = ["coterie", "learn", {str(tmp_path / "log")!r}, "--quiet", "--out", {str(tmp_path / "result.json")!r}]
+heavy = "numba", "scipy.linalg", "scipy.optimize", "scipy.special", "pydantic", "jinja2", "matplotlib"
 from coterie.cli import main
 try:
     main()
 finally:
-    print([name for name in ("numba", "scipy.optimize", "jinja2", "matplotlib") if name in sys.modules])"""
+    print([name for name in heavy if name in sys.modules])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_what_typer_makes_of_them(name):
+    """What is not given, and what is text or a file, is not handed to typer, which would make the same of it."""
+    command = whole(name)
+    ctx = typer.Context(command, resilient_parsing=True)
+    for source, texts in (("DEFAULT", ()), ("COMMANDLINE", ("", "a b", "/tmp/c.html"))):
+        ctx.get_parameter_source = lambda _, source=source: SimpleNamespace(name=source)
+        for param in command.get_params(ctx):
+            for given in texts or (None if param.required else param.get_default(ctx),):
+                value = [given, given] if texts and param.multiple else given
+                wanted = of_typer(param, ctx, value)
+                if wanted is not BAD:
+                    ours = param.process_value(ctx, value)
+                    assert ours == (wanted.value if isinstance(wanted, Enum) and not isinstance(ours, Enum) else wanted)
+                    assert type(ours) is type(wanted) or isinstance(wanted, Enum)
+
+
+BAD = object()
+
+
+def of_typer(param, ctx, value):
+    try:
+        return type(param).process_value(param, ctx, value)
+    except typer.BadParameter.__base__:
+        return BAD
 
 
 def test_commands_do_not_wait_for_data_frames(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.estimate import posterior
 from coterie.learn import options, teams
 from coterie.learn.summary import cut_short
 from coterie.report import report_html
@@ -79,6 +80,36 @@ def test_a_search_that_is_cut_short_promises_no_more(firm, cut, bandit):
         assert bool(cut_short(result)) == says
         assert ("Stopped early" in report_html(result)) == says
         assert ("Stopped early" in result._repr_html_()) == says
+
+
+@pytest.mark.parametrize("cut", ["", "time", "interrupted"])
+def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, cut):
+    taken, settled = [], []
+    step, others = posterior.PossibleMeans.step, posterior.PossibleMeans.others
+
+    def counted(self, least):
+        taken.append(self)
+        return step(self, least)
+
+    def told(self, least):
+        settled.append(self)
+        return others(self, least)
+
+    monkeypatch.setattr(posterior.PossibleMeans, "step", counted)
+    monkeypatch.setattr(posterior.PossibleMeans, "others", told)
+    monkeypatch.setattr(teams, "LARGE", 0)
+    how = {"": {}, "time": {"time_limit": 1e-9}, "interrupted": {"stop": lambda: True}}[cut]
+    result = learnt(firm, certificate="paired", **how)
+    if cut:
+        assert len(taken) <= teams.SETTLING
+        assert not settled
+        assert result.solver.status == cut
+    else:
+        assert len(taken) > teams.SETTLING
+        assert settled
+        assert result.solver.status == "optimal"
+    low, high = result.options[0].expected_range
+    assert low < result.options[0].expected_value < high
 
 
 def test_no_time_at_all_still_gives_teams_with_a_range(firm):

@@ -1,5 +1,6 @@
 """The command line: one module per command, each a thin layer over the Python functions."""
 
+import gc
 import os
 import sys
 
@@ -16,6 +17,7 @@ def main() -> None:
     """
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    gc.disable()  # until the command is loaded: modules stay, and looking through them again and again takes its time
     with signals() as caught:
         try:
             from coterie.cli.app import run
@@ -27,3 +29,5 @@ def main() -> None:
             code = 128 + caught[-1]
             sys.stderr.write(f"error: {WORDS[code]}\n")
             sys.exit(code)
+        finally:
+            gc.enable()

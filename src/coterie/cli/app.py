@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage or input, 3 done but the target was no
 130 interrupted, 143 terminated. Results go to stdout, messages and progress to stderr.
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from coterie import __version__
 from coterie.cli.enums import with_choices
 from coterie.cli.frames import hide_frames
 from coterie.cli.output import complain, messages, print_anything, stop_printing
-from coterie.cli.panels import Grouped, seldom_named, without_types
+from coterie.cli.panels import Grouped, seldom_named, take_as_given, without_types
 from coterie.cli.signals import WORDS, Terminated
 from coterie.errors import CoterieError, InputError
 from coterie.words import spelled
@@ -85,6 +86,9 @@ class _Commands(TyperGroup):
         }
         super().__init__(**{**given, "commands": outlines})
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return [take_as_given(param) for param in super().get_params(ctx)]
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)
         return name, None if found is None else whole(str(name)), rest
@@ -97,6 +101,7 @@ class _Commands(TyperGroup):
 def whole(name: str) -> Any:
     """Return a command with all its options."""
     command = import_module(f"coterie.cli.{name.replace('-', '_')}").command
+    gc.enable()
     hide_frames()
     alone = typer.Typer(add_completion=False, context_settings=_SETTINGS)
     alone.command(name, cls=Grouped)(with_choices(command))

@@ -21,6 +21,7 @@ from coterie.coverage.seen import Seen
 from coterie.coverage.witnesses import Direction, Term
 from coterie.estimate.design import directions
 from coterie.estimate.unknowns import Unknowns, unknowns_of
+from coterie.from_scipy import half_solved
 from coterie.game.actions import ActionSpaces, UpTo, names_in
 from coterie.game.strategy import Strategy
 
@@ -71,9 +72,7 @@ class Shown:
         inside = columns[self.kept]
         if self.lower is None:
             return np.asarray((self.vectors.T @ inside) / np.sqrt(self.values)[:, None])
-        from scipy.linalg import solve_triangular
-
-        return np.asarray(solve_triangular(self.lower, inside, lower=True)) if len(inside) else inside
+        return half_solved(self.lower, inside) if len(inside) else inside
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return A^+ columns."""
@@ -82,9 +81,7 @@ class Shown:
         if self.lower is None:
             result[self.kept] = self.vectors @ (half / np.sqrt(self.values)[:, None])
         elif len(half):
-            from scipy.linalg import solve_triangular
-
-            result[self.kept] = solve_triangular(self.lower, half, lower=True, trans="T")
+            result[self.kept] = half_solved(self.lower, half, turned=True)
         return result
 
     def hidden(self, columns: FloatArray) -> FloatArray:

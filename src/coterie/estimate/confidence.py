@@ -8,6 +8,7 @@ so each of them may fail with probability `delta / events` only. All functions t
 import numpy as np
 
 from coterie.arrays import FloatArray
+from coterie.from_scipy import special
 
 
 def log_events(events: float, delta: float) -> float:
@@ -21,9 +22,7 @@ def normal_width(delta: float, groups: int | None = None) -> float:
     z with Pr[Z > z] = delta, at least 0. Where the standard error itself comes from so many `groups`, that of
     Student's distribution with groups - 1 degrees of freedom.
     """
-    from scipy.special import ndtri, stdtrit
-
-    found = -ndtri(delta) if groups is None else -stdtrit(groups - 1, delta)
+    found = -special().ndtri(delta) if groups is None else -special().stdtrit(groups - 1, delta)
     return max(float(found), 0.0)
 
 
@@ -98,11 +97,9 @@ def kl_mixture_interval(
     q ~ Beta(1/2, 1/2), B(S + 1/2, N - S + 1/2) / (pi mu^S (1 - mu)^(N - S)) with S the sum of all values: it ever
     exceeds E / delta with probability at most delta / E (Ville). Both sides are one event, E unknowns E events.
     """
-    from scipy.special import betaln, xlog1py, xlogy
-
     x = np.clip((mean - low) / (high - low), 0.0, 1.0)
-    best = count * (xlogy(x, x) + xlog1py(1 - x, -x))
-    mixture = betaln(count * x + 0.5, count * (1 - x) + 0.5) - np.log(np.pi)
+    best = count * (special().xlogy(x, x) + special().xlog1py(1 - x, -x))
+    mixture = special().betaln(count * x + 0.5, count * (1 - x) + 0.5) - np.log(np.pi)
     return _kl_ends(mean, low, high, (log_events(events, delta) + best - mixture) / np.maximum(count, 1e-300))
 
 

@@ -33,6 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
+from coterie.from_scipy import lapack, solved
 
 Variances = Mapping[str, float]
 """The variance of every part, by its name."""
@@ -193,7 +194,7 @@ class Conditioned:
         # U'K^-1: what is left of weights if pairs have effects.
         self._kept = np.eye(orders * k) - self._by_pair[:, :, None] * self._pair_covariance
         self._roots = {name: np.linalg.cholesky(cells.families[name].covariance(variances)) for name in self._names}
-        self._lower = np.linalg.cholesky(self._whitened_precision())
+        self._lower: FloatArray = np.asarray(np.linalg.cholesky(self._whitened_precision()))
 
     # --- Results --------------------------------------------------------------------------------------
 
@@ -290,10 +291,8 @@ class Conditioned:
 
     def traces(self) -> dict[str, float]:
         """Return tr(V^-1 V_q) for every part."""
-        from scipy.linalg import lapack  # here, since SciPy is slow to import
-
         cells, found = self.cells, {}
-        inverse, _ = lapack.dpotri(self._lower, lower=1)
+        inverse, _ = lapack().dpotri(self._lower, lower=1)
         covariance = np.tril(inverse) + np.tril(inverse, -1).T
         for name in self._names:
             groups, d = self._dimensions[name]
@@ -387,9 +386,7 @@ class Conditioned:
     @cached_property
     def _root(self) -> FloatArray:
         """R with R'R the covariance of the whitened effects."""
-        from scipy.linalg import lapack
-
-        found, _ = lapack.dtrtri(self._lower, lower=1)
+        found, _ = lapack().dtrtri(self._lower, lower=1)
         return np.asarray(found)
 
     @cached_property
@@ -398,12 +395,9 @@ class Conditioned:
 
     def _solved(self, values: FloatArray) -> FloatArray:
         """Return the whitened effects that are expected if these values were observed."""
-        from scipy.linalg import lapack
-
         sums = self._sums(self.weight * (values - self._pair_effects(values)))
         right = self._rooted(sums[:, None], turned=True)[:, 0]
-        found, _ = lapack.dpotrs(self._lower, right, lower=1)
-        return np.asarray(found)
+        return solved(self._lower, right)
 
     def _pair_effects(self, values: FloatArray) -> FloatArray:
         """Return the pairs' effects that are expected if this is what other effects leave."""

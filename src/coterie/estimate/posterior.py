@@ -403,6 +403,8 @@ def first_idea(parts: list[str], spread: float) -> dict[str, float]:
 
 def with_product(additive: PossibleMeans, least: float, enough: Callable[[], bool] = never) -> PossibleMeans:
     """Return the posterior with the product of the agents' effects that are expected now, where that pays."""
+    if enough():
+        return additive
     effects = additive.agent_effects
     usual = max(float((effects[0] ** 2).mean()), least)
     product = effects[0][:, :, None] * effects[-1][:, None, :] / usual

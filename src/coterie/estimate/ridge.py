@@ -28,6 +28,7 @@ import numpy as np
 from coterie.arrays import BoolArray, FloatArray, IntArray
 from coterie.errors import InputError
 from coterie.estimate.intervals import Bounds
+from coterie.from_scipy import solved
 from coterie.log.log import Log
 from coterie.statistics.in_memory import Batch
 from coterie.statistics.setting import Setting
@@ -132,9 +133,7 @@ class Factor:
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return G^-1 times the columns."""
-        from scipy.linalg import cho_solve
-
-        return np.asarray(cho_solve((self.lower, True), columns, check_finite=False))
+        return solved(self.lower, columns)
 
     @cached_property
     def inverse(self) -> FloatArray:

@@ -42,6 +42,7 @@ from coterie.estimate.posterior import (
 )
 from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
 from coterie.estimate.variance_draws import KEPT, STEPS, Ratios, drawn_ratios
+from coterie.from_scipy import half_solved, solved
 
 MOST_UNKNOWNS = 2000
 """Matrices of more unknowns are not made: a step to better variances would take seconds."""
@@ -127,11 +128,9 @@ class PossibleTotals:
     @cached_property
     def _root(self) -> FloatArray:
         """R with R R' the covariance: with S = L L' it is L (1 + L'A L)^-1 L'."""
-        from scipy.linalg import solve_triangular
-
         root = square_root(self._prior)
         inner = square_root(np.eye(len(root)) + root.T @ (self._precision @ root))
-        return np.asarray(solve_triangular(inner, root.T, lower=True, check_finite=False).T)
+        return half_solved(inner, root.T).T
 
     # --- The prior ------------------------------------------------------------------------------------
 
@@ -237,9 +236,7 @@ class PossibleTotals:
 
     def _solved(self, right: FloatArray) -> FloatArray:
         """Return C^-1 times the columns."""
-        from scipy.linalg import cho_solve
-
-        return np.asarray(cho_solve((self._factored, True), right, check_finite=False))
+        return solved(self._factored, right)
 
     @cached_property
     def log_density(self) -> float:

@@ -78,7 +78,7 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
         possible = means_left_possible(moments, bounds.half_range, symmetric=symmetric, enough=enough)
         if moments.count.size > DRAWN_CELLS:
             return Beliefs(evidence, within(possible.middle), None)
-        several = possible.others(LEAST_SPREAD * bounds.half_range**2)
+        several = (possible,) if enough() else possible.others(LEAST_SPREAD * bounds.half_range**2)
         return Beliefs(
             evidence, within(possible.middle), lambda rng, number: within(several[number % len(several)].draw(rng))
         )

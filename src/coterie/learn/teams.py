@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -72,8 +73,12 @@ CERTIFIED = 12
 
 BELIEFS, FIRST, SECOND = 0.3, 0.35, 0.7
 """Shares of the time left at most, where there is a limit: for what the parts that learn make of people, for the search
-on these, and for that on the whole log; certificates, ranges and reasons need the rest. What the whole log makes of
-people takes as long as it takes: what is expected of the recommendation, and its range, hang on it."""
+on these, and for that on the whole log; certificates, ranges and reasons need the rest."""
+
+LARGE, SETTLING = 100_000, 3
+"""What the whole log makes of people takes as long as it takes: what is expected of the recommendation, and its range,
+hang on it, and variances far from settled promise too much. Of more than so many unknowns, where every step towards the
+likeliest variances takes its time, so many steps are taken after a time limit: most of the way."""
 
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
@@ -242,15 +247,20 @@ class _Teams:
 
     @cached_property
     def beliefs(self) -> Beliefs:
-        """What the whole log leaves possible, in full: variances that have not settled promise too much."""
+        """What the whole log leaves possible, in full; of a `LARGE` log, if time is up, after a few steps."""
         if self.own.guess is not None:
             return self.own.beliefs(self.whole)
         self.control.tell("beliefs")
-        found = None
+        steps, found = count(), None
+        is_large = self.setting.n_agents**2 * self.setting.n_coalitions > LARGE
+
+        def enough() -> bool:
+            return is_large and next(steps) >= SETTLING and self._is_over()
+
         with self.control.running():
-            found = beliefs_from(self.whole, symmetric=self.setting.symmetric)
+            found = beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
         # Whoever interrupts that is answered all the same, and whoever does so again is not.
-        return found or beliefs_from(self.whole, symmetric=self.setting.symmetric)
+        return found or beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
 
     def _beliefs(self, evidence: Evidence) -> Beliefs:
         """Return what a part of the log leaves possible, as well as time allows: it proposes candidates only."""
@@ -267,6 +277,12 @@ class _Teams:
     def _expected(self, strategies: Sequence[Strategy], beliefs: Beliefs) -> Expected:
         staff = self.wishes.admissible.staff
         return expected_of(strategies, beliefs, self.against, staff, self.control.rng, self._is_late)
+
+    def _is_over(self) -> bool:
+        """Return whether somebody waits, or time is up: then what follows does without what no promise rests on."""
+        late = self.control.remaining == 0
+        self.ended = "time" if late else self.ended
+        return self.control.is_interrupted() or late
 
     def _is_late(self) -> bool:
         """Return whether somebody waits, or little is left of a time limit: then fewer games are drawn."""
@@ -339,7 +355,7 @@ class _Teams:
         beliefs = self._beliefs(learning)
         found, calm = self._searched(self._task(beliefs), FIRST, is_short=is_short)
         strategies = self._named([*found.profiles[:LED], *calm])
-        if self.control.is_interrupted():  # whoever waits is not served by several
+        if self._is_over():  # whoever waits is not served by several
             strategies = strategies[:1]
         expected = self._expected(strategies, beliefs)
         worth = (expected.least if self.wishes.goal == "fairness" else expected.values) - expected.gaps
@@ -428,7 +444,7 @@ class _Teams:
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
         by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
-        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, rng, self.control.is_interrupted)
+        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, rng, self._is_over)
         if self.beliefs.draw is not None:
             *_, least = better
             ranges = {

@@ -1,8 +1,8 @@
 """Checking the tables of a log: their columns, and their rows inside the engine.
 
-A sound log costs one pass over each table for what a single row shows, one for repeated rows (by
-hashes) and one join for the members of pairs or the terms of totals. Only a log with problems is
-read again, to find the first row of each.
+A sound log costs one pass over each table for what a single row shows, one for repeated rows and one
+for the members of pairs (both by hashes), or a join for the terms of totals. Only a log with
+problems is read again, to find the first row of each.
 """
 
 import re
@@ -170,11 +170,12 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
     if used.source.table == "totals" and not counts["memberships"]["n_rows"]:
         shown = tables["memberships"].source.shown
         refusals.refuse([*problems, Refusal(shown, "has no rows; totals say nothing without memberships")])
-    hashes = {}
+    are_strangers = False
     for name, table in tables.items():
         if name != "pairs":
-            hashes[name] = _distinct_rows(table)
-            if hashes[name] < counts[name]["n_rows"]:
+            distinct, *others = _distinct_rows(table, counts[name]["n_rows"], tables.get("pairs"))
+            are_strangers |= others not in ([], [distinct])
+            if distinct < counts[name]["n_rows"]:
                 problems += _first_repeated(table)
     both_orders = agreed = 0
     members = engine.name("memberships")
@@ -182,8 +183,8 @@ def check(engine: Engine, sources: Sequence[Source], options: Options) -> Checke
         both_orders, repeated = _repeated_pairs(used, rows, options)
         problems += repeated
         agreed = 0 if options["symmetrize"] else both_orders
-        if "memberships" in tables:
-            problems += _strangers(used, members, hashes["memberships"])
+        if are_strangers:
+            problems += _strangers(used, members)
     else:
         if options["totals"] == "team-averages" and (uneven := list(_uneven_teams(used))):
             refusals.refuse([*problems, *uneven])  # what their rows would be as sums is not known
@@ -207,7 +208,7 @@ def check_choices(engine: Engine, source: Source, options: Options) -> Checked:
         rows = table.some(shape_queries.without_choice(engine.name(f"read_{source.table}")))
         if rows:
             problems.append(table.refusal(rows, "choice is empty, expected what was chosen", int(rows[0]["times"])))
-    if _distinct_rows(table) < int(counts["n_rows"]):
+    if _distinct_rows(table, counts["n_rows"])[0] < int(counts["n_rows"]):
         problems += _first_repeated(table)
     refusals.refuse(problems)
     found = table.one(shape_queries.extent(engine.name("pairs")))
@@ -232,7 +233,7 @@ def check_scores(engine: Engine, members: Source, source: Source, options: Optio
         problems += [] if table.is_listed else bad_rows  # what is wrong with these rows is seen as they are written
         if not counts["n_rows"]:
             refusals.refuse([*problems, Refusal(table.source.shown, "has no rows; an empty log says nothing")])
-        if _distinct_rows(table) < int(counts["n_rows"]):
+        if _distinct_rows(table, counts["n_rows"])[0] < int(counts["n_rows"]):
             problems += _first_repeated(table)
     if rows := scored.some(shape_queries.memberless(scored.view, joined.view)):
         what = refusals.no_members(rows[0]["coalition"], rows[0]["sample"])
@@ -338,10 +339,17 @@ def _outside(
         yield table.refusal(typos, refusals.typo(typos[0]["utility"], ends, scale.typos, rows), scale.typos)
 
 
-def _distinct_rows(table: _Table, columns: Sequence[str] | None = None) -> int:
-    """Return the number of different rows, by their hashes."""
-    fingerprint = table.engine.fingerprint(sorted(table.names) if columns is None else columns)
-    return int(table.one(queries.distinct_rows(table.view, fingerprint))["hashes"])
+def _distinct_rows(table: _Table, rows: int, pairs: _Table | None = None) -> list[int]:
+    """Return the number of different ones of so many rows, by their hashes.
+
+    For memberships and `pairs` also how many there are with those that pairs imply, which are as many if everybody in a
+    pair was a member.
+    """
+    hashed = {table.view: [table.engine.fingerprint(sorted(table.names))]}
+    if pairs is not None:
+        implied = [table.engine.fingerprint([agent, "coalition", "sample"]) for agent in ("agent", "partner")]
+        hashed[pairs.view] = implied
+    return table.engine.distinct(hashed, int(rows))
 
 
 def _first_repeated(table: _Table) -> Iterator[Refusal]:
@@ -360,9 +368,11 @@ def _first_repeated(table: _Table) -> Iterator[Refusal]:
 def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, list[Refusal]]:
     """Return how many pairs come in both orders, and what is wrong with repeated ones."""
     ordered = ["sample", "coalition", "agent", "partner"]
-    unordered = ["sample", "coalition", "least(agent, partner)", "greatest(agent, partner)"]
-    keys = unordered if options["symmetric"] else ordered
-    if _distinct_rows(table, keys) == rows:
+    one, other = (table.engine.fingerprint(keys) for keys in (ordered, ["sample", "coalition", "partner", "agent"]))
+    # The smaller of both hashes is the same for both orders, and found sooner than the smaller of two names.
+    unordered = f"CASE WHEN {one} < {other} THEN {one} ELSE {other} END"
+    (distinct,) = table.engine.distinct({table.view: [unordered if options["symmetric"] else one]}, rows)
+    if distinct == rows:
         return 0, [Refusal(table.source.shown, refusals.nothing_to_average())] if options["symmetrize"] else []
     problems = list(_first_repeated(table))
     if not options["symmetric"]:
@@ -378,14 +388,8 @@ def _repeated_pairs(table: _Table, rows: int, options: Options) -> tuple[int, li
     return int(orders["both_orders"]), problems
 
 
-def _strangers(table: _Table, members: str, distinct: int) -> Iterator[Refusal]:
-    """Yield the refusal of pairs whose agents were not both members, given how many memberships differ."""
-    of_agent, of_partner = (
-        table.engine.fingerprint([column, "coalition", "sample"]) for column in ("agent", "partner")
-    )
-    everybody = table.one(queries.distinct_memberships(table.view, members, of_agent, of_partner))
-    if everybody["hashes"] == distinct:
-        return
+def _strangers(table: _Table, members: str) -> Iterator[Refusal]:
+    """Yield the refusal of pairs whose agents were not both members."""
     strangers = int(table.one(queries.strangers(table.view, members))["strangers"])
     if not strangers:
         return

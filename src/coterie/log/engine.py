@@ -6,6 +6,7 @@ text. Names are strings there and utilities are doubles, null where the text is 
 queries themselves are the same for every engine.
 """
 
+import itertools
 import os
 import re
 import shutil
@@ -25,6 +26,8 @@ import pyarrow as pa
 
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, temporary_folder
+from coterie.log import queries
+from coterie.log.distinct import Hashes, distinct
 from coterie.log.options import Options
 from coterie.log.schema import Named, names_of
 from coterie.log.tables import Dialect, Source, find_log, first_ragged, refuse_twins, too_many_cells
@@ -36,6 +39,11 @@ NUMBER = "^[ \t]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
 """What counts as a number in text, for engines that would otherwise accept different spellings."""
 
 BATCH_ROWS = 1 << 17
+
+MANY_HASHES, MOST_HASHES = 1 << 20, 1 << 26
+"""From so many hashes on they are counted here, where few are left to DuckDB; about so many at a time."""
+
+HASHED_ROWS = 1 << 20
 
 NOT_UTF_8 = "is not text in UTF-8"
 AS_WINDOWS = "{file}: is not text in UTF-8 and was read as Windows-1252, as Excel saves it; check letters with accents"
@@ -96,6 +104,17 @@ class Engine(ABC):
     @abstractmethod
     def fingerprint(self, columns: Sequence[str]) -> str:
         """Return an expression for a 64-bit hash of some columns: equal rows have equal hashes."""
+
+    def distinct(self, hashed: Mapping[str, Sequence[str]], most: int) -> list[int]:  # noqa: ARG002  (others use it)
+        """Return how many different hashes the first view has, the first two, and so on, of the kinds asked of each.
+
+        Where they are more than `most`, any number above that stands for theirs.
+        """
+        counts = []
+        for several in range(1, len(hashed) + 1):
+            first = dict(itertools.islice(hashed.items(), several))
+            counts.append(int(self.rows(queries.distinct(first))[0]["hashes"]))
+        return counts
 
     @abstractmethod
     def listed(self, column: str, pattern: str) -> str:
@@ -351,9 +370,9 @@ class DuckDBEngine(Engine):
         with self._explained():
             return self._stoppable(fetched)
 
-    def stream(self, query: str) -> Iterator[pa.RecordBatch]:
+    def stream(self, query: str, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         with self._explained():
-            reader = self._stoppable(lambda: self._connection.sql(query).to_arrow_reader(BATCH_ROWS))
+            reader = self._stoppable(lambda: self._connection.sql(query).to_arrow_reader(rows))
             while (batch := self._stoppable(lambda: next(reader, None))) is not None:
                 yield batch
 
@@ -415,6 +434,23 @@ class DuckDBEngine(Engine):
 
     def fingerprint(self, columns: Sequence[str]) -> str:
         return f"hash({', '.join(columns)})"
+
+    def distinct(self, hashed: Mapping[str, Sequence[str]], most: int) -> list[int]:
+        if most < MANY_HASHES:
+            return super().distinct(hashed, most)
+        pieces = -(-most // MOST_HASHES)
+        found = [distinct(self._hashes(hashed, piece, pieces), most) for piece in range(pieces)]
+        return [sum(counts) for counts in zip(*found, strict=True)]
+
+    def _hashes(self, hashed: Mapping[str, Sequence[str]], piece: int, pieces: int) -> list[Iterator[Hashes]]:
+        """Return the hashes of each view, those that are in one of several pieces."""
+
+        def of_view(view: str, kinds: Sequence[str]) -> Iterator[Hashes]:
+            for batch in self.stream(queries.hashes(view, kinds), HASHED_ROWS):
+                every = np.column_stack([column.to_numpy() for column in batch.columns]).ravel()
+                yield every if pieces == 1 else every[every % np.uint64(pieces) == piece]
+
+        return list(itertools.starmap(of_view, hashed.items()))
 
     def listed(self, column: str, pattern: str) -> str:
         return f"unnest(regexp_split_to_array({column}, '{pattern}'))"

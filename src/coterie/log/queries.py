@@ -229,9 +229,16 @@ def is_outside(limits: tuple[float, float]) -> str:
     return f"({is_finite()} AND NOT utility BETWEEN {double(low - slack)} AND {double(high + slack)})"
 
 
-def distinct_rows(view: str, fingerprint: str) -> str:
-    """Return the number of different hashes; as many as there are rows if no row repeats another."""
-    return f"SELECT count(DISTINCT {fingerprint}) AS hashes FROM {view}"
+def hashes(view: str, fingerprints: Sequence[str]) -> str:
+    """Return hashes of each row, a column for each kind."""
+    named = ", ".join(f"{fingerprint} AS h{place}" for place, fingerprint in enumerate(fingerprints))
+    return f"SELECT {named} FROM {view}"
+
+
+def distinct(hashed: Mapping[str, Sequence[str]]) -> str:
+    """Return the number of different hashes, of all kinds that are asked of some views."""
+    listed = " UNION ALL ".join(f"SELECT {kind} AS h FROM {view}" for view, kinds in hashed.items() for kind in kinds)
+    return f"SELECT count(DISTINCT h) AS hashes FROM ({listed}) AS listed"
 
 
 def repeated(view: str, keys: Sequence[str]) -> str:
@@ -262,19 +269,6 @@ def disagreement(pairs: str) -> str:
         "AND a.partner = b.agent WHERE a.utility <> b.utility AND (a.file_name < b.file_name OR (a.file_name = "
         f"b.file_name AND a.row_index < b.row_index)) ORDER BY b.file_name, b.row_index LIMIT {MOST_ROWS}"
     )
-
-
-def distinct_memberships(pairs: str, members: str, of_agent: str, of_partner: str) -> str:
-    """Return the number of different hashes of memberships, those that pairs imply included.
-
-    It is that of the memberships alone if every agent of a pair was a member; a grouping of
-    hashes spills gracefully, where a join of names with names would not.
-    """
-    listed = " UNION ALL ".join(
-        f"SELECT {fingerprint} AS h FROM {view}"
-        for view, fingerprint in ((members, of_agent), (pairs, of_agent), (pairs, of_partner))
-    )
-    return f"SELECT count(DISTINCT h) AS hashes FROM ({listed}) AS listed"
 
 
 def strangers(pairs: str, members: str) -> str:
