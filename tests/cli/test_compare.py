@@ -92,7 +92,7 @@ def test_what_if_for_people(run, files):
     ("words", "message"),
     [
         (["what-if", "today.csv", "p9: c1"], "unknown person 'p9'"),
-        (["what-if", "today.csv", "p1: c7"], "unknown coalition 'c7'"),
+        (["what-if", "today.csv", "p1: c7"], "unknown team 'c7'"),
         (["what-if", "today.csv", "p1 to c1"], 'expected "Ada: Finance"'),
         (["what-if", "today.csv"], "Missing argument"),
         (["compare", "today.csv"], "Missing argument"),

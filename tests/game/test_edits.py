@@ -84,8 +84,8 @@ def test_what_is_so_already_is_said(change):
     [
         ("Adda: Law", "unknown person 'Adda'; do you mean Ada?"),
         ("Zoe: Law", "unknown person 'Zoe'; known are: Ada, Bo, Cy"),
-        ("Ada: Lau", "unknown coalition 'Lau'; do you mean Law?"),
-        ("Ada: Law + Mars", "unknown coalition 'Mars'"),
+        ("Ada: Lau", "unknown team 'Lau'; do you mean Law?"),
+        ("Ada: Law + Mars", "unknown team 'Mars'"),
         ("Ada:", 'Say "nothing" for nowhere'),
         ("Ada: Law +", "the name of a coalition is missing"),
         ("Ada: Law -Finance", "say either all coalitions"),
@@ -123,5 +123,5 @@ def test_spellings_that_could_be_two_people_are_refused():
     assert changed(strategy, ["bo: 1"])[0].actions["bo"] == ["1"]
     with pytest.raises(InputError, match=r"unknown person 'BO'; do you mean"):
         changed(strategy, ["BO: 1"])
-    with pytest.raises(InputError, match=r"unknown coalition 'B'.* teams that are interchangeable have numbers"):
+    with pytest.raises(InputError, match=r"unknown team 'B'.* teams that are interchangeable have numbers"):
         changed(strategy, ["Cy : B"])

@@ -78,6 +78,6 @@ def command(
         min_samples=min_samples, **wishes,
     )  # fmt: skip
     return deliver(
-        replace(found, unit=unit, title=title, date=date), target_gap=target_gap, out=targets, as_json=json,
+        replace(found, unit=unit or found.unit, title=title, date=date), target_gap=target_gap, out=targets, as_json=json,
         quiet=quiet, explain=explain, statistics=statistics,
     )  # fmt: skip

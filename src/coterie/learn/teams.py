@@ -12,6 +12,7 @@ among them is in `coterie.learn.options`.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -220,6 +221,8 @@ class _Teams:
         self.statistics, self.delta, self.wishes, self.control = statistics, delta, wishes, control
         self.setting, self.solver, self.form, self.again = statistics.setting, solver, form, again
         self.own = own
+        # What is likely of the same teams is the same number wherever it is told: drawn as from the seed alone.
+        self.ranges_rng = deepcopy(control.rng)
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
         self.starts, self.sweeps = 0, 0
@@ -419,7 +422,6 @@ class _Teams:
             if known is None or one.certificate.gap < known.certificate.gap:
                 best[one.strategy] = one
         candidates = list(best.values())
-        rng = self.control.rng
         expected = self._expected([one.strategy for one in candidates], self.beliefs)
         index = chosen(candidates, expected, self.wishes.goal, target_gap)
         pick, now = candidates[index], self.wishes.today
@@ -428,7 +430,9 @@ class _Teams:
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
         by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
-        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, rng, self.control.is_interrupted)
+        worth, *better = likely_values(
+            [*asked, *by_team], self.beliefs, self.wishes, self.ranges_rng, self.control.is_interrupted
+        )
         if self.beliefs.draw is not None:
             *_, least = better
             ranges = {
