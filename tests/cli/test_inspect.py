@@ -24,7 +24,7 @@ def said(shown):
 def test_for_people(run, log):
     code, shown, messages = run("inspect", log)
     assert (code, messages) == (0, "")
-    assert shown.startswith("Summary\n  2 samples, 4 people, 2 teams\n")
+    assert shown.startswith("Summary\n  2 rounds, 4 people, 2 teams\n")
     text = said(shown)
     assert "what each pair got is known, one number for both: symmetric; 3 rows in pairs" in text
     assert "3 of 6 pairs of people met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
@@ -79,7 +79,7 @@ def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
     assert "1 sample, 2 people, 1 team what each pair got is known" in text
     assert "1 row in pairs 1 of 1 pair of people met, each 1 time; every meeting is rated" in text
     assert "1 pair met only once" in text
-    for wrong in ("1 samples", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
+    for wrong in ("1 rounds", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
         assert wrong not in text.replace("11 ", "")
 
 

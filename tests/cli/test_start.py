@@ -106,9 +106,12 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     assert declared["pool_coalitions"] is False
     assert -5.0 < declared["neutral"] < 5.0
     assert len(asked) == 10
-    reasons = {line.split()[0]: line for line in out.partition("It is read as")[2].splitlines()[1:] if line.strip()}
+    read = out.partition("It is read as")[2].partition("If anything is wrong")[0]
+    reasons = {line.partition("(")[2].partition(")")[0]: line for line in read.splitlines()[1:] if line.strip()}
     assert [name for name, line in reasons.items() if "you said so" in line] == ["pool_coalitions", "utility_range"]
     assert "its name says" in reasons["agent"]
+    assert reasons["agent"].split()[:2] == ["who", "(agent)"]
+    assert "say so with its name: --columns sample=COLUMN for a column" in " ".join(out.split())
 
 
 def test_what_start_refuses(messy, run):

@@ -179,7 +179,7 @@ def test_too_few_samples_are_said_to_be():
     assert (found.verdict, 'use noise="pairs"' in found.text) == ("not assumed", True)
     assert found.text in coterie.StableLearner().fit(log).result_.warnings
     found = independence_check(Statistics.for_learning(log, noise="pairs"))
-    assert (found.verdict, "fewer than 30 samples" in found.text) == ("not tested", True)
+    assert (found.verdict, "fewer than 30 rounds" in found.text) == ("not tested", True)
 
 
 def test_equal_utilities_raise_no_alarm():

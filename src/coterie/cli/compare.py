@@ -20,10 +20,10 @@ Fresh = Annotated[
 Delta = Annotated[float, typer.Option(help="All intervals hold together with probability 1 - delta.")]
 SizesOption = Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")]
 NoiseOption = Annotated[
-    NoiseChoice, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
+    NoiseChoice, typer.Option(help="samples: the pairs of one round may depend on each other; auto: if they seem to.")
 ]
 MinSamples = Annotated[
-    int, typer.Option(metavar="N", help="Leave people seen in fewer samples out of sums and certificates, by name.")
+    int, typer.Option(metavar="N", help="Leave people seen in fewer rounds out of sums and certificates, by name.")
 ]
 Seed = Annotated[int, typer.Option(help="Of the draws that tell what is likely.")]
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]

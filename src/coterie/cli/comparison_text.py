@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.words import counted, percent, signed
+from coterie.words import GUESS, counted, percent, signed
 
 if TYPE_CHECKING:
     from coterie.learn.comparison import Amount, Comparison, Person
@@ -95,6 +95,8 @@ def _people(found: "Comparison") -> Iterator[str]:
 def _word(person: "Person") -> str:
     if person.verdict != "unclear":
         return {"gains": "surely gains", "loses": "surely loses", "same": ""}[person.verdict]
+    if person.is_new:
+        return f"new: {GUESS}"
     if person.chance is None:
         return "open"
     if person.chance >= LIKELY:

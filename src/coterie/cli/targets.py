@@ -52,6 +52,10 @@ Announce = Annotated[
 Unit = Annotated[str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")]
 Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report and the announcement are called.")]
 Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under their title, in your own words.")]
+Details = Annotated[
+    bool,
+    typer.Option("--details", help="Print all: everybody's value and best alternative, all warnings, what words mean."),
+]
 Explain = Annotated[str | None, typer.Option(metavar="NAME", help="All about one person, by name or its beginning.")]
 
 

@@ -139,8 +139,8 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
         raise InputError(f"{said('fresh')}: {what} was learnt from this very log, so it is not fresh")
     if share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
         raise InputError(
-            f"{said('fresh')}: {what} was learnt from samples that are in this log too, so it is not fresh; "
-            "give samples that are others other names"
+            f"{said('fresh')}: {what} was learnt from rounds that are in this log too, so it is not fresh; "
+            "give rounds that are others other names"
         )
 
 

@@ -246,6 +246,7 @@ def _compared(
         Person(
             agent, tuple(actions[0][agent]), tuple(actions[1][agent]), values[0][1][i], values[1][1][i], changes[i],
             asked.verdict(i, changes[i]), None if chances is None else float(chances[i]), bool(spaces.counted[i]),
+            agent in given.newcomers,
         )
         for i, agent in enumerate(setting.agents)
     )  # fmt: skip

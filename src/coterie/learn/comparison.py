@@ -61,6 +61,8 @@ class Person:
     """How probable it is that she gains, given the log; None where that is not known."""
     is_counted: bool = True
     """Whether she is one of those whose values are added up."""
+    is_new: bool = False
+    """Whether the log knows nothing of her, so that what is expected of her is a guess."""
 
     def to_json(self) -> dict[str, Any]:
         """Return her entry of `people`."""
@@ -73,6 +75,7 @@ class Person:
             "verdict": self.verdict,
             "chance": self.chance,
             "counted": self.is_counted,
+            **({"new": True} if self.is_new else {}),
         }
 
 

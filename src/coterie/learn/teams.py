@@ -515,12 +515,12 @@ class _Teams:
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
         wishes = self.wishes
-        yield from wishes.notes
+        if wishes.value == "total" and self.control.ended is None and not self.is_many:
+            yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
             yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"
-        if wishes.value == "total" and self.control.ended is None and not self.is_many:
-            yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
+        yield from wishes.notes
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:
         """Return each certificate alone at delta; none where somebody waits."""

@@ -133,7 +133,7 @@ def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int]) -> l
     for pair in alike:
         rare, usual = sorted(pair, key=lambda name: times.get(name, 0))
         if 0 < times.get(rare, 0) <= SELDOM and times[usual] >= RARER * times[rare]:
-            found.append(f"{rare!r} occurs in {counted(times[rare], 'sample')}, and {usual!r} in {times[usual]:,}")
+            found.append(f"{rare!r} occurs in {counted(times[rare], 'round')}, and {usual!r} in {times[usual]:,}")
     if not found:
         return []
     return [
