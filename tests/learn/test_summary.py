@@ -189,7 +189,9 @@ def test_who_has_least_is_told_and_what_looks_after_them():
     assert "worse than alone. As guesses err, whoever ends with least likely has less: with 80 % probability" in told
     assert told.endswith("-0.90 to -0.40.")
     better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}
-    assert less_well_off(placed(better), advise=True) == "Least well off, as far as anybody can tell: Cy with 0.00 stars."
+    assert (
+        less_well_off(placed(better), advise=True) == "Least well off, as far as anybody can tell: Cy with 0.00 stars."
+    )
     assert not less_well_off(placed({"x": {"Ada": 1.0, "Bo": 0.5}}), advise=True)
 
 

@@ -78,7 +78,8 @@ def command(
         statistics or log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
         min_samples=min_samples, **wishes,
     )  # fmt: skip
+    found = replace(found, unit=unit or found.unit, title=title, date=date)
     return deliver(
-        replace(found, unit=unit or found.unit, title=title, date=date), target_gap=target_gap, out=targets, as_json=json,
-        quiet=quiet, explain=explain, details=details, statistics=statistics,
+        found, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain, details=details,
+        statistics=statistics,
     )  # fmt: skip

@@ -16,7 +16,20 @@ from coterie.cli.output import messages, printable, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
 from coterie.cli.signals import Terminated
-from coterie.cli.targets import KINDS, Announce, Date, Details, Explain, Out, Report, Target, Title, Unit, targets_of, whom
+from coterie.cli.targets import (
+    KINDS,
+    Announce,
+    Date,
+    Details,
+    Explain,
+    Out,
+    Report,
+    Target,
+    Title,
+    Unit,
+    targets_of,
+    whom,
+)
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.errors import InputError
 from coterie.learn.auto import Method

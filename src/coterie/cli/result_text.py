@@ -174,19 +174,26 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool, details
         yield from wrapped(printable(known), "", "")
     yield from wrapped(likely(result), "", "")
     yield from wrapped(printable(who_stays(result)), "", "")
-    about = "" if result.says_nothing else f"{result.certificate.method} certificate, "
-    about += counted(result.data.samples or 0, "round")
-    how = result.solver
-    if how.status != "given":
-        ended = "stopped by the time limit" if how.status == "time" else how.status
-        about += f", {how.method} search {ended}" + (f", {_seconds(how.seconds)}" if timed else "")
-    yield f"({about})"
+    yield f"({_made_of(result, timed=timed, details=details)})"
     yield from wrapped("" if result.says_nothing else kind_of_proof(result), "", "")
-    if details and how.guess != "raw":
-        yield from wrapped(f"(looked for as if {_believed(how.guess)})", "", "")
+    if details and result.solver.guess != "raw":
+        yield from wrapped(f"(looked for as if {_believed(result.solver.guess)})", "", "")
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
+
+
+def _made_of(result: "Result", *, timed: bool, details: bool) -> str:
+    """Return from how much it was made and how, in a few words."""
+    how, rounds = result.solver, counted(result.data.samples or 0, "round")
+    took = f", {'' if details else 'found in '}{_seconds(how.seconds)}" if timed and how.status != "given" else ""
+    if not details:
+        return f"from {rounds}{took}"
+    about = rounds if result.says_nothing else f"{result.certificate.method} certificate, {rounds}"
+    if how.status == "given":
+        return about
+    ended = "stopped by the time limit" if how.status == "time" else how.status
+    return f"{about}, {how.method} search {ended}{took}"
 
 
 def _broken(result: "Result") -> Iterator[str]:

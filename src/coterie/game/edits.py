@@ -133,9 +133,7 @@ class _Change:
                 raise self.refused(f"{', '.join(names_in(joined & left, self.coalitions))} is both joined and left")
             return np.asarray((own | joined) & ~left)
         if "-" in signs:
-            raise self.refused(
-                f'say either all teams, "{name}: Finance + Law", or what changes, "{name}: +Law -Tax"'
-            )
+            raise self.refused(f'say either all teams, "{name}: Finance + Law", or what changes, "{name}: +Law -Tax"')
         return self._row([room for _, room in parts])
 
     def _parts(self, start: int) -> Iterator[tuple[str, str]]:

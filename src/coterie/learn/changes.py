@@ -41,7 +41,7 @@ class Change:
     left: tuple[Mate, ...] = ()
     """The worst of those whom they meet today and not then, of whom something bad is expected."""
     note: str = ""
-    """Why they should move although they gain nothing, as far as that is known; that they are new, or in no team today."""
+    """Why they should move although they gain nothing, if that is known; that they are new, or in no team today."""
 
     def to_json(self) -> dict[str, Any]:
         """Return an entry of `today.changes` in a result file."""

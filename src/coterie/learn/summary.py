@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GLOSSARY: dict[str, str] = {
     "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
     "coalition": "a kind of team: an area, a room, a project",
-    "round": "one period in which everybody's teams were fixed: a day, a month, a term; files and options call it a sample",
+    "round": "one period in which everybody's teams were fixed: a day, a month, a term (in files: sample)",
     "surely": "proven from the log at the stated confidence, not just estimated",
     "surely stay": "proven to have nothing to gain, all of them together",
     "best alternative": "the step that would be best for somebody by what the log makes most likely",

@@ -375,7 +375,8 @@ class CommonOptions(TypedDict, total=False):
             checks.boolean,
             "Coalitions are interchangeable: their labels mean nothing.",
             Word(
-                flag="--pool-coalitions", other="--no-pool-coalitions",
+                flag="--pool-coalitions",
+                other="--no-pool-coalitions",
                 help="Names of teams mean nothing: teams are interchangeable.",
             ),
             default=False,
