@@ -186,7 +186,7 @@ def test_who_has_least_is_told_and_what_looks_after_them():
     result.data.average = result.data.neutral = 2.0  # not the middle of 1 to 5: the average of the table
     assert "Di with -0.50 stars, below the average of the table." in less_well_off(result, advise=False)
     told = less_well_off(placed(TWO, least=(-0.9, -0.4)), advise=False)
-    assert "worse than alone. As guesses err, whoever ends with least likely has less: with 80 % probability" in told
+    assert "worse than alone. As guesses err, whoever ends with least has, with 80 % probability" in told
     assert told.endswith("-0.90 to -0.40.")
     better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}
     assert (

@@ -328,7 +328,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     ends = result.options[0].least_range
     # What somebody is left with who turns out to have least is less than anybody is expected to have.
     if ends is not None and signed(ends[0]) != signed(ends[1]):
-        told += f" As guesses err, whoever ends with least likely has less: {likely_range(*map(signed, ends))}."
+        told += f" As guesses err, whoever ends with least has, {likely_range(*map(signed, ends))}."
     gains = {
         agent: other.estimated_gain
         for agent in people

@@ -20,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from coterie.checks import plain
 from coterie.errors import InputError
 from coterie.game.tables import SEPARATORS, names_listed, separator_pattern, worded_separators
 from coterie.log import names, queries, schema, shape_queries
@@ -443,11 +444,11 @@ def _unsplit(engine: Engine, view: str, found: Sequence[Mapping[str, Any]], sign
     if not found:
         return []
     agents = engine.table(queries.distinct_names([(engine.name(view), "agent")]))["name"].to_pylist()
-    people = set(map(names.plain, agents))
+    people = set(map(plain, agents))
     doubtful, missing = [], set[str]()
     for row in found:
         inside = [sign for sign in SEPARATORS if len(names_listed(row["agent"], [sign])) > 1]
-        if row["alone"] or all(names.plain(part) in people for part in names_listed(row["agent"], inside)):
+        if row["alone"] or all(plain(part) in people for part in names_listed(row["agent"], inside)):
             doubtful.append(row["agent"])
             missing |= set(inside)
     if not doubtful:
