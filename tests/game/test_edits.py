@@ -120,10 +120,12 @@ def test_beginnings_of_names_will_do(change, expected):
 
 
 def test_beginnings_that_could_be_several_are_refused():
-    strategy = Strategy.pure([[1], [0], [0]], ("Ann Lee", "Anna Poe", "Bo"), ("x",))
+    strategy = Strategy.pure([[1], [0], [0], [0]], ("Ann Lee", "Anna Poe", "Bo", "Ida Montgomery"), ("x",))
     assert changed(strategy, ["ann: nothing"])[0].actions["Ann Lee"] == []  # her first word, and not Anna's
     with pytest.raises(InputError, match=r"unknown person 'An'; do you mean Ann Lee or Anna Poe\?"):
         changed(strategy, ["An: x"])
+    with pytest.raises(InputError, match=r"unknown person 'Idda'; do you mean Ida Montgomery\?"):
+        changed(strategy, ["Idda: x"])  # a first name that is misspelled
     with pytest.raises(InputError, match="unknown person 'lee'"):
         changed(strategy, ["swap lee, Bo"])
 
