@@ -138,7 +138,7 @@ def test_too_few_samples_to_tell_whether_pairs_are_independent(run, log):
     for noise in ("auto", "pairs", "samples"):
         _, shown, messages = run(*words, "--noise", noise)
         found[noise] = json.loads(shown)["certificate"]
-        assert ("too few data to tell whether the pairs of one sample are independent" in said(messages)) == (
+        assert ("too few data to tell whether the pairs of one round are independent" in said(messages)) == (
             noise == "auto"
         )
     assert found["auto"] == found["pairs"] <= found["samples"]

@@ -193,7 +193,7 @@ def test_results_say_which_was_used():
     learner = coterie.StableLearner().fit(log_of(tables_of(5, noise="samples")))
     assert learner.result_.data.noise == "samples"
     assert any("certificates are those of" in text for text in learner.result_.warnings)
-    assert any("pairs of one sample need not be" in text for text in learner.certificate_.assumes)
+    assert any("pairs of one round need not be" in text for text in learner.certificate_.assumes)
     learner.partial_fit(log_of({name: t.assign(sample="b" + t["sample"]) for name, t in tables_of(6).items()}))
     assert learner.result_.data.noise == "samples"
     by_paper = coterie.StableLearner(certificate="paper").fit(log_of(tables_of(5, noise="samples")))

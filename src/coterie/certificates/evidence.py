@@ -202,7 +202,7 @@ class Evidence(ABC):
             independent,
             *actions,
             limits,
-            "what a pair gets on average is the same in every sample",
+            "what a pair gets on average is the same in every round",
             missing,
             *(["both people of a pair get the same"] if self.is_symmetric else []),
         ]
