@@ -56,7 +56,9 @@ def test_a_manager_reads_what_matters_and_the_rest_on_demand(run, tmp_path):
     log = few_ratings(tmp_path / "log")
     today = tmp_path / "today.csv"
     today.write_text("agent,coalition\n" + "".join(f"{name},Lab\n" for name in RATERS), encoding="utf-8")
-    words = ["learn", log, "--team-size", "2:5", "--today", today]
+    staff = tmp_path / "people.csv"  # with a newcomer, of whom a warning tells
+    staff.write_text("agent\n" + "".join(f"{name}\n" for name in (*RATERS, "Zoe")), encoding="utf-8")
+    words = ["learn", log, "--team-size", "2:6", "--today", today, "--staff", staff]
     shown, more = run(*words)[1], run(*words, "--details")[1]
     content = json.loads(run(*words, "--json")[1])
     assert len(shown.splitlines()) < 50 < len(more.splitlines())
