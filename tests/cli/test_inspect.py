@@ -76,7 +76,7 @@ def test_met_and_rated_are_told_apart(run, tmp_path):
 def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
     text = said(run("inspect", tmp_path)[1])
-    assert "1 sample, 2 people, 1 team what each pair got is known" in text
+    assert "1 round, 2 people, 1 team what each pair got is known" in text
     assert "1 row in pairs 1 of 1 pair of people met, each 1 time; every meeting is rated" in text
     assert "1 pair met only once" in text
     for wrong in ("1 rounds", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):

@@ -398,7 +398,7 @@ def today(folder, actions):
 def test_certify_todays_teams(run, log, tmp_path):
     learnt = json.loads(run("learn", log, "--json")[1])
     teams = today(tmp_path, learnt["strategy"]["actions"])
-    code, shown, _ = run("certify", log, teams)
+    code, shown, _ = run("certify", log, teams, "--details")
     assert code == 0
     assert "paired certificate" in shown
     content = json.loads(run("certify", log, teams, "--json")[1])
