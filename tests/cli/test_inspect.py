@@ -211,7 +211,7 @@ def test_one_sample_and_unused_names(run, tmp_path):
     (tmp_path / "log.json").write_text('{"agents": ["zoe"], "coalitions": ["x", "y"]}', encoding="utf-8")
     shown = said(run("inspect", tmp_path)[1])
     for expected in (
-        "one sample only",
+        "one round only",
         "nobody ever joined y",
         "zoe never met anybody",
         "made out from the pairs",
