@@ -190,7 +190,7 @@ def test_totals(run, log):
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 3]
     code, shown, _ = run(*words)
     assert code == 0
-    assert "What to collect next (3 more samples)" in shown
+    assert "What to collect next (3 more rounds)" in shown
     code, _, messages = run(*words, "--sizes", "aware")
     assert code == 2
     assert "totals whose sizes are ignored" in messages
@@ -265,9 +265,9 @@ def test_samples_that_move_together(run, tmp_path):
     assert found["auto"] == found["samples"] > found["pairs"]
     asked = ("coverage", folder, "--strategy", teams, "--noise", "samples", "--actions", "any")
     _, shown, _ = run(*asked, "--target-gap", 0.001)
-    assert "more sample" not in shown  # what it takes is not known
+    assert "more round" not in shown  # what it takes is not known
     _, shown, _ = run(*asked, "--collect", 5)
-    assert "as if pairs of a sample were independent" in said(shown)
+    assert "as if pairs of a round were independent" in said(shown)
 
 
 @pytest.fixture(scope="module")
