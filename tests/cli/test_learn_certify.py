@@ -413,7 +413,7 @@ def test_certify_todays_teams(run, log, tmp_path):
     assert fresh["certificate"]["gap"] <= content["certificate"]["gap"] + 1e-12
     assert any("--fresh" in warning for warning in fresh["warnings"])
     assert "--certificate holdout" not in " ".join(fresh["warnings"])
-    code, shown, _ = run("certify", log, teams, "--fresh")
+    code, shown, _ = run("certify", log, teams, "--fresh", "--details")
     assert "paired certificate" in shown
     assert "--certificate holdout" in said(shown)
     assert run("certify", log, teams, "--certificate", "paper", "--target-gap", 0.001)[0] == 3
