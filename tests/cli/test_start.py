@@ -376,7 +376,7 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     assert line == "coterie learn 'my class' --team-size 2:3 --report report.html"
     assert "Teams so far had 3 members as a rule" in " ".join(out.split())
     words = shlex.split(line)[1:]
-    code, out, err = run(*words, "--time-limit", "0.5")
+    code, out, err = run(*words, "--details", "--time-limit", "0.5")
     assert code == 0, err
     assert Path("report.html").exists()
     assert "the average teammate" in out
