@@ -75,6 +75,39 @@ def index_of(name: Any, known: Sequence[str], what: str) -> int:
     raise InputError(f"unknown {what} {shown(name)}; {known_are}: {listed}{hint}")
 
 
+def spaced(name: str) -> str:
+    """Return a name with single spaces between its words and none around it."""
+    return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+def plain(name: str) -> str:
+    """Return what the spellings of a name have in common: they differ in case, spaces or how letters are written.
+
+    >>> plain("Ada  Groß") == plain("ada GROSS")
+    True
+    """
+    return spaced(name).casefold()
+
+
+def meant(name: str, known: Iterable[str]) -> list[str]:
+    """Return who may be meant by a name that somebody typed: one who has it, or spells it otherwise, or begins so.
+
+    Of those who begin so, those whose first word it is come before all others: "Ann" is Ann Lee rather than Anna Poe,
+    and "lee" is nobody's beginning.
+
+    >>> meant("Ann", ["Ann", "Ann Lee"]), meant("ann", ["Ann Lee", "Anna Poe"]), meant("an", ["Ann Lee", "Anna Poe"])
+    (['Ann'], ['Ann Lee'], ['Ann Lee', 'Anna Poe'])
+    """
+    known = list(known)
+    if name in known:
+        return [name]
+    begins = plain(name)
+    spelled = {one: plain(one) for one in known if begins}
+    found = [one for one, other in spelled.items() if other.startswith(begins)]
+    same = [one for one in found if spelled[one] == begins]
+    return same or [one for one in found if begins == spelled[one].split()[0]] or found
+
+
 def same_but_for_signs(name: str, known: Iterable[str]) -> str | None:
     """Return the one name that differs in accents, signs and the order of words only; None where there is none.
 

@@ -482,9 +482,9 @@ def test_drift_with_changing_pairings_is_caught():
     truth = coterie.Game(means=np.stack([apart, -apart]), agents=log.agents, coalitions=log.coalitions, actions="one")
     assert learner.certificate_.gap == 0
     assert truth.gap(learner.strategy_) == pytest.approx(0.3)
-    assert "what a pair gets on average is the same in every sample" in learner.certificate_.assumes
+    assert "what a pair gets on average is the same in every round" in learner.certificate_.assumes
     warning = next(text for text in learner.result_.warnings if text.startswith("what pairs get is not the same"))
-    assert warning.endswith("use since to leave out earlier samples")
+    assert warning.endswith("use since to leave out earlier rounds")
     statistics = learner.statistics_
     assert any(text == warning for text in cautions(statistics, learner.strategy_, checks_of(statistics)))
     recent = coterie.Log.from_frames(**timed_frames_of(room, rows), since="1900")

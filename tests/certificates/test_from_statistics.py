@@ -148,7 +148,7 @@ def test_shared_noise_brings_its_counts(tmp_path):
 
     without = PairEvidence(replace(evidence.estimate, noise=SampleNoise(None)))
     assert with_counts.gap <= fixed(without, strategy, source.game.actions, 0.1).gap + 1e-12
-    assert "samples are independent" in with_counts.assumes[1]
+    assert "rounds are independent" in with_counts.assumes[1]
 
 
 def test_too_large_estimates_are_refused(tmp_path, monkeypatch):

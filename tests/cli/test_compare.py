@@ -92,7 +92,7 @@ def test_what_if_for_people(run, files):
     ("words", "message"),
     [
         (["what-if", "today.csv", "p9: c1"], "unknown person 'p9'"),
-        (["what-if", "today.csv", "p1: c7"], "unknown coalition 'c7'"),
+        (["what-if", "today.csv", "p1: c7"], "unknown team 'c7'"),
         (["what-if", "today.csv", "p1 to c1"], 'expected "Ada: Finance"'),
         (["what-if", "today.csv"], "Missing argument"),
         (["compare", "today.csv"], "Missing argument"),
@@ -129,3 +129,19 @@ def test_limits_are_left_out_where_nothing_is_sure(run, files, tmp_path):
         assert "there are too few data to prove that, or anything else" in said(shown)
         assert not {"at least", "at most", "surely", "confidence"} & set(said(shown).split(" Warnings ")[0].split())
         assert "at least" not in said(shown).split(" Warnings ")[0]
+
+
+def test_whoever_came_since_is_in_no_table_of_today(run, files, tmp_path):
+    """As in `learn --today`: people on the staff who are missing there are in no team, and that is said."""
+    here = table(tmp_path / "today.csv", {"p1": "c1", "p2": "c1"})
+    staff = ["--staff", files / "staff.csv"]
+    code, shown, problems = run("compare", files / "log", here, files / "other.csv", *staff, "--unit", "stars")
+    assert (code, problems) == (0, "")
+    assert "in A these people are nowhere: p3, new" in said(shown)
+    assert "stars per person" in said(shown)
+    code, shown, _ = run("what-if", files / "log", here, "p3: c2", *staff, "--unit", "stars")
+    assert code == 0
+    assert "Who gains, who loses, in stars" in shown
+    code, _, problems = run("certify", files / "log", here, *staff)
+    assert code == 2
+    assert "'p3' has no action; they are on the staff: give them a row, with an empty team" in said(problems)

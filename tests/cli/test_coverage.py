@@ -97,7 +97,7 @@ def test_what_to_collect(run, log):
     code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60)
     text = said(shown)
     assert code == 0
-    assert "What to collect next (60 more samples) 60 more samples by this plan are expected to certify that" in text
+    assert "What to collect next (60 more rounds) 60 more rounds by this plan are expected to certify that" in text
     assert "by moving, with 99 % confidence; the log certifies " in text
     assert "Pairs that tell most pair team seen planned worth of one more ada" in text
     assert "ada cy x 0" in text
@@ -112,10 +112,10 @@ def test_what_is_not_worth_it(run, log):
     """Said, with what would help, and the pairs that tell most; but nobody is sent anywhere."""
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
     text = said(run(*words)[1])
-    assert "Nothing sensible can be bought with 4 more samples: at best they are expected to certify" in text
+    assert "Nothing sensible can be bought with 4 more rounds: at best they are expected to certify" in text
     assert "Pairs that tell most pair team seen worth of one more" in text
     assert "Who should work where" not in text
-    assert "What would help instead - more samples: 40 more are expected to certify" in text
+    assert "What would help instead - more rounds: 40 more are expected to certify" in text
     content = json.loads(run(*words, "--json")[1])
     assert content["worthwhile"] is False
     assert content["would_help"]
@@ -126,7 +126,7 @@ def test_targets_that_nobody_reaches(run, log):
     code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--target-gap", 0)
     text = said(shown)
     assert code == 3
-    assert "no sensible number of samples is expected to reach it: 100 more samples of the kind that helps" in text
+    assert "no sensible number of rounds is expected to reach it: 100 more rounds of the kind that helps" in text
     assert "What would help instead" in text
     assert "Who should work where" not in text
 
@@ -138,7 +138,7 @@ def test_too_few_samples_to_tell_whether_pairs_are_independent(run, log):
     for noise in ("auto", "pairs", "samples"):
         _, shown, messages = run(*words, "--noise", noise)
         found[noise] = json.loads(shown)["certificate"]
-        assert ("too few data to tell whether the pairs of one sample are independent" in said(messages)) == (
+        assert ("too few data to tell whether the pairs of one round are independent" in said(messages)) == (
             noise == "auto"
         )
     assert found["auto"] == found["pairs"] <= found["samples"]
@@ -171,7 +171,7 @@ def test_targets(run, log):
     code, shown, _ = run(*words, 1.5)
     assert code == 3
     assert "Not enough for a gap of 1.5: the log certifies a gap of" in said(shown)
-    assert "more samples of the kind below are expected to reach it" in said(shown)
+    assert "more rounds of the kind below are expected to reach it" in said(shown)
     code, shown, _ = run(*words, 50)
     assert code == 0
     assert "Enough for a gap of 50: the log certifies a gap of" in said(shown)
@@ -190,7 +190,7 @@ def test_totals(run, log):
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 3]
     code, shown, _ = run(*words)
     assert code == 0
-    assert "What to collect next (3 more samples)" in shown
+    assert "What to collect next (3 more rounds)" in shown
     code, _, messages = run(*words, "--sizes", "aware")
     assert code == 2
     assert "totals whose sizes are ignored" in messages
@@ -243,7 +243,7 @@ def test_a_set_outside_the_actions_is_added_with_a_warning(run, log):
     teams.write_text(TEAMS + "ada,y\n", encoding="utf-8")
     code, _, messages = run("coverage", log, "--strategy", teams)
     assert code == 0
-    assert "ada is in a set that is not among their actions (x, y): added" in messages
+    assert "ada is where nobody was seen to be (x, y), which is taken as possible" in messages
 
 
 def test_samples_that_move_together(run, tmp_path):
@@ -265,9 +265,9 @@ def test_samples_that_move_together(run, tmp_path):
     assert found["auto"] == found["samples"] > found["pairs"]
     asked = ("coverage", folder, "--strategy", teams, "--noise", "samples", "--actions", "any")
     _, shown, _ = run(*asked, "--target-gap", 0.001)
-    assert "more sample" not in shown  # what it takes is not known
+    assert "more round" not in shown  # what it takes is not known
     _, shown, _ = run(*asked, "--collect", 5)
-    assert "as if pairs of a sample were independent" in said(shown)
+    assert "as if pairs of a round were independent" in said(shown)
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +295,7 @@ def test_plans_obey_rules_and_today(run, firm):
     code, shown, _ = run(*words)
     text = said(shown)
     assert code == 0
-    assert "300 more samples by this plan are expected to certify that nobody can gain more than" in text
+    assert "300 more rounds by this plan are expected to certify that nobody can gain more than" in text
     assert (
         "by moving or by changing places with somebody who gains too, with 99 % confidence; the log certifies" in text
     )

@@ -24,7 +24,7 @@ def said(shown):
 def test_for_people(run, log):
     code, shown, messages = run("inspect", log)
     assert (code, messages) == (0, "")
-    assert shown.startswith("Summary\n  2 samples, 4 people, 2 teams\n")
+    assert shown.startswith("Summary\n  2 rounds, 4 people, 2 teams\n")
     text = said(shown)
     assert "what each pair got is known, one number for both: symmetric; 3 rows in pairs" in text
     assert "3 of 6 pairs of people met, from 1 to 2 times; 3 of 4 meetings (75%) are rated" in text
@@ -76,10 +76,10 @@ def test_met_and_rated_are_told_apart(run, tmp_path):
 def test_one_of_anything_is_said_in_the_singular(run, tmp_path):
     (tmp_path / "pairs.csv").write_text("sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n", encoding="utf-8")
     text = said(run("inspect", tmp_path)[1])
-    assert "1 sample, 2 people, 1 team what each pair got is known" in text
+    assert "1 round, 2 people, 1 team what each pair got is known" in text
     assert "1 row in pairs 1 of 1 pair of people met, each 1 time; every meeting is rated" in text
     assert "1 pair met only once" in text
-    for wrong in ("1 samples", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
+    for wrong in ("1 rounds", "1 pairs", "1 times", "1 rows", "1 agents", "1 coalitions", "1 meetings"):
         assert wrong not in text.replace("11 ", "")
 
 
@@ -211,7 +211,7 @@ def test_one_sample_and_unused_names(run, tmp_path):
     (tmp_path / "log.json").write_text('{"agents": ["zoe"], "coalitions": ["x", "y"]}', encoding="utf-8")
     shown = said(run("inspect", tmp_path)[1])
     for expected in (
-        "one sample only",
+        "one round only",
         "nobody ever joined y",
         "zoe never met anybody",
         "made out from the pairs",

@@ -41,8 +41,35 @@ def test_learn_for_people(run, log):
     assert said(shown).startswith("Recommended: ")
     assert "With 99 % confidence, nobody can gain" in said(shown)
     assert "the tightest case is p" in said(shown)
-    for part in ("Who goes where", "best alternative", "at least", "at most", "Teams", "500 samples"):
-        assert part in shown
+    for part in ("Teams", "500 rounds", "--details also tells what everybody's place is worth"):
+        assert part in said(shown)
+    code, more, _ = run("learn", log, "--details")
+    for part in ("Who goes where", "best alternative", "at least", "at most", "Teams", "500 rounds", "Words"):
+        assert part in more
+        assert part in shown or part in {"Who goes where", "best alternative", "at least", "at most", "Words"}
+    assert "--details" not in more
+    assert shown.splitlines()[:3] == more.splitlines()[:3]  # the same answer, told at length
+
+
+def test_a_manager_reads_what_matters_and_the_rest_on_demand(run, tmp_path):
+    """Few lines: at most a dozen who change, those for whom most does, and two warnings; nothing is lost in details."""
+    log = few_ratings(tmp_path / "log")
+    today = tmp_path / "today.csv"
+    today.write_text("agent,coalition\n" + "".join(f"{name},Lab\n" for name in RATERS), encoding="utf-8")
+    staff = tmp_path / "people.csv"  # with a newcomer, of whom a warning tells
+    staff.write_text("agent\n" + "".join(f"{name}\n" for name in (*RATERS, "Zoe")), encoding="utf-8")
+    words = ["learn", log, "--team-size", "2:6", "--today", today, "--staff", staff]
+    shown, more = run(*words)[1], run(*words, "--details")[1]
+    content = json.loads(run(*words, "--json")[1])
+    assert len(shown.splitlines()) < 50 < len(more.splitlines())
+    warnings = [text for text in content["warnings"] if not text.startswith("there are too few data to certify")]
+    assert len(warnings) > 2
+    assert f"Warnings (2 of {len(warnings)})" in shown
+    assert f"{len(warnings) - 2} more warning" in said(shown)
+    assert all(said(text) in said(more) for text in warnings)
+    assert [said(text) in said(shown) for text in warnings] == [True, True] + [False] * (len(warnings) - 2)
+    for line in shown.partition("\nTeams")[2].partition("\n\n")[0].splitlines():
+        assert line in more
 
 
 def test_the_likely_figure_is_named_as_no_promise(run, log):
@@ -61,15 +88,15 @@ def test_the_likely_figure_is_named_as_no_promise(run, log):
 
 
 def test_tests_that_were_not_possible_are_named(run, log, tmp_path):
-    shown = said(run("learn", log)[1])
+    shown = said(run("learn", log, "--details")[1])
     assert "Not tested: whether " in shown
     assert "whether who met whom depended on earlier values." in shown
-    assert "who met whom" not in said(run("learn", log, "--adaptive")[1])
+    assert "who met whom" not in said(run("learn", log, "--adaptive", "--details")[1])
     Simulation.draw(4, 3, np.random.default_rng(5), actions_per_agent=4).write_log(
         tmp_path / "totals", 100, feedback="bandit"
     )
-    wanted = "Not tested: whether the size of a team matters; whether the pairs of a sample move together;"
-    assert wanted in said(run("learn", tmp_path / "totals")[1])
+    wanted = "Not tested: whether the size of a team matters; whether the pairs of a round move together;"
+    assert wanted in said(run("learn", tmp_path / "totals", "--details")[1])
 
 
 def test_those_seen_rarely_are_left_out_by_name(run, log, tmp_path):
@@ -77,10 +104,10 @@ def test_those_seen_rarely_are_left_out_by_name(run, log, tmp_path):
     rows = [line for line in pairs[1:] if "p4" not in line.split(",") or int(line.split(",")[0]) <= 3]
     (tmp_path / "pairs.csv").write_text("\n".join([pairs[0], *rows]) + "\n")
     (tmp_path / "log.json").write_text((log / "log.json").read_text())
-    code, shown, _ = run("learn", tmp_path, "--min-samples", 4, "--out", tmp_path / "result.json")
+    code, shown, _ = run("learn", tmp_path, "--min-samples", 4, "--details", "--out", tmp_path / "result.json")
     assert code == 0
     assert "With 99 % confidence, nobody who is counted can gain" in said(shown)
-    assert "not counted, seen in fewer than 4 samples: p4." in said(shown)
+    assert "not counted, seen in fewer than 4 rounds: p4." in said(shown)
     assert "p4 (not counted)" in shown
     assert " of 3 surely stay" in said(shown) or "surely stay" not in shown
     content = json.loads((tmp_path / "result.json").read_text())
@@ -182,10 +209,10 @@ def test_names_the_guess(run, tmp_path):
     Simulation.draw(6, 3, np.random.default_rng(5), actions_per_agent=4).write_log(tmp_path / "log", 30)
     words = ["--certificate", "holdout", "--goal", "stability", "--team-size", "any"]
     guess = json.loads(run("learn", tmp_path / "log", *words, "--json")[1])["solver"]["guess"]
-    shown = said(run("learn", tmp_path / "log", *words)[1])
+    shown = said(run("learn", tmp_path / "log", *words, "--details")[1])
     assert guess != "raw"
     assert "looked for as if" in said(shown)
-    assert "looked for as if" not in run("learn", tmp_path / "log", "--certificate", "paired")[1]
+    assert "looked for as if" not in run("learn", tmp_path / "log", "--certificate", "paired", "--details")[1]
 
 
 def test_every_guess_has_its_words():
@@ -194,7 +221,7 @@ def test_every_guess_has_its_words():
 
 def test_out_of_time(run, log):
     shown = said(run("learn", log, "--solver", "pure", "--time-limit", 1e-9)[1])
-    assert "search stopped by the time limit" in shown
+    assert "Stopped early: the search was cut short by the time limit" in said(shown)
     assert "0.0 s" not in shown
 
 
@@ -206,7 +233,7 @@ def test_too_few_data(run, tmp_path):
     assert code == 0
     assert "There are too few data to certify anything: take these teams as a best guess." in said(shown)
     assert re.search(
-        r"guess\. (It would take up to about [\d,]+ more samples like|More samples in which the same)", said(shown)
+        r"guess\. (It would take up to about [\d,]+ more rounds like|More rounds in which the same)", said(shown)
     )
     assert "What would help most" in shown
 
@@ -215,7 +242,7 @@ def test_few_ratings_for_people(run, tmp_path):
     """What the log was worth so far, who is a guess, no column that says nothing, nobody who left."""
     log = few_ratings(tmp_path / "log")
     words = ["learn", log, "--team-size", "4:5", "--staff", tmp_path / "staff.csv", "--unit", "stars"]
-    code, shown, messages = run(*words)
+    code, shown, messages = run(*words, "--details")
     assert code == 0
     assert "By the staff table: left out, since they are not on it: Jan." in said(messages)
     content = json.loads(run(*words, "--json")[1])
@@ -236,7 +263,7 @@ def test_few_ratings_for_people(run, tmp_path):
     assert {(room, frozenset(both)) for *both, room in content["together"]["named"]} == set(unseen)
     told = f"{len(unseen)} of the {len(pairs)} pairs in these teams were never seen together there, such as"
     assert said(shown).index(told) < said(shown).index("Who goes where")
-    people = shown[shown.index("Who goes where") : shown.index("\nTeams")]
+    people = shown[shown.index("Who goes where") : shown.index("\nWarnings")]
     assert "at most" not in people
     assert LEAVER not in people
     assert "too few data to certify anything" not in shown[shown.index("Warnings") :]
@@ -371,7 +398,7 @@ def today(folder, actions):
 def test_certify_todays_teams(run, log, tmp_path):
     learnt = json.loads(run("learn", log, "--json")[1])
     teams = today(tmp_path, learnt["strategy"]["actions"])
-    code, shown, _ = run("certify", log, teams)
+    code, shown, _ = run("certify", log, teams, "--details")
     assert code == 0
     assert "paired certificate" in shown
     content = json.loads(run("certify", log, teams, "--json")[1])
@@ -386,7 +413,7 @@ def test_certify_todays_teams(run, log, tmp_path):
     assert fresh["certificate"]["gap"] <= content["certificate"]["gap"] + 1e-12
     assert any("--fresh" in warning for warning in fresh["warnings"])
     assert "--certificate holdout" not in " ".join(fresh["warnings"])
-    code, shown, _ = run("certify", log, teams, "--fresh")
+    code, shown, _ = run("certify", log, teams, "--fresh", "--details")
     assert "paired certificate" in shown
     assert "--certificate holdout" in said(shown)
     assert run("certify", log, teams, "--certificate", "paper", "--target-gap", 0.001)[0] == 3
@@ -401,7 +428,7 @@ def test_certify_adds_a_set_outside_the_actions(run, log, tmp_path):
     teams = today(tmp_path, {agent: strange if agent == agents[0] else fine for agent in agents})
     code, shown, _ = run("certify", log, teams)
     assert code == 0
-    assert f"{agents[0]} is in a set that is not among their actions" in said(shown)
+    assert f"{agents[0]} is where nobody was seen to be" in said(shown)
 
 
 def test_certify_refuses_unknown_and_missing_agents(run, log, tmp_path):
@@ -425,7 +452,7 @@ def test_certify_knows_its_own_log_however_it_is_read(run, log, tmp_path, option
     run("learn", log, "--out", tmp_path / "result.json", "--quiet")
     code, _, complaint = run("certify", log, tmp_path / "result.json", "--fresh", *options.split())
     assert code == 2
-    assert "learnt from samples that are in this log too" in said(complaint)
+    assert "learnt from rounds that are in this log too" in said(complaint)
 
 
 def test_another_log_may_number_its_samples_likewise(run, log, tmp_path):

@@ -129,7 +129,7 @@ def test_one_persons_card(run, log, result):
 
 
 def test_words_that_not_everybody_knows_are_explained(run, log):
-    shown = run("learn", log)[1]
+    shown = run("learn", log, "--details")[1]
     told = shown[: shown.index("\nWords\n")]
     explained = {line.split(":")[0].strip() for line in shown[shown.index("\nWords\n") :].splitlines() if ":" in line}
     assert {word for word, _ in glossary(told)} <= explained

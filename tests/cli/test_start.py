@@ -106,9 +106,12 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     assert declared["pool_coalitions"] is False
     assert -5.0 < declared["neutral"] < 5.0
     assert len(asked) == 10
-    reasons = {line.split()[0]: line for line in out.partition("It is read as")[2].splitlines()[1:] if line.strip()}
+    read = out.partition("It is read as")[2].partition("If anything is wrong")[0]
+    reasons = {line.partition("(")[2].partition(")")[0]: line for line in read.splitlines()[1:] if line.strip()}
     assert [name for name, line in reasons.items() if "you said so" in line] == ["pool_coalitions", "utility_range"]
     assert "its name says" in reasons["agent"]
+    assert reasons["agent"].split()[:2] == ["who", "(agent)"]
+    assert "say so with its name: --columns sample=COLUMN for a column" in " ".join(out.split())
 
 
 def test_what_start_refuses(messy, run):
@@ -373,7 +376,7 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     assert line == "coterie learn 'my class' --team-size 2:3 --report report.html"
     assert "Teams so far had 3 members as a rule" in " ".join(out.split())
     words = shlex.split(line)[1:]
-    code, out, err = run(*words, "--time-limit", "0.5")
+    code, out, err = run(*words, "--details", "--time-limit", "0.5")
     assert code == 0, err
     assert Path("report.html").exists()
     assert "the average teammate" in out

@@ -334,7 +334,7 @@ def test_what_to_collect_from_a_log(firm):
     certified = coterie.certify(log, today, value="average", noise="pairs", rules=Rules(team_size=sizes))
     assert aim.certificate == certified.certificate.gap
     assert aim.is_worthwhile
-    assert aim.buys().startswith("400 more samples by this plan are expected to certify that nobody can gain more than")
+    assert aim.buys().startswith("400 more rounds by this plan are expected to certify that nobody can gain more than")
     assert "by moving or by changing places with somebody who gains too" in aim.buys()
     for one in aim.plan.plan:
         assert {name: len(team) for name, team in one.strategy.members().items()} == sizes
@@ -348,7 +348,7 @@ def test_nothing_sensible_can_be_bought(firm):
         firm.log(), firm.today, 3, value="average", today=firm.today, keep_sizes=True, change_at_most=0, noise="pairs"
     )
     assert not aim.is_worthwhile
-    assert aim.buys().startswith("Nothing sensible can be bought with 3 more samples")
+    assert aim.buys().startswith("Nothing sensible can be bought with 3 more rounds")
     assert aim.would_help
     assert aim.newcomers() == ""
 

@@ -84,11 +84,11 @@ def test_what_is_so_already_is_said(change):
     [
         ("Adda: Law", "unknown person 'Adda'; do you mean Ada?"),
         ("Zoe: Law", "unknown person 'Zoe'; known are: Ada, Bo, Cy"),
-        ("Ada: Lau", "unknown coalition 'Lau'; do you mean Law?"),
-        ("Ada: Law + Mars", "unknown coalition 'Mars'"),
+        ("Ada: Lau", "unknown team 'Lau'; do you mean Law?"),
+        ("Ada: Law + Mars", "unknown team 'Mars'"),
         ("Ada:", 'Say "nothing" for nowhere'),
-        ("Ada: Law +", "the name of a coalition is missing"),
-        ("Ada: Law -Finance", "say either all coalitions"),
+        ("Ada: Law +", "the name of a team is missing"),
+        ("Ada: Law -Finance", "say either all teams"),
         ("Ada: +Law -Law", "Law is both joined and left"),
         ("swap Ada", "expected two people"),
         ("swap Ada, Zed", "unknown person 'Zed'"),
@@ -104,6 +104,30 @@ def test_refusals_help(change, words):
     with pytest.raises(InputError) as refused:
         after(change)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("Ad: fin", {}),
+        ("ad: big", {"Ada": ["Big Deals"]}),
+        ("Smith: Law + Tax", {"Smith, Jo": ["Law", "Tax-Law"]}),
+        ("swap Tim, Ada", {"Tim and Tom": ["Finance"], "Ada": ["Tax-Law"]}),
+    ],
+)
+def test_beginnings_of_names_will_do(change, expected):
+    assert after(change)[0] == expected
+
+
+def test_beginnings_that_could_be_several_are_refused():
+    strategy = Strategy.pure([[1], [0], [0], [0]], ("Ann Lee", "Anna Poe", "Bo", "Ida Montgomery"), ("x",))
+    assert changed(strategy, ["ann: nothing"])[0].actions["Ann Lee"] == []  # her first word, and not Anna's
+    with pytest.raises(InputError, match=r"unknown person 'An'; do you mean Ann Lee or Anna Poe\?"):
+        changed(strategy, ["An: x"])
+    with pytest.raises(InputError, match=r"unknown person 'Idda'; do you mean Ida Montgomery\?"):
+        changed(strategy, ["Idda: x"])  # a first name that is misspelled
+    with pytest.raises(InputError, match="unknown person 'lee'"):
+        changed(strategy, ["swap lee, Bo"])
 
 
 def test_two_readings_are_refused():
@@ -123,5 +147,5 @@ def test_spellings_that_could_be_two_people_are_refused():
     assert changed(strategy, ["bo: 1"])[0].actions["bo"] == ["1"]
     with pytest.raises(InputError, match=r"unknown person 'BO'; do you mean"):
         changed(strategy, ["BO: 1"])
-    with pytest.raises(InputError, match=r"unknown coalition 'B'.* teams that are interchangeable have numbers"):
+    with pytest.raises(InputError, match=r"unknown team 'B'.* teams that are interchangeable have numbers"):
         changed(strategy, ["Cy : B"])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -157,8 +158,11 @@ def test_staff_decides_who_counts(logs):
     known = compare(logs / "semi-bandit", before, after, rules=staff, min_samples=1)
     assert known.left_out == ("p6", "new")
     assert known.change.high - known.change.low < found.change.high - found.change.low
-    with pytest.raises(InputError, match="'p1' has no action"):
-        compare(logs / "semi-bandit", {"p2": ["c1"]}, after, rules=staff)
+    few = compare(logs / "semi-bandit", {agent: before[agent] for agent in ("p2", "p4", "p5")}, after, rules=staff)
+    assert "in A these people are nowhere: p1, p3, new" in " ".join(few.warnings)  # as in today's table of `learn`
+    assert few.one.strategy.actions["p1"] == []
+    assert few.arrivals == ("p1", "p3", "new")
+    assert [person.agent for person in found.people if person.is_new] == ["new"]
     with pytest.raises(InputError, match="'p6' has no action"):
         compare(logs / "semi-bandit", before, AFTER)
 
@@ -272,3 +276,25 @@ def test_what_results_were_made_with_is_taken_over_as_far_as_they_agree(logs):
     assert (
         "the two results were made with different rules; both are judged by the rules said here alone" in told.warnings
     )
+
+
+def test_learn_and_compare_say_the_same_of_the_same_teams(logs):
+    """What is likely is drawn from the seed alone, whatever was searched for before."""
+    log = coterie.read_log(logs / "semi-bandit")
+    for seed in (0, 3):
+        learnt = coterie.StableLearner(today=BEFORE, random_state=seed).fit(log).result_
+        found = compare(log, BEFORE, learnt, random_state=seed)
+        n = found.n_counted
+        assert found.per_person.expected == pytest.approx(learnt.today.expected_improvement, abs=1e-9)
+        assert [end / n for end in found.range] == pytest.approx(learnt.today.range, abs=1e-9)
+
+
+def test_a_unit_is_said_and_taken_over(logs):
+    learnt = coterie.StableLearner(today=BEFORE).fit(coterie.read_log(logs / "semi-bandit")).result_
+    with_unit = replace(learnt, unit="stars")
+    assert " stars per person" in repr(compare(logs / "semi-bandit", BEFORE, with_unit))
+    assert " points per person" in repr(compare(logs / "semi-bandit", BEFORE, with_unit, unit="points"))
+    assert " points per person" in repr(what_if(logs / "semi-bandit", BEFORE, "swap p1, p3", unit="points"))
+    assert coterie.certify(logs / "semi-bandit", with_unit).unit == "stars"
+    assert compare(logs / "semi-bandit", BEFORE, with_unit).to_json()["unit"] == "stars"
+    assert "unit" not in compare(logs / "semi-bandit", BEFORE, AFTER).to_json()

@@ -200,7 +200,7 @@ def test_learners_leave_out(log, options, tmp_path):
     assert learner.certificate_.gap < full.certificate.gap
     assert set(learner.strategy_.agents) == set(log.agents)  # they still take part
     assert "nobody who is counted can gain" in found.sentence()
-    assert found.sentence().endswith("; not counted, seen in fewer than 5 samples: p3, p5.")
+    assert found.sentence().endswith("; not counted, seen in fewer than 5 rounds: p3, p5.")
     assert found.estimate.gap == evidence_from(learner.statistics_.whole).game(log.actions).leaving_out(RARE).gap(
         learner.strategy_
     )

@@ -170,14 +170,14 @@ def test_files_in_which_somebody_has_no_explanation():
     result = placed(TWO)
     del result.explanations["Ada"], result.estimate.utility["Ada"]
     assert team_levels(result) == {"y": "2.88"}
-    assert less_well_off(result, advise=True).startswith("Least well off by the best guess: Di")
+    assert less_well_off(result, advise=True).startswith("Least well off, as far as anybody can tell: Di")
 
 
 def test_who_has_least_is_told_and_what_looks_after_them():
     result = placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001})
     told = (
-        "Least well off by the best guess: Di with -0.50 stars, worse than alone. 2 of 6 people would do better "
-        "elsewhere by it (Di most, by 0.30)."
+        "Least well off, as far as anybody can tell: Di with -0.50 stars, worse than alone. 2 of 6 people would likely "
+        "do better elsewhere (Di most, by 0.30)."
     )
     assert less_well_off(result, advise=False) == told
     advised = "looks for teams in which whoever has least has more."
@@ -186,7 +186,23 @@ def test_who_has_least_is_told_and_what_looks_after_them():
     result.data.average = result.data.neutral = 2.0  # not the middle of 1 to 5: the average of the table
     assert "Di with -0.50 stars, below the average of the table." in less_well_off(result, advise=False)
     told = less_well_off(placed(TWO, least=(-0.9, -0.4)), advise=False)
-    assert "worse than alone; whoever it turns out to be, with 80 % probability -0.90 to -0.40." in told
+    assert "worse than alone. As guesses err, whoever ends with least has, with 80 % probability" in told
+    assert told.endswith("-0.90 to -0.40.")
     better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}
-    assert less_well_off(placed(better), advise=True) == "Least well off by the best guess: Cy with 0.00 stars."
+    assert (
+        less_well_off(placed(better), advise=True) == "Least well off, as far as anybody can tell: Cy with 0.00 stars."
+    )
     assert not less_well_off(placed({"x": {"Ada": 1.0, "Bo": 0.5}}), advise=True)
+
+
+def test_who_has_least_may_be_a_guess_and_that_is_said():
+    result = placed(TWO, goal="fairness")
+    result.certificate.newcomers = ("Di",)
+    assert less_well_off(result, advise=True) == (
+        "Least well off, as far as anybody can tell: Di with -0.50 stars, worse than alone (a guess: they were never "
+        "seen with anybody there; of those who were, Cy with 0.00), and what is fairest hangs on that guess."
+    )
+    result.goal = "value"
+    assert "hangs on that guess" not in less_well_off(result, advise=False)
+    result.certificate.newcomers = tuple(result.strategy.agents)
+    assert "(a guess: they were never seen with anybody there)." in less_well_off(result, advise=False)

@@ -61,7 +61,7 @@ def test_a_range_of_samples(options, expected):
     assert log.samples.names.to_pylist() == expected
     assert (log.n_samples, log.rows) == (len(expected), len(expected))
     assert Statistics.of(log).rows == len(expected)
-    assert any(f"{len(expected)} of 4 samples are used" in note for note in log.notes) == (len(expected) < 4)
+    assert any(f"{len(expected)} of 4 rounds are used" in note for note in log.notes) == (len(expected) < 4)
 
 
 def test_what_lies_outside_is_not_part_of_the_log():
@@ -87,7 +87,7 @@ def test_unknown_names_are_refused_with_a_hint(csv_log):
         coterie.Log.from_frames(pairs=pairs, since="2024-03", until="2024-01")
     with pytest.raises(InputError, match=r"since: expected a name, got 1\.5"):
         coterie.Log.from_frames(pairs=pairs, since=1.5)
-    with pytest.raises(InputError, match="has no samples"):
+    with pytest.raises(InputError, match="has no rounds"):
         coterie.read_log(csv_log(pairs="sample,coalition,agent,partner,utility\n"), since="1")
 
 

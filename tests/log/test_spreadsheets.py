@@ -174,7 +174,7 @@ def test_totals_in_one_table_are_those_of_two(csv_log):
 def test_a_total_that_is_repeated_is_told(csv_log):
     text = "sample,agent,coalition,utility\n1,a,x,1\n1,a,y,1\n1,b,x,0.5\n1,c,y,0.5\n"
     notes = coterie.read_log(csv_log(totals=text)).notes
-    assert any("1 time somebody has several rows in one sample with the same utility" in note for note in notes)
+    assert any("1 time somebody has several rows in one round with the same utility" in note for note in notes)
 
 
 def test_choices_are_pairs_who_agree_or_not(csv_log):

@@ -89,11 +89,11 @@ def test_names_that_seldom_come_back_are_pooled(saved):
 def test_inspect_tells_of_names_for_once(saved):
     path = saved([("sample", "team", "members", "score"), *events()])
     log = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages")
-    (found,) = [one for one in inspect_log(log).findings if "in one sample only" in one.what]
-    assert found.worded().startswith("48 of 48 teams occur in one sample only, such as The Wild 0 Bees")
+    (found,) = [one for one in inspect_log(log).findings if "in one round only" in one.what]
+    assert found.worded().startswith("48 of 48 teams occur in one round only, such as The Wild 0 Bees")
     assert "pool_coalitions=True" in found.advice
     pooled = coterie.read_log(path, utility_range=(0, 10), totals="team-score-averages", pool_coalitions=True)
-    assert not [one for one in inspect_log(pooled).findings if "in one sample only" in one.what]
+    assert not [one for one in inspect_log(pooled).findings if "in one round only" in one.what]
 
 
 # --- Rows are those of the table ------------------------------------------------------------------------------
@@ -642,7 +642,7 @@ def test_without_anybody_alone_the_average_is_neutral(saved):
     [({}, True), ({"solos": 1}, True), ({"sticky": True}, False), ({"low": 9.0}, False), ({"weeks": 5}, False)],
 )
 def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
-    path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about), ["", "", "", ""]])
+    path = saved([("Week", "Name", "Area", "Points"), *weekly(("Red", "Blue", "Green"), **about), ["", "", "", ""]])
     guess = coterie.start(path)
     pooled = answer(guess, "pool_coalitions")
     assert pooled.value is False
@@ -652,6 +652,22 @@ def test_names_that_are_drawn_anew_are_told_of(saved, about, hint):
     assert bool(told) is hint
     assert all("pool_coalitions=True" in one.advice for one in told)
     assert coterie.start(path, pool_coalitions=True).options["coalitions"] == 3 + about.get("solos", 0)
+
+
+@pytest.mark.parametrize("about", [{}, {"sticky": True}, {"low": 9.0}])
+def test_names_of_groups_that_are_drawn_anew_mean_nothing(saved, about):
+    """A group is made up each time where nothing shows otherwise; an area is there whoever is in it (above)."""
+    path = saved([RECORDS, *weekly(("Red", "Blue", "Green"), **about)])
+    pooled = answer(coterie.start(path), "pool_coalitions")
+    assert pooled.value is not bool(about)
+    assert ("as if drawn anew; if they stay the same, pool_coalitions=False says so" in pooled.why) is not bool(about)
+    assert answer(coterie.start(path, pool_coalitions=False), "pool_coalitions").value is False
+
+
+def test_what_a_file_says_of_interchangeable_teams_can_be_taken_back(saved, tmp_path):
+    coterie.start(saved([RECORDS, *weekly(("Red", "Blue", "Green"))])).write(tmp_path / "log")
+    assert coterie.read_log(tmp_path / "log").coalitions == ("1", "2", "3")
+    assert coterie.read_log(tmp_path / "log", pool_coalitions=False).coalitions == ("Blue", "Green", "Red")
 
 
 @pytest.mark.parametrize("depends", [False, True])

@@ -13,7 +13,7 @@ from coterie.learn.beliefs import Beliefs
 from coterie.learn.wishes import wishes_about
 from coterie.report import report_html
 from coterie.report.knowledge import Knowledge, box_changes
-from report_logs import LEAVER, RATERS, TEAMS, made
+from report_logs import LEAVER, RATERS, TEAMS, few_ratings, made
 
 pytestmark = [
     pytest.mark.slow,
@@ -96,6 +96,20 @@ def test_hostile_names_do_nothing(browser, hostile, tmp_path):
     assert "seen" in browser.ask("document.querySelector('[data-for=count]').textContent")
     assert browser.ask("document.querySelectorAll('img, script').length") == 2
     assert browser.complaints == []
+
+
+def test_names_of_teams_are_not_cut_into_letters(browser, tmp_path):
+    """What is expected of a team stands below its name where it does not fit beside it."""
+    learner = coterie.StableLearner(rules=coterie.Rules(team_size="4:5"), time_limit=2).fit(
+        few_ratings(tmp_path / "log")
+    )
+    result = replace(learner.result_, unit="stars")
+    assert result.options[0].team_ranges
+    opened(browser, result, learner.statistics_, tmp_path / "report.html")
+    lines = browser.ask("""[...document.querySelectorAll(".teams h3 bdi")].map(
+        (name) => name.getBoundingClientRect().height / parseFloat(getComputedStyle(name).lineHeight))""")
+    assert len(lines) == sum(bool(inside) for inside in result.strategy.members().values())
+    assert max(lines) < 1.5
 
 
 def test_what_if_gives_the_numbers_of_python(browser, hostile, tmp_path):

@@ -78,7 +78,7 @@ def told(result, statistics=None):
 def test_too_few_data_are_said_once_with_what_would_help(hostile):
     few = replace(hostile.result, warnings=(TOO_FEW,), more_samples=1234.0)
     shown = told(few)
-    assert f"{NOTHING_SURE} It would take up to about 1,200 more samples like the {few.data.samples} so far" in shown
+    assert f"{NOTHING_SURE} It would take up to about 1,200 more rounds like the {few.data.samples} so far" in shown
     assert shown.count("too few data to certify") == 1
     assert TOO_FEW not in shown
 

@@ -179,7 +179,7 @@ def test_too_few_samples_are_said_to_be():
     assert (found.verdict, 'use noise="pairs"' in found.text) == ("not assumed", True)
     assert found.text in coterie.StableLearner().fit(log).result_.warnings
     found = independence_check(Statistics.for_learning(log, noise="pairs"))
-    assert (found.verdict, "fewer than 30 samples" in found.text) == ("not tested", True)
+    assert (found.verdict, "fewer than 30 rounds" in found.text) == ("not tested", True)
 
 
 def test_equal_utilities_raise_no_alarm():
@@ -193,7 +193,7 @@ def test_results_say_which_was_used():
     learner = coterie.StableLearner().fit(log_of(tables_of(5, noise="samples")))
     assert learner.result_.data.noise == "samples"
     assert any("certificates are those of" in text for text in learner.result_.warnings)
-    assert any("pairs of one sample need not be" in text for text in learner.certificate_.assumes)
+    assert any("pairs of one round need not be" in text for text in learner.certificate_.assumes)
     learner.partial_fit(log_of({name: t.assign(sample="b" + t["sample"]) for name, t in tables_of(6).items()}))
     assert learner.result_.data.noise == "samples"
     by_paper = coterie.StableLearner(certificate="paper").fit(log_of(tables_of(5, noise="samples")))

@@ -10,7 +10,7 @@ WITHOUT_CLUES = "these statistics were made without what tests of assumptions ne
 
 QUESTIONS = {
     "sizes": "whether the size of a team matters",
-    "independence": "whether the pairs of a sample move together",
+    "independence": "whether the pairs of a round move together",
     "symmetry": "whether both people of a pair get the same",
     "drift": "whether values change over time",
     "missing": "whether missing outcomes are many or unevenly spread",

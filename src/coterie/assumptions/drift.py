@@ -40,9 +40,9 @@ def drift_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
     return Check(
         "drift",
         "broken",
-        f"what pairs get is not the same in the first and in the second half of the samples (such as {change.agent} "
+        f"what pairs get is not the same in the first and in the second half of the rounds (such as {change.agent} "
         f"and {change.partner}{where}: {change.before:.2f}, then {change.after:.2f}): use {said('since')} to leave "
-        "out earlier samples",
+        "out earlier rounds",
     )
 
 

@@ -5,7 +5,7 @@ from coterie.statistics.dependence import FALSE_ALARMS, LEAST_SAMPLES, SampleExc
 from coterie.statistics.statistics import Statistics
 from coterie.words import counted, said
 
-TOO_FEW_TO_TELL = "there are too few data to tell whether the pairs of one sample are independent"
+TOO_FEW_TO_TELL = "there are too few data to tell whether the pairs of one round are independent"
 
 
 def independence_check(statistics: Statistics) -> Check:
@@ -17,7 +17,7 @@ def independence_check(statistics: Statistics) -> Check:
             text = f"{TOO_FEW_TO_TELL}, so they are not taken to be, and certificates are wide: if they are, use"
             return Check("independence", "not assumed", f"{text} {said(noise='pairs')}")
         if score is None:
-            return Check("independence", "not assumed", "pairs of one sample may depend on each other, as was said")
+            return Check("independence", "not assumed", "pairs of one round may depend on each other, as was said")
         return Check(
             "independence",
             "broken",
@@ -25,15 +25,15 @@ def independence_check(statistics: Statistics) -> Check:
             f"{said(noise='samples')}, which are wider",
         )
     if setting.feedback == "bandit":
-        return Check("independence", "not tested", "totals do not show whether the pairs of a sample move together")
+        return Check("independence", "not tested", "totals do not show whether the pairs of a round move together")
     if clues.extent is None:
         return Check("independence", "not tested", WITHOUT_CLUES)
     if not clues.excess.is_enough:
-        text = f"fewer than {counted(LEAST_SAMPLES, 'sample')} with two pairs do not show whether pairs move together"
+        text = f"fewer than {counted(LEAST_SAMPLES, 'round')} with two pairs do not show whether pairs move together"
         return Check("independence", "not tested", text)
     warning = within_sample_dependence(clues.excess)
     if warning is None:
-        return Check("independence", "no objection", "pairs of one sample do not seem to move together")
+        return Check("independence", "no objection", "pairs of one round do not seem to move together")
     return Check("independence", "broken", warning)
 
 
@@ -50,4 +50,4 @@ def within_sample_dependence(excess: SampleExcess, alpha: float = FALSE_ALARMS) 
 
 def _together(score: float) -> str:
     how, what = ("together", "good") if score > 0 else ("against each other", "bad")
-    return f"outcomes of one sample move {how}: good ones come with {what} ones more often than chance explains"
+    return f"outcomes of one round move {how}: good ones come with {what} ones more often than chance explains"

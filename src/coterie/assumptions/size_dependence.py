@@ -47,7 +47,7 @@ def size_check(statistics: Statistics) -> Check:
     if clues.extent is None:
         return Check("sizes", "not tested", WITHOUT_CLUES)
     if not clues.by_size or statistics.n_samples < 2:
-        return Check("sizes", "not tested", "whether size matters needs two samples and a table of memberships")
+        return Check("sizes", "not tested", "whether size matters needs two rounds and a table of memberships")
     found = size_dependence(clues.by_size, clues.contrasts)
     if not found.coalitions:
         return Check("sizes", "no objection", "outcomes do not seem to depend on the size of teams")

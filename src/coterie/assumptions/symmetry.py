@@ -35,7 +35,7 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
     elif clues.by_order is None:
         found = _untested("it is not kept whose utility the log lists")
     elif statistics.setting.pool_coalitions and statistics.setting.noise == "samples":
-        found = _untested("a pair's values of one sample may depend on each other, as coalitions are interchangeable")
+        found = _untested("a pair's values of one round may depend on each other, as coalitions are interchangeable")
     else:
         found = _pair_symmetry(clues.by_order, alpha)
     if found.verdict == "not tested" and clues.agreed:

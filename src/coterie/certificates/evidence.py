@@ -185,7 +185,7 @@ class Evidence(ABC):
         given = "given what was before and who was where" if self.allows_adaptivity else "given who was where"
         independent = f"{given}, what pairs get is independent"
         if self.allows_dependence:
-            independent = f"{given}, samples are independent; pairs of one sample need not be"
+            independent = f"{given}, rounds are independent; pairs of one round need not be"
         bounds = self.bounds
         between = f"between {bounds.neutral + bounds.low:g} and {bounds.neutral + bounds.high:g}"
         limits = f"what a pair gets lies {between}"
@@ -202,7 +202,7 @@ class Evidence(ABC):
             independent,
             *actions,
             limits,
-            "what a pair gets on average is the same in every sample",
+            "what a pair gets on average is the same in every round",
             missing,
             *(["both people of a pair get the same"] if self.is_symmetric else []),
         ]

@@ -24,5 +24,5 @@ def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, lis
             listed[i] = ExplicitSets(np.concatenate([listed[i].enumerate(), missing]))
         for row in missing:
             named = ", ".join(names_in(row, strategy.coalitions)) or "nothing"
-            notes.append(f"{strategy.agents[i]} is in a set that is not among their actions ({named}): added")
+            notes.append(f"{strategy.agents[i]} is where nobody was seen to be ({named}), which is taken as possible")
     return (ActionSpaces(tuple(listed), spaces.left_out) if notes else spaces), notes

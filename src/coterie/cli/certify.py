@@ -10,7 +10,7 @@ from coterie import checks
 from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver
-from coterie.cli.targets import KINDS, Announce, Date, Explain, Out, Report, Title, Unit, targets_of, whom
+from coterie.cli.targets import KINDS, Announce, Date, Details, Explain, Out, Report, Title, Unit, targets_of, whom
 from coterie.cli.team_options import JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -37,12 +37,12 @@ def command(
     sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
-        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+        typer.Option(help="samples: the pairs of one round may depend on each other; auto: if they seem to."),
     ] = "auto",
     min_samples: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Leave people seen in fewer samples out of the promise, by name; they take part."
+            metavar="N", help="Leave people seen in fewer rounds out of the promise, by name; they take part."
         ),
     ] = 0,
     target_gap: Annotated[
@@ -55,6 +55,7 @@ def command(
     out: Out = None,
     report: Report = None,
     announce: Announce = None,
+    details: Details = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -77,7 +78,8 @@ def command(
         statistics or log, strategy_file, certificate=certificate, fresh=fresh, delta=delta, sizes=sizes, noise=noise,
         min_samples=min_samples, **wishes,
     )  # fmt: skip
+    found = replace(found, unit=unit or found.unit, title=title, date=date)
     return deliver(
-        replace(found, unit=unit, title=title, date=date), target_gap=target_gap, out=targets, as_json=json,
-        quiet=quiet, explain=explain, statistics=statistics,
+        found, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain, details=details,
+        statistics=statistics,
     )  # fmt: skip

@@ -16,8 +16,8 @@ ASSIGNMENTS = 3
 """How many joint actions are listed."""
 
 TOGETHER = (
-    "The plan looked at outcomes. The certificate of the log and the new samples together takes it that actions "
-    "did not; certify the new samples by themselves (certify NEW STRATEGY --certificate holdout --fresh), and "
+    "The plan looked at outcomes. The certificate of the log and the new rounds together takes it that actions "
+    "did not; certify the new rounds by themselves (certify NEW STRATEGY --certificate holdout --fresh), and "
     "plan for that with --fresh, to be on the safe side."
 )
 
@@ -33,8 +33,8 @@ def collecting(aim: "Aim") -> Iterator[str]:
 
 
 def _plan(aim: "Aim", plan: "Collection") -> Iterator[str]:
-    independent = ", as if pairs of a sample were independent" if aim.setting.noise == "samples" else ""
-    yield from ("", f"What to collect next ({counted(plan.samples, 'more sample')}{independent})")
+    independent = ", as if pairs of a round were independent" if aim.setting.noise == "samples" else ""
+    yield from ("", f"What to collect next ({counted(plan.samples, 'more round')}{independent})")
     for text in (aim.buys(), aim.newcomers()):
         yield from wrapped(text)
     low, high = plan.likely
@@ -88,4 +88,4 @@ def _who(plan: "Collection") -> Iterator[str]:
     if len(plan.plan) > ASSIGNMENTS:
         rest = sum(planned.times for planned in plan.plan[ASSIGNMENTS:])
         others = counted(len(plan.plan) - ASSIGNMENTS, "more assignment")
-        yield f"  and {others} for {counted(rest, 'sample')} (see --json)"
+        yield f"  and {others} for {counted(rest, 'round')} (see --json)"

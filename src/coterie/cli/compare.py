@@ -7,6 +7,7 @@ import typer
 
 from coterie.cli.comparison_text import show
 from coterie.cli.log_options import reads_log
+from coterie.cli.targets import Unit
 from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
@@ -19,10 +20,10 @@ Fresh = Annotated[
 Delta = Annotated[float, typer.Option(help="All intervals hold together with probability 1 - delta.")]
 SizesOption = Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")]
 NoiseOption = Annotated[
-    NoiseChoice, typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to.")
+    NoiseChoice, typer.Option(help="samples: the pairs of one round may depend on each other; auto: if they seem to.")
 ]
 MinSamples = Annotated[
-    int, typer.Option(metavar="N", help="Leave people seen in fewer samples out of sums and certificates, by name.")
+    int, typer.Option(metavar="N", help="Leave people seen in fewer rounds out of sums and certificates, by name.")
 ]
 Seed = Annotated[int, typer.Option(help="Of the draws that tell what is likely.")]
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
@@ -41,6 +42,7 @@ def command(
     sizes: SizesOption = "ignore",
     noise: NoiseOption = "auto",
     min_samples: MinSamples = 0,
+    unit: Unit = "",
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -53,6 +55,6 @@ def command(
     wishes.pop("any_size", None)  # nothing is recommended here
     found = compare(
         log, one, two, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,
-        random_state=seed, **wishes,
+        unit=unit, random_state=seed, **wishes,
     )  # fmt: skip
     show(found, as_json=json, legend=f"A is {one}, B is {two}.")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.words import counted, percent, signed
+from coterie.words import GUESS, counted, percent, signed
 
 if TYPE_CHECKING:
     from coterie.learn.comparison import Amount, Comparison, Person
@@ -53,7 +53,8 @@ def _together(found: "Comparison") -> Iterator[str]:
         rows.append([name, *numbers(amount / n)])
     rows.append(["difference", *numbers(found.per_person)])
     people = counted(found.n_counted, "person", "people")
-    yield f"Value per person, mean of {people}{', average over teammates' if found.value == 'average' else ''}"
+    what = f"Value per person{f' in {found.unit}' if found.unit else ''}, mean of {people}"
+    yield f"{what}{', average over teammates' if found.value == 'average' else ''}"
     yield from aligned(rows, left=(0,))
     if found.left_out:
         yield from wrapped(f"Not counted: {', '.join(short(name) for name in found.left_out)}.")
@@ -84,7 +85,7 @@ def _people(found: "Comparison") -> Iterator[str]:
         name = short(person.agent) if person.is_counted else f"{short(person.agent)} (not counted)"
         after = "the same" if person.before == person.after else _shown(person.after)
         rows.append([name, _shown(person.before), after, *numbers(person.change), _word(person)])
-    yield "Who gains, who loses"
+    yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}"
     if told:
         yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))
     if len(told) < len(found.people):
@@ -94,6 +95,8 @@ def _people(found: "Comparison") -> Iterator[str]:
 def _word(person: "Person") -> str:
     if person.verdict != "unclear":
         return {"gains": "surely gains", "loses": "surely loses", "same": ""}[person.verdict]
+    if person.is_new:
+        return f"new: {GUESS}"
     if person.chance is None:
         return "open"
     if person.chance >= LIKELY:

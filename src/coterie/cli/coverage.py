@@ -43,7 +43,7 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="In each planned sample at most so many people are elsewhere than today; needs --today.",
+            help="In each planned round at most so many people are elsewhere than today; needs --today.",
         ),
     ] = None,
     strategy: Annotated[
@@ -53,26 +53,26 @@ def command(
         ),
     ] = None,
     collect: Annotated[
-        int | None, typer.Option(min=1, metavar="M", help="Plan M more samples that help most; needs --strategy.")
+        int | None, typer.Option(min=1, metavar="M", help="Plan M more rounds that help most; needs --strategy.")
     ] = None,
     target_gap: Annotated[
         float | None,
-        typer.Option(metavar="EPS", help="How many more samples would certify this; exit code 3 if more are needed."),
+        typer.Option(metavar="EPS", help="How many more rounds would certify this; exit code 3 if more are needed."),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Plan for a certificate of the new samples alone.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Plan for a certificate of the new rounds alone.")] = False,
     delta: Annotated[float, typer.Option(help="Certificates hold with probability 1 - delta.")] = 0.01,
     seed: Annotated[int, typer.Option(min=0, help="Where searches start.")] = 0,
     sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
         typer.Option(
-            help="samples: the pairs of one sample may depend on each other; auto: if they seem to. Matters to "
+            help="samples: the pairs of one round may depend on each other; auto: if they seem to. Matters to "
             "certificates alone, so with --collect or --target-gap."
         ),
     ] = "auto",
     min_samples: Annotated[
         int,
-        typer.Option(metavar="N", help="Leave people seen in fewer samples out of what is certified and planned."),
+        typer.Option(metavar="N", help="Leave people seen in fewer rounds out of what is certified and planned."),
     ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
@@ -209,7 +209,7 @@ def _move(agent: str, deviation: tuple[str, ...]) -> str:
 
 
 def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
-    yield f"Coverage ({counted(found.samples or 0, 'sample')}, {counted(n_agents, 'person', 'people')})"
+    yield f"Coverage ({counted(found.samples or 0, 'round')}, {counted(n_agents, 'person', 'people')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
     # What never occurred is scarcer than anything that did.
     pair = found.uncovered_pairs[0] if found.uncovered_pairs else found.tightest_pair

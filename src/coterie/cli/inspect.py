@@ -50,7 +50,7 @@ def _lines(seen: Inspection) -> Iterator[str]:
     yield ""
     yield from _sizes(seen)
     yield ""
-    yield "Meetings (two people in the same team of the same sample)"
+    yield "Meetings (two people in the same team of the same round)"
     yield from _map(seen) if len(seen.log.agents) <= MAP_AGENTS else _table(seen)
     yield ""
     yield from _utilities(seen)
@@ -66,7 +66,7 @@ def _lines(seen: Inspection) -> Iterator[str]:
 def _summary(seen: Inspection) -> Iterator[str]:
     log = seen.log
     coalitions = counted(len(log.coalitions), "team") + (" (interchangeable)" if log.pool_coalitions else "")
-    yield f"{counted(seen.n_samples, 'sample')}, {counted(len(log.agents), 'person', 'people')}, {coalitions}"
+    yield f"{counted(seen.n_samples, 'round')}, {counted(len(log.agents), 'person', 'people')}, {coalitions}"
     yield f"{_kind(log)}; {counted(log.rows, 'row')} in {log.tables[-1]}"
     yield f"{seen.pairs_met:,} of {counted(seen.pairs_possible, 'pair')} of people met{_how_often(seen)}{_rated(seen)}"
     of_pairs = "" if seen.rated is not None else " of a single pair"
@@ -124,7 +124,7 @@ def _utility_noun(seen: Inspection) -> str:
 
 
 def _sizes(seen: Inspection) -> Iterator[str]:
-    unit = "teams" if seen.log.pool_coalitions else "samples"
+    unit = "teams" if seen.log.pool_coalitions else "rounds"
     yield f"Sizes (how many members, in how many {unit})"
     rows = [("team", unit, "members")]
     for name, sizes in list(seen.teams.items())[:LISTED]:

@@ -16,7 +16,20 @@ from coterie.cli.output import messages, printable, wrapped
 from coterie.cli.panels import PROOF
 from coterie.cli.result_text import deliver
 from coterie.cli.signals import Terminated
-from coterie.cli.targets import KINDS, Announce, Date, Explain, Out, Report, Target, Title, Unit, targets_of, whom
+from coterie.cli.targets import (
+    KINDS,
+    Announce,
+    Date,
+    Details,
+    Explain,
+    Out,
+    Report,
+    Target,
+    Title,
+    Unit,
+    targets_of,
+    whom,
+)
 from coterie.cli.team_options import GOAL, JUDGED, RULES, TODAY, about_teams
 from coterie.errors import InputError
 from coterie.learn.auto import Method
@@ -51,13 +64,13 @@ def command(
     sizes: Annotated[Sizes, typer.Option(help="aware: outcomes may depend on the size of teams.")] = "ignore",
     noise: Annotated[
         NoiseChoice,
-        typer.Option(help="samples: the pairs of one sample may depend on each other; auto: if they seem to."),
+        typer.Option(help="samples: the pairs of one round may depend on each other; auto: if they seem to."),
     ] = "auto",
     solver: Annotated[SolverName, typer.Option(help="How to search; auto chooses by the size of the game.")] = "auto",
     min_samples: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Leave people seen in fewer samples out of the promise, by name; they take part."
+            metavar="N", help="Leave people seen in fewer rounds out of the promise, by name; they take part."
         ),
     ] = 0,
     target_gap: Annotated[
@@ -72,6 +85,7 @@ def command(
     out: Out = None,
     report: Report = None,
     announce: Announce = None,
+    details: Details = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors (and JSON).")] = False,
 ) -> int:
@@ -103,7 +117,7 @@ def command(
         ).fit(log)
     result = replace(learner.result_, unit=unit, title=title, date=date)
     code = deliver(
-        result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain,
+        result, target_gap=target_gap, out=targets, as_json=json, quiet=quiet, explain=explain, details=details,
         statistics=learner.statistics_,
     )  # fmt: skip
     if not (quiet or json or explain):
@@ -224,8 +238,8 @@ def stopping(
 STAGES = {
     "beliefs": "Working out what people are worth to each other",
     "search": "Looking for teams",
-    "second pass": "Reading the samples that certify again",
-    "more samples": "Working out how many more samples would help",
+    "second pass": "Reading the rounds that certify again",
+    "more samples": "Working out how many more rounds would help",
     "checks": "Testing what the promise takes for granted",
 }
 """Stages that no number tells anything about, in words."""

@@ -32,15 +32,17 @@ def command_line(said: Mapping[str, Any]) -> str:
 
     >>> command_line({"utility_range": (1.0, 5.0), "neutral": 3, "symmetric": False, "random_state": ...})
     '--utility-range 1 5 --neutral 3 --asymmetric --seed'
-    >>> command_line({"separators": "& and"})
-    '--separators "& and"'
+    >>> command_line({"separators": "& and"}), command_line({"pool_coalitions": False})
+    ('--separators "& and"', '--no-pool-coalitions')
     """
     return " ".join(_spelled(name, value) for name, value in said.items())
 
 
 def _spelled(name: str, value: Any) -> str:
     if isinstance(value, bool):
-        return _name(name)
+        option = options.TABLE.get(name)
+        other = None if option is None or option.word is None else option.word.other
+        return other if other is not None and not value else _name(name)
     return _name(name) if value is ... else f"{_name(name)} {_written(value)}"
 
 
@@ -64,16 +66,19 @@ def _written(value: Any) -> str:
 def _parameter(name: str, option: Option, word: Word) -> inspect.Parameter:
     """Return an option as typer reads it; one that is not given is None, which leaves the choice to `log.json`."""
     kind: Any = word.type
-    described = typer.Option(_name(name), metavar=word.metavar, help=word.help or option.help)
+    names = _name(name) if word.other is None else f"{_name(name)}/{word.other}"
+    described = typer.Option(names, metavar=word.metavar, help=word.help or option.help)
     default = None if option.in_file else option.default
     if word.flag:
-        kind, default = bool, False
+        kind, default = bool, False if word.other is None else None
     annotation = Annotated[kind | None if default is None else kind, described]  # type: ignore[valid-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _declared(word: Word, given: Any) -> Any:
     """Return what Python is given for what the command line read."""
+    if word.flag and word.other is not None:
+        return given if word.means or given is None else not given
     if word.flag:
         return word.means if given else None
     return given

@@ -17,7 +17,7 @@ USUAL: dict[str, tuple[str, ...]] = {
     "Teams": ("team_size", "per_person", "together", "apart", "fix", "ban", "staff"),
     "Today": ("today", "keep_sizes", "max_moves", "change_at_most"),
     "What is wanted": ("goal", "value", "time_limit"),
-    "The answer": ("out", "report", "announce", "title", "explain", "unit", "json", "quiet"),
+    "The answer": ("out", "report", "announce", "title", "details", "explain", "unit", "json", "quiet"),
     "The log": ("columns", "sheet", "utility_range", "neutral", "pool_coalitions", "coalitions", "since", "until"),
 }
 """Panel -> options that `--help` shows, in this order."""

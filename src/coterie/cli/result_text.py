@@ -23,11 +23,12 @@ from coterie.learn.summary import (
     vacuous,
     what_is_sure,
     what_levels_are,
+    what_options_are,
     what_values_are,
     what_would_help,
     who_stays,
 )
-from coterie.words import counted, percent, signed
+from coterie.words import counted, percent, said, signed
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Witness
@@ -43,10 +44,11 @@ def deliver(
     as_json: bool,
     quiet: bool,
     timed: bool = True,
+    details: bool = False,
     explain: str | None = None,
     statistics: "Statistics | None" = None,
 ) -> int:
-    """Write and print a result; return the exit code."""
+    """Write and print a result, in brief or with all `details`; return the exit code."""
     with at_work("Writing", quiet=quiet or not out):
         written = write_all(out, result, statistics)
     if as_json:
@@ -54,7 +56,7 @@ def deliver(
     elif explain is not None:
         show_card(result, explain)
     elif not quiet:
-        for line in _lines(result, target_gap, timed=timed):
+        for line in _lines(result, target_gap, timed=timed, details=details):
             results.print(printable(line))
     say_written(written, quiet=quiet)
     if len(written) < len(out):
@@ -102,15 +104,15 @@ def card(result: "Result", agent: str) -> Iterator[str]:
 
 def brief(result: "Result") -> Iterator[str]:
     """Yield the verdict on a pure strategy, and who is in which coalition."""
-    yield from map(printable, _verdict(result, None, timed=False))
+    yield from map(printable, _verdict(result, None, timed=False, details=False))
     yield ""
     yield from map(printable, _teams(result))
 
 
-def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
-    lines = list(_told(result, target_gap, timed=timed))
+def _lines(result: "Result", target_gap: float | None, *, timed: bool, details: bool) -> Iterator[str]:
+    lines = list(_told(result, target_gap, timed=timed, details=details))
     yield from lines
-    words = glossary("\n".join(lines))
+    words = glossary("\n".join(lines)) if details else []
     if words:
         yield ""
         yield "Words"
@@ -118,22 +120,36 @@ def _lines(result: "Result", target_gap: float | None, *, timed: bool) -> Iterat
             yield from wrapped(f"{word}: {meaning}", "  ", "    ")
 
 
-def _told(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
-    yield from _verdict(result, target_gap, timed=timed)
-    yield from _options(result)
-    yield from _changes(result)
-    yield ""
-    yield from _people(result)
+FEW_CHANGES, FEW_WARNINGS = 12, 2
+"""So many of those who change, and of the warnings, are shown in brief."""
+
+
+def _told(result: "Result", target_gap: float | None, *, timed: bool, details: bool) -> Iterator[str]:
+    yield from _verdict(result, target_gap, timed=timed, details=details)
     if result.strategy.is_pure:
         yield ""
         yield from _teams(result)
+    yield from _options(result)
+    yield from _changes(result, None if details else FEW_CHANGES)
+    if details or not result.strategy.is_pure:
+        yield ""
+        yield from _people(result)
     warnings = told_warnings(result)
-    if warnings:
-        yield from ("", "Warnings")
-        for warning in warnings:
+    shown = warnings if details else warnings[:FEW_WARNINGS]
+    if shown:
+        yield from ("", "Warnings" if len(shown) == len(warnings) else f"Warnings ({len(shown)} of {len(warnings)})")
+        for warning in shown:
             yield from wrapped(warning, "  - ", "    ")
-    yield from _untested(result)
-    yield from _help_wanted(result)
+    if details:
+        yield from _untested(result)
+    yield from _help_wanted(result, None if details else 1)
+    if not details:
+        more = f"{counted(len(warnings) - len(shown), 'more warning')}, " if len(shown) < len(warnings) else ""
+        yield ""
+        yield from wrapped(
+            f"{said(details=True)} also tells what everybody's place is worth and what would be best for them instead, "
+            f"{more}what was not tested, and what the words mean.", "", "",
+        )  # fmt: skip
 
 
 def _untested(result: "Result") -> Iterator[str]:
@@ -146,7 +162,7 @@ def _untested(result: "Result") -> Iterator[str]:
         yield from wrapped(f"Not tested: {'; '.join(QUESTIONS.get(name, name) for name in names)}.", "", "  ")
 
 
-def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iterator[str]:
+def _verdict(result: "Result", target_gap: float | None, *, timed: bool, details: bool) -> Iterator[str]:
     yield from _broken(result)
     for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
@@ -158,19 +174,26 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool) -> Iter
         yield from wrapped(printable(known), "", "")
     yield from wrapped(likely(result), "", "")
     yield from wrapped(printable(who_stays(result)), "", "")
-    about = "" if result.says_nothing else f"{result.certificate.method} certificate, "
-    about += counted(result.data.samples or 0, "sample")
-    how = result.solver
-    if how.status != "given":
-        ended = "stopped by the time limit" if how.status == "time" else how.status
-        about += f", {how.method} search {ended}" + (f", {_seconds(how.seconds)}" if timed else "")
-    yield f"({about})"
+    yield f"({_made_of(result, timed=timed, details=details)})"
     yield from wrapped("" if result.says_nothing else kind_of_proof(result), "", "")
-    if how.guess != "raw":
-        yield from wrapped(f"(looked for as if {_believed(how.guess)})", "", "")
+    if details and result.solver.guess != "raw":
+        yield from wrapped(f"(looked for as if {_believed(result.solver.guess)})", "", "")
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
+
+
+def _made_of(result: "Result", *, timed: bool, details: bool) -> str:
+    """Return from how much it was made and how, in a few words."""
+    how, rounds = result.solver, counted(result.data.samples or 0, "round")
+    took = f", {'' if details else 'found in '}{_seconds(how.seconds)}" if timed and how.status != "given" else ""
+    if not details:
+        return f"from {rounds}{took}"
+    about = rounds if result.says_nothing else f"{result.certificate.method} certificate, {rounds}"
+    if how.status == "given":
+        return about
+    ended = "stopped by the time limit" if how.status == "time" else how.status
+    return f"{about}, {how.method} search {ended}{took}"
 
 
 def _broken(result: "Result") -> Iterator[str]:
@@ -186,20 +209,23 @@ def _options(result: "Result") -> Iterator[str]:
     from coterie.report.tables import option_rows
 
     yield ""
-    yield "Options, none of them better than another in everything"
+    yield from wrapped(what_options_are(result), "", "  ")
     yield from aligned(option_rows(result), left=(0,))
 
 
-def _changes(result: "Result") -> Iterator[str]:
-    """Yield who is to be elsewhere than today, and why."""
+def _changes(result: "Result", most: int | None) -> Iterator[str]:
+    """Yield who is to be elsewhere than today, and why; of many those to whom it makes most of a difference."""
     if result.today is None or not result.today.changes:
         return
+    told = list(result.today.changes)
+    some_of = ""
+    if most is not None and len(told) > most:
+        some_of = f" ({most} of {len(told)}, those for whom most changes)"
+        far = sorted(told, key=lambda one: -abs(one.expected or 0.0))[:most]
+        told = [one for one in told if one in far]
     yield ""
-    yield f"What changes against today{f', in {result.unit}' if result.unit else ''}"
-    rows = [
-        [short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()]
-        for one in result.today.changes
-    ]
+    yield f"What changes against today{f', in {result.unit}' if result.unit else ''}{some_of}"
+    rows = [[short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()] for one in told]
     yield from aligned([["person", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
 
 
@@ -276,8 +302,8 @@ def _teams(result: "Result") -> Iterator[str]:
         yield from wrapped(f"{short(name)} ({about}): {listed}" if members else f"{short(name)}: nobody")
 
 
-def _help_wanted(result: "Result") -> Iterator[str]:
-    wanted = what_would_help(result)
+def _help_wanted(result: "Result", most: int | None) -> Iterator[str]:
+    wanted = what_would_help(result)[:most]
     if wanted:
         yield from ("", "What would help most")
         for text in wanted:

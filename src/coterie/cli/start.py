@@ -16,7 +16,7 @@ from coterie.game.game import Value
 from coterie.log import Log
 from coterie.log.options import Totals, call_options
 from coterie.log.schema import ROW, Named
-from coterie.log.start import SHAPES, Answer, Guess, start
+from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
 from coterie.log.teams_seen import teams_seen
 from coterie.words import counted, number, said
 
@@ -116,8 +116,13 @@ def _columns(guess: Guess) -> Iterator[str]:
 def _guesses(guess: Guess) -> Iterator[str]:
     yield f"\nIt is read as {SHAPES[guess.shape]}"
     yield from aligned(
-        [(one.name, _worded(one.value), one.why) for one in (*guess.parts, *guess.answers)], left=(0, 1, 2)
+        [(f"{LABELS[one.name]} ({one.name})", _worded(one.value), one.why) for one in (*guess.parts, *guess.answers)],
+        left=(0, 1, 2),
     )
+    yield from wrapped(
+        f"If anything is wrong, say so with its name: {said(columns={'sample': 'COLUMN'})} for a column, "
+        f"{said('neutral')} and the like for the rest (coterie start --help).", "", "",
+    )  # fmt: skip
 
 
 def _worded(value: Any) -> str:

@@ -12,7 +12,6 @@ from coterie import checks
 from coterie.cli.output import complain, messages
 from coterie.errors import CoterieError, InputError
 from coterie.files import whole_file
-from coterie.log.names import by_beginning
 from coterie.words import said, some
 
 if TYPE_CHECKING:
@@ -53,6 +52,10 @@ Announce = Annotated[
 Unit = Annotated[str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")]
 Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report and the announcement are called.")]
 Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under their title, in your own words.")]
+Details = Annotated[
+    bool,
+    typer.Option("--details", help="Print all: everybody's value and best alternative, all warnings, what words mean."),
+]
 Explain = Annotated[str | None, typer.Option(metavar="NAME", help="All about one person, by name or its beginning.")]
 
 
@@ -63,9 +66,9 @@ def whom(name: str | None, agents: Sequence[str], wishes: Mapping[str, Any] | No
     """
     staff = wishes["rules"].staff if wishes and "rules" in wishes else None
     everybody: list[str] = list(dict.fromkeys([*agents, *(staff or ())]))
-    if name is None or name in everybody:
-        return name
-    close = by_beginning(name, everybody)
+    if name is None:
+        return None
+    close = checks.meant(name, everybody)
     if len(close) == 1:
         return close[0]
     if close:

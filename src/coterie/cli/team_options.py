@@ -73,7 +73,9 @@ JUDGED: dict[str, Any] = {
 }
 
 GOAL: dict[str, Any] = {
-    "goal": _option(Goal | None, help="What is recommended: best expected value, surest, or best for the worst-off."),
+    "goal": _option(
+        Goal | None, help="What is recommended: best expected value, surest, or best for whoever is least well off."
+    ),
 }
 
 

@@ -8,6 +8,7 @@ import typer
 from coterie.cli.compare import ASSIGNMENT, Delta, Fresh, Json, MinSamples, NoiseOption, Seed, SizesOption
 from coterie.cli.comparison_text import show
 from coterie.cli.log_options import reads_log
+from coterie.cli.targets import Unit
 from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams
 from coterie.log import Log
 
@@ -31,6 +32,7 @@ def command(
     sizes: SizesOption = "ignore",
     noise: NoiseOption = "auto",
     min_samples: MinSamples = 0,
+    unit: Unit = "",
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -45,6 +47,6 @@ def command(
     wishes.pop("any_size", None)  # nothing is recommended here
     found = what_if(
         log, assignment, *changes, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,
-        random_state=seed, **wishes,
+        unit=unit, random_state=seed, **wishes,
     )  # fmt: skip
     show(found, as_json=json)

@@ -179,13 +179,13 @@ class Aim:
         not_enough = f"Not enough for a gap of {self.target:g}: {certified}"
         if self.needed is not None:
             return (
-                f"{not_enough}; about {counted(self.needed, 'more sample')} of the kind below are expected to reach it."
+                f"{not_enough}; about {counted(self.needed, 'more round')} of the kind below are expected to reach it."
             )
         if self.beyond is None:
             return f"{not_enough}."
         return (
-            f"{not_enough}, and no sensible number of samples is expected to reach it: "
-            f"{counted(self.beyond.samples, 'more sample')} of the kind that helps most are expected to certify "
+            f"{not_enough}, and no sensible number of rounds is expected to reach it: "
+            f"{counted(self.beyond.samples, 'more round')} of the kind that helps most are expected to certify "
             f"{self.beyond.predicted:.3g}, and any number of them would leave about {self.beyond.limit:.3g}."
         )
 
@@ -197,7 +197,7 @@ class Aim:
         if self.reference <= 0:
             return "Nothing need be collected: the log certifies already that nobody can gain."
         low, high = plan.likely
-        samples = counted(plan.samples, "more sample")
+        samples = counted(plan.samples, "more round")
         expected = f"{plan.predicted:.3g} (likely {low:.3g} to {high:.3g})"
         alone = " by themselves" if plan.fresh else ""
         if self.is_worthwhile:
@@ -368,7 +368,7 @@ class _Planner:
         depends = self.evidence is not self.shown
         if depends:
             notes.append(
-                "the pairs of a sample may depend on each other: that counts in what is certified, not in what is "
+                "the pairs of a round may depend on each other: that counts in what is certified, not in what is "
                 "planned"
             )
         reference = self.certificate(self.evidence, self.delta) if depends else certificate
@@ -408,7 +408,7 @@ class _Planner:
     def would_help(self, tried: Collection, reference: float) -> Iterator[str]:
         """Yield what would make a difference where a plan makes none, as far as that can be worked out."""
         enough = (1 - NOTICED) * min(tried.predicted, reference)
-        same = f"{counted(tried.samples, 'sample')} are expected to certify"
+        same = f"{counted(tried.samples, 'round')} are expected to certify"
         allowed = self.allowed
         if allowed is not None and allowed.admissible.max_moves is not None:
             freer = self.plan(tried.samples, allowed.without_limit_on_moves())
@@ -421,7 +421,7 @@ class _Planner:
         for many in sorted({min(LONGER * tried.samples, self.most), self.most} - {tried.samples}):
             longer = self.plan(many, allowed) if many > tried.samples else None
             if longer is not None and longer.predicted <= enough:
-                yield f"more samples: {many:,} more are expected to certify {longer.predicted:.3g}"
+                yield f"more rounds: {many:,} more are expected to certify {longer.predicted:.3g}"
                 break
         if tried.newcomers:
             others = self.certificate(self.evidence, self.delta, leaving_out=tried.newcomers)

@@ -41,8 +41,12 @@ from coterie.estimate.posterior import (
     slope_over,
 )
 from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
+<<<<<<< HEAD
 from coterie.estimate.variance_draws import KEPT, STEPS, Ratios, drawn_ratios
 from coterie.from_scipy import half_solved, solved
+=======
+from coterie.estimate.variance_draws import KEPT, MOST_STEPS, STEPS, Ratios, drawn_ratios
+>>>>>>> person
 
 MOST_UNKNOWNS = 2000
 """Matrices of more unknowns are not made: a step to better variances would take seconds."""
@@ -319,8 +323,10 @@ class PossibleTotals:
         # One level of all means is what the centre is.
         names = [name for name in self.parts if name != "level" or self.cells.mean.shape[2:] != (1, 1)]
         rank, parts = len(within), len(names)
-        if not rank or STEPS * rank**3 / 3 + (parts * rank + KEPT * len(root)) * len(root) ** 2 > WORK:
+        besides = (parts * rank + KEPT * len(root)) * len(root) ** 2
+        if not rank or STEPS * rank**3 / 3 + besides > WORK:
             return ()
+        steps = int(min(MOST_STEPS, 3 * (WORK - besides) / rank**3)) // KEPT * KEPT
         count = max(self.told.count or self.own.count, float(rank))
         left = self.told.squares - float(within @ within) if self.told.count else (count - rank) * self.noise
         nothing = dict.fromkeys(self.variances, 0.0)
@@ -334,7 +340,7 @@ class PossibleTotals:
         told = Ratios(kernels, np.array(weights), always, within, max(left, 0.0) + least * count, count)
         now = np.array([self.variances[name] for name in names])
         found = []
-        for ratios, noise in drawn_ratios(told, now / self.noise, rng, enough):
+        for ratios, noise in drawn_ratios(told, now / self.noise, rng, enough, steps):
             drawn = dict(zip(names, np.maximum(ratios * noise, least).tolist(), strict=True))
             found.append(replace(self, variances={**self.variances, **drawn}, noise=max(noise, least)))
         return tuple(found)

@@ -20,8 +20,12 @@ import numpy as np
 
 from coterie.arrays import FloatArray
 
-STEPS, KEPT = 480, 32
-"""So many steps are taken through what is possible, and so many of the variances on the way are kept."""
+STEPS, MOST_STEPS, KEPT = 480, 1920, 32
+"""At least and at most so many steps are taken through what is possible, and so many variances on the way are kept.
+
+The walk begins at the likeliest variances, which are small where a log is short: too few steps stay near them, and
+ranges are too narrow.
+"""
 
 STRIDE = 0.9
 """How far a step goes in the logarithm of variances."""
@@ -68,19 +72,19 @@ class Ratios:
 
 
 def drawn_ratios(
-    told: Ratios, ratios: FloatArray, rng: np.random.Generator, enough: Callable[[], bool]
+    told: Ratios, ratios: FloatArray, rng: np.random.Generator, enough: Callable[[], bool], steps: int = STEPS
 ) -> list[tuple[FloatArray, float]]:
     """Return ratios with the noise rho of each, `KEPT` of them, or fewer where it is `enough`: Metropolis's walk."""
     now = told.start(ratios)
     height, square = told.log_density(now)
     found = []
-    for step in range(1, STEPS + 1):
+    for step in range(1, steps + 1):
         if enough():
             break
         other = now + STRIDE * rng.normal(size=len(now)) * (rng.random(len(now)) < max(0.5, 1 / len(now)))
         higher, its_square = told.log_density(other)
         if math.log(rng.random()) < higher - height:
             now, height, square = other, higher, its_square
-        if step % (STEPS // KEPT) == 0:
+        if step % (steps // KEPT) == 0:
             found.append((np.exp(now), square / rng.chisquare(told.count)))
     return found

@@ -7,7 +7,8 @@
     Ada: nothing            in no coalition
     swap Bo, Cy             they exchange all their coalitions; also "swap Bo and Cy"
 
-Names are those of the log, or differ from them in case or spaces only. A name that holds a sign of this language (a
+Names are those of the log, or differ from them in case or spaces only, or are how one of them begins ("Ada" for Ada
+Lovelace, where no other name begins so). A name that holds a sign of this language (a
 colon, a comma, a plus, " and ", a minus behind a space, a quotation mark) is written in quotation marks, single or
 double, doubled inside: "Smith, Ada": "R + D". Without them such a name is still understood where only one reading has
 names that are known. Changes are made one after the other, each on what the one before left.
@@ -132,9 +133,7 @@ class _Change:
                 raise self.refused(f"{', '.join(names_in(joined & left, self.coalitions))} is both joined and left")
             return np.asarray((own | joined) & ~left)
         if "-" in signs:
-            raise self.refused(
-                f'say either all coalitions, "{name}: Finance + Law", or what changes, "{name}: +Law -Tax"'
-            )
+            raise self.refused(f'say either all teams, "{name}: Finance + Law", or what changes, "{name}: +Law -Tax"')
         return self._row([room for _, room in parts])
 
     def _parts(self, start: int) -> Iterator[tuple[str, str]]:
@@ -161,7 +160,7 @@ class _Change:
         for room in rooms:
             known = _meant(room, self.coalitions)
             if known is None:
-                raise self.refused(_unknown(room, self.coalitions, "coalition") + self._numbered())
+                raise self.refused(_unknown(room, self.coalitions, "team") + self._numbered())
             row[self.coalitions.index(known)] = True
         return row
 
@@ -172,15 +171,9 @@ class _Change:
 
 
 def _meant(name: str, known: Sequence[str]) -> str | None:
-    """Return a name as it is known: itself, or the only one that differs in case or spaces alone."""
-    if name in known:
-        return name
-    alike = [one for one in known if _plain(one) == _plain(name)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    """Return a name as it is known: itself, or the only one that is spelled otherwise or begins so."""
+    found = checks.meant(name, known)
+    return found[0] if len(found) == 1 else None
 
 
 def _outside_quotes(text: str) -> list[bool]:
@@ -217,7 +210,9 @@ def _unknown(name: str, known: Sequence[str], what: str) -> str:
     """Say that nobody has a name, who has, and how to write names that hold signs."""
     from difflib import get_close_matches
 
-    close = [one for one in known if _plain(one) == _plain(name)] or get_close_matches(name, known, 3)
+    firsts = {one.split()[0]: one for one in known if one.strip()}  # a first name that is misspelled
+    close = checks.meant(name, known)[:8] or get_close_matches(name, known, 3)
+    close = close or [firsts[first] for first in get_close_matches(name, firsts, 3)]
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     hint = f"do you mean {' or '.join(close)}?" if close else f"known are: {listed}"
     quoted = "; names with signs in them are put in quotation marks" if re.search(r"[:,+\"']| and | -", name) else ""

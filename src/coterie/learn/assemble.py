@@ -83,7 +83,7 @@ def assembled(
     against = against or Against(judged.spaces)
     range_gap = by_range(evidence, strategy, against)
     checks = checks_of(statistics, in_a_hurry=solver.status == "interrupted")
-    warnings = [*cautions(statistics, strategy, checks), *notes]
+    warnings = cautions(statistics, strategy, checks, notes)
     worst = certificate.worst
     seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
     if certificate.of_known >= SAYS_NOTHING * range_gap > 0 and seems_stable:

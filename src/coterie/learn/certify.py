@@ -127,7 +127,10 @@ def certify(
     judged = Judged(given, chosen, alone, evidence, against.own_spaces, likely, expected)
     result = assembled(judged, statistics, GIVEN, parameters, notes, against)
     violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()
-    return replace(result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations)
+    return replace(
+        result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations,
+        unit=content.unit,
+    )  # fmt: skip
 
 
 def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: str) -> None:
@@ -136,8 +139,8 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
         raise InputError(f"{said('fresh')}: {what} was learnt from this very log, so it is not fresh")
     if share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
         raise InputError(
-            f"{said('fresh')}: {what} was learnt from samples that are in this log too, so it is not fresh; "
-            "give samples that are others other names"
+            f"{said('fresh')}: {what} was learnt from rounds that are in this log too, so it is not fresh; "
+            "give rounds that are others other names"
         )
 
 
@@ -211,7 +214,7 @@ class Given:
         """Return what was given: a strategy in any of its forms, a result, or the path of either."""
         if isinstance(given, Result):
             about: dict[str, Any] = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
-            about |= {"coalitions": list(given.strategy.coalitions)}
+            about |= {"coalitions": list(given.strategy.coalitions), "unit": given.unit}
             return cls(given.strategy, None, {**about, "data": given.data.to_json()})
         path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
         content = given if path is None else read_strategy_content(path)
@@ -224,6 +227,12 @@ class Given:
         found: Mapping[str, Any] = self.came_with.get("data", {})
         return found
 
+    @property
+    def unit(self) -> str:
+        """What the result that it is from counts in; "" where it is from none, or did not say."""
+        found = self.came_with.get("unit")
+        return found if isinstance(found, str) else ""
+
     def made_with(self) -> tuple[Rules, Value, Stability | None] | None:
         """Return the rules, value and notion of the result that it is from; None where it is from none."""
         if not self.came_with:
@@ -234,11 +243,14 @@ class Given:
             value = checks.one_of(self.came_with.get("value", "total"), Value, "value")
             return rules, value, self.came_with.get("stability")
 
-    def strategy(self, statistics: Statistics, rules: Rules, label: str) -> tuple[Strategy, list[str]]:
+    def strategy(
+        self, statistics: Statistics, rules: Rules, label: str, *, may_lack: bool = False
+    ) -> tuple[Strategy, list[str]]:
         """Return the strategy in the names of a log, and remarks.
 
         Where it is known who is on the staff, those who are not may be missing, and so may people of whom nothing is
-        known; whoever neither the log nor the staff knows is left out.
+        known, or, if it `may_lack` them, anybody, who is nowhere then; whoever neither the log nor the staff knows is
+        left out.
         """
         agents, notes = statistics.agents, []
         with self._naming():
@@ -252,9 +264,10 @@ class Given:
                 unknown = {agents[i] for i in new}
                 missing = [name for name in agents if name not in actions]
                 if rules.staff is not None:
-                    absent = [name for name in missing if name not in rules.staff or name in unknown]
+                    absent = [name for name in missing if may_lack or name not in rules.staff or name in unknown]
                     if nowhere := [name for name in absent if name in rules.staff]:
-                        notes.append(f"in {label} these newcomers are nowhere: {some(nowhere, NAMED)}")
+                        who = "newcomers" if unknown.issuperset(nowhere) else "people"
+                        notes.append(f"in {label} these {who} are nowhere: {some(nowhere, NAMED)}")
                     if strangers := [name for name in actions if name not in agents]:
                         notes.append(
                             f"{label} holds people whom neither the log nor the staff knows: {some(strangers, NAMED)}"
@@ -263,10 +276,7 @@ class Given:
                     content = {"actions": kept | {name: [] for name in absent}}
                     missing = [name for name in missing if name not in absent]
                 if missing and not set(actions) - set(agents):
-                    raise InputError(
-                        f"strategy: agent {missing[0]!r} has no action; to say who is to be assigned at all, without "
-                        f"whoever left, there is {said('staff')}"
-                    )
+                    raise InputError(f"strategy: agent {missing[0]!r} has no action; {_what_helps(rules)}")
             if self.path is not None:
                 return Strategy.from_json(content, agents, statistics.coalitions), notes
             return as_strategy(content, agents, statistics.coalitions, "the log's"), notes
@@ -282,3 +292,10 @@ class Given:
 
     def _naming(self) -> AbstractContextManager[None]:
         return nullcontext() if self.path is None else naming(self.path)
+
+
+def _what_helps(rules: Rules) -> str:
+    """Return what to do about somebody whom an assignment leaves out."""
+    if rules.staff is None:
+        return f"to say who is to be assigned at all, without whoever left, there is {said('staff')}"
+    return "they are on the staff: give them a row, with an empty team if they are in none"

@@ -41,7 +41,7 @@ class Change:
     left: tuple[Mate, ...] = ()
     """The worst of those whom they meet today and not then, of whom something bad is expected."""
     note: str = ""
-    """Why they should move although they lose, as far as that is known; that they are new, or in no team today."""
+    """Why they should move although they gain nothing, if that is known; that they are new, or in no team today."""
 
     def to_json(self) -> dict[str, Any]:
         """Return an entry of `today.changes` in a result file."""
@@ -84,7 +84,7 @@ def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes
         met, gone = ((one[i] & one).any(axis=1) for one in (after, before))
         joined = _named(agents, then, known & met & ~gone & (then > 0))
         left = _named(agents, now, known & gone & ~met & (now < 0))
-        note = usual if signed(own[i]).startswith("-") else ""
+        note = "" if signed(own[i]).startswith("+") else usual
         if not before[i].any():
             note = "in no team today"
         found.append(Change(agents[i], *places, float(own[i]), joined, left, note))

@@ -63,6 +63,7 @@ def compare(
     value: Value | None = None,
     stability: Stability | None = None,
     keep_sizes: bool = False,
+    unit: str = "",
     random_state: checks.Seed = 0,
 ) -> Comparison:
     """Return what two assignments are worth on one log, to everybody and to each person, and what differs for sure.
@@ -73,7 +74,7 @@ def compare(
         Past outcomes, the folder or file that they are in, or their statistics.
     one, two
         Who is where, in any form that `certify` takes. With a staff in the rules they may hold people who left, who are
-        taken out, and lack people of whom the log knows nothing.
+        taken out, and lack people of the staff, who are nowhere then.
     labels
         What they are called.
     fresh
@@ -83,6 +84,8 @@ def compare(
         with is taken over as far as they agree.
     keep_sizes
         Whether it is a rule that every coalition keeps the size that it has in the first assignment.
+    unit
+        What outcomes are counted in, such as "stars"; by default what a result that is compared says.
     random_state
         Where the draws come from that tell what is likely.
     """
@@ -93,7 +96,7 @@ def compare(
     first, second = (given.strategy(each, label, fresh=fresh) for each, label in zip(both, labels, strict=True))
     return _compared(
         given, (first, second), labels, fresh=fresh, delta=delta, min_samples=min_samples, keep_sizes=keep_sizes,
-        random_state=random_state, **taken,
+        unit=unit or next(filter(None, (one.unit for one in both)), ""), random_state=random_state, **taken,
     )  # fmt: skip
 
 
@@ -111,6 +114,7 @@ def what_if(
     value: Value | None = None,
     stability: Stability | None = None,
     keep_sizes: bool = False,
+    unit: str = "",
     random_state: checks.Seed = 0,
 ) -> Comparison:
     """Return what a few changes on top of an assignment would do, as `compare` does for two assignments.
@@ -122,7 +126,7 @@ def what_if(
     changes
         "Ada: Finance", "Ada: Finance + Law", "Ada: +Law", "Ada: -Law", "Ada: nothing", "swap Bo, Cy", or a dictionary
         agent -> coalitions, each on what the one before it left (`coterie.game.edits`).
-    labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, random_state
+    labels, fresh, delta, sizes, noise, min_samples, rules, value, stability, keep_sizes, unit, random_state
         As for `compare`.
     """
     content = Given.read(assignment)
@@ -134,7 +138,7 @@ def what_if(
     given.notes.extend(remarks)
     return _compared(
         given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples,
-        keep_sizes=keep_sizes, random_state=random_state, **taken,
+        keep_sizes=keep_sizes, unit=unit or content.unit, random_state=random_state, **taken,
     )  # fmt: skip
 
 
@@ -166,7 +170,7 @@ class _Given:
 
     def strategy(self, content: Given, label: str, *, fresh: bool) -> Strategy:
         """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
-        found, notes = content.strategy(self.statistics, self.rules, label)
+        found, notes = content.strategy(self.statistics, self.rules, label, may_lack=True)
         self.notes.extend(notes)
         if not found.is_pure:
             raise InputError(
@@ -200,6 +204,7 @@ def _compared(
     value: Value | None,
     stability: Stability | None,
     keep_sizes: bool,
+    unit: str,
     random_state: checks.Seed,
 ) -> Comparison:
     checks.boolean(fresh, said("fresh"))
@@ -241,6 +246,7 @@ def _compared(
         Person(
             agent, tuple(actions[0][agent]), tuple(actions[1][agent]), values[0][1][i], values[1][1][i], changes[i],
             asked.verdict(i, changes[i]), None if chances is None else float(chances[i]), bool(spaces.counted[i]),
+            agent in given.newcomers,
         )
         for i, agent in enumerate(setting.agents)
     )  # fmt: skip
@@ -272,6 +278,7 @@ def _compared(
         any(one.verdict == "broken" and one.assumption not in covered for one in tested),
         put_together(statistics, both[1]),
         setting.pool_coalitions,
+        unit,
     )
 
 
@@ -303,7 +310,7 @@ def _certificate(
     ]
     notes = []
     if added and own:
-        notes.append(f"sets that are not among what people may do were added for {some(own, NAMED)}")
+        notes.append(f"nobody was seen in just these teams before, which is taken as possible: {some(own, NAMED)}")
     against: Against = wishes.against(spaces)
     try:
         without = by_range(evidence, strategy, against)
@@ -365,7 +372,8 @@ class _Asked:
         drawn = np.stack([_weighed(self.change, values) for values in beliefs.draws(rng, DRAWS)])
         tail = (1 - RANGE) / 2
         low, high = np.quantile(drawn[:, self.counted].sum(axis=1), [tail, 1 - tail])
-        return (float(low), float(high)), np.asarray((drawn > 0).mean(axis=0))
+        middle = float(_weighed(self.change, beliefs.middle)[self.counted].sum())
+        return (min(float(low), middle), max(float(high), middle)), np.asarray((drawn > 0).mean(axis=0))
 
 
 def _weighed(people: StepDesign, values: FloatArray) -> FloatArray:

@@ -61,6 +61,8 @@ class Person:
     """How probable it is that she gains, given the log; None where that is not known."""
     is_counted: bool = True
     """Whether she is one of those whose values are added up."""
+    is_new: bool = False
+    """Whether the log knows nothing of her, so that what is expected of her is a guess."""
 
     def to_json(self) -> dict[str, Any]:
         """Return her entry of `people`."""
@@ -73,6 +75,7 @@ class Person:
             "verdict": self.verdict,
             "chance": self.chance,
             "counted": self.is_counted,
+            **({"new": True} if self.is_new else {}),
         }
 
 
@@ -144,6 +147,8 @@ class Comparison:
     """Who is put together in the second assignment without having been seen together; None where it is not known."""
     pooled: bool = False
     """Whether coalitions are interchangeable."""
+    unit: str = ""
+    """What outcomes are counted in, such as "stars"; only said, never computed with."""
     version: str = __version__
 
     @property
@@ -197,6 +202,7 @@ class Comparison:
         if each.low == each.high == 0:
             return f"{one} and {two} are worth the same to everybody together."
         per = "per person on average over teammates" if self.value == "average" else "per person"
+        per = f"{self.unit} {per}" if self.unit else per
         if not np.isfinite([each.low, each.high]).all():
             return (
                 f"{two} is expected to change the value by {signed(each.expected)} {per}{self._likely()}; nothing is "
@@ -289,6 +295,7 @@ class Comparison:
             "delta": self.delta,
             "fresh": self.fresh,
             "value": self.value,
+            **({"unit": self.unit} if self.unit else {}),
             "stability": self.stability,
             "rules": self.rules.to_json(),
             "assignments": [self.one.to_json(), self.two.to_json()],

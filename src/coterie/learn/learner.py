@@ -489,8 +489,8 @@ class StableLearner:
         }
         against = None if teams is None else teams.against
         notes = [*chosen_before(statistics, self.noise, paper="paper" in (self.certificate, self.solver))]
-        notes += () if teams is None else teams.notes
         notes += not_seen_lately(statistics, wishes.rules.staff)
+        notes += () if teams is None else teams.notes
         result = assembled(found, statistics, solver, {**asked, "random_state": seed}, notes, against)
         estimate, warnings = result.estimate, result.warnings
         is_pure = wishes.is_plain and found.strategy.is_pure

@@ -317,7 +317,7 @@ class Result:
         gone = [] if self.rules.staff is None else [name for name in self.left_out if name not in self.rules.staff]
         rare = [name for name in self.left_out if name not in gone]
         few = (
-            f", seen in fewer than {self.parameters['min_samples']} samples"
+            f", seen in fewer than {self.parameters['min_samples']} rounds"
             if self.parameters.get("min_samples")
             else ""
         )

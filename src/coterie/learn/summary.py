@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 GLOSSARY: dict[str, str] = {
     "certificate": "a proven limit on what anybody could gain by moving; it fails with probability delta at most",
     "coalition": "a kind of team: an area, a room, a project",
-    "sample": "one round in which everybody's teams were fixed: a day, a month, a term",
+    "round": "one period in which everybody's teams were fixed: a day, a month, a term (in files: sample)",
     "surely": "proven from the log at the stated confidence, not just estimated",
     "surely stay": "proven to have nothing to gain, all of them together",
     "best alternative": "the step that would be best for somebody by what the log makes most likely",
-    "holdout": "proven on samples that were set aside while the teams were chosen",
+    "holdout": "proven on rounds that were set aside while the teams were chosen",
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
-    "worst-off": "whoever has least",
-    "expected gain": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
+    "least well off": "whoever has least",
+    "gain by moving": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
     "more than any change by the best guess alone",
-    "options": "assignments of which none is better than another in everything",
+    "option": "an assignment that none of the others beats in everything",
 }  # fmt: skip
 """Words that not everybody knows -> what they mean."""
 
@@ -44,7 +44,7 @@ GLOSSARY: dict[str, str] = {
 ANY_TEAMS = "Proven for all teams at once, however these were chosen."
 
 FOR_ANY_TEAMS = (
-    f"{ANY_TEAMS} For teams of its own, learn may prove a smaller limit, as it sets samples aside that do not choose."
+    f"{ANY_TEAMS} For teams of its own, learn may prove a smaller limit, as it sets rounds aside that do not choose."
 )
 """Why `certify` and `coverage` say something else than `learn` of the same teams."""
 
@@ -54,11 +54,11 @@ def glossary(text: str) -> list[tuple[str, str]]:
 
     Examples
     --------
-    >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 samples"))
-    'certificate, sample, holdout'
+    >>> ", ".join(word for word, _ in glossary("A holdout certificate of 30 rounds"))
+    'certificate, round, holdout'
     """
     low = text.lower()
-    found = [(word, meaning) for word, meaning in GLOSSARY.items() if word in low]
+    found = [(word, meaning) for word, meaning in GLOSSARY.items() if re.search(rf"\b{word}s?\b", low)]
     return [one for one in found if one[0] != "surely" or low.replace("surely stay", "").count("surely")]
 
 
@@ -314,12 +314,21 @@ def less_well_off(result: Result, *, advise: bool) -> str:
         return ""
     least = min(people, key=lambda agent: values[agent])
     is_worse = signed(values[least]).startswith("-")
-    told = f"Least well off by the best guess: {least} with {_with_unit(signed(values[least]), result)}"
-    told += f" ({GUESS})" if is_guess(result, least) else ""
+    told = f"Least well off, as far as anybody can tell: {least} with {_with_unit(signed(values[least]), result)}"
     told += f", {_worse(result)}" if is_worse else ""
+    seen = [agent for agent in people if not is_guess(result, agent)]
+    if least not in seen:
+        told += f" ({GUESS}: they were never seen with anybody there"
+        if seen:
+            known = min(seen, key=lambda agent: values[agent])
+            told += f"; of those who were, {known} with {signed(values[known])}"
+        told += ")"
+        told += ", and what is fairest hangs on that guess" if result.goal == "fairness" else ""
+    told += "."
     ends = result.options[0].least_range
     # What somebody is left with who turns out to have least is less than anybody is expected to have.
-    told += "." if ends is None else f"; whoever it turns out to be, {likely_range(*map(signed, ends))}."
+    if ends is not None and signed(ends[0]) != signed(ends[1]):
+        told += f" As guesses err, whoever ends with least has, {likely_range(*map(signed, ends))}."
     gains = {
         agent: other.estimated_gain
         for agent in people
@@ -328,7 +337,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     if gains:
         most = max(gains, key=lambda agent: gains[agent])
         whom = f"{most} most, by {gains[most]:.2f}" if len(gains) > 1 else f"{most}, by {gains[most]:.2f}"
-        told += f" {len(gains)} of {len(people)} people would do better elsewhere by it ({whom})."
+        told += f" {len(gains)} of {len(people)} people would likely do better elsewhere ({whom})."
     if advise and is_worse and result.goal == "value":
         told += f" {said(goal='fairness')} looks for teams in which whoever has least has more."
     return told
@@ -400,12 +409,12 @@ def more_needed(result: Result) -> str:
     if not math.isfinite(more):
         if result.coverage is not None and not result.coverage.is_enough:
             return (
-                " More samples in which the same people are together would not do: what is missing are people who were "
+                " More rounds in which the same people are together would not do: what is missing are people who were "
                 "never together, or seldom."
             )
-        return f" Even {LONGEST:,} times as many samples like these would not prove anything of use."
+        return f" Even {LONGEST:,} times as many rounds like these would not prove anything of use."
     about = (
-        f"up to about {rounded(more):,} more samples like the {now:,} so far to promise anything of use (an "
+        f"up to about {rounded(more):,} more rounds like the {now:,} so far to promise anything of use (an "
         "extrapolation; fewer where everybody meets everybody)"
     )
     if more > REALISTIC * now:
@@ -431,8 +440,22 @@ def what_values_are(result: Result) -> str:
     if result.value == "average":
         several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
         of = "the average teammate of each of their teams, added up" if several else "the average teammate"
-    zero = AVERAGE if neutral_is_average(result) else "as good as alone"
-    return f"value: {of}{f', in {result.unit}' if result.unit else ''}; 0 is {zero}"
+    return f"value: {of}{_in_unit(result)}; {what_zero_is(result)}"
+
+
+def what_zero_is(result: Result) -> str:
+    """Return what a value of 0 stands for."""
+    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as alone'}"
+
+
+def _in_unit(result: Result) -> str:
+    return f", in {result.unit}" if result.unit else ""
+
+
+def what_options_are(result: Result) -> str:
+    """Return what options are, and what their values are counted in."""
+    counted_in = f"per person{_in_unit(result)}; {what_zero_is(result)}"
+    return f"Options, none of them better than another in everything ({counted_in})"
 
 
 def shown_value(result: Result, agent: str) -> str:
@@ -482,19 +505,19 @@ def kind_of_proof(result: Result, *, commands: bool = True) -> str:
     given = result.solver.status == "given"
     paired = others.get("paired")
     if method == "holdout" and not given:
-        proven = "Proven on samples that were set aside while the teams were chosen."
+        proven = "Proven on rounds that were set aside while the teams were chosen."
         if not commands or paired is None or paired == result.certificate.gap:
             return proven
         return (
             f"{proven} Of the same teams certify and coverage say {_gap(paired)}: they take any teams, also such as "
-            "were chosen on the very samples that certify, and must allow for that."
+            "were chosen on the very rounds that certify, and must allow for that."
         )
     if method == "holdout":
         return "Proven for teams that were fixed without looking at these outcomes."
     if method == "paired" and given:
         return FOR_ANY_TEAMS if commands else ANY_TEAMS
     if method == "paired":
-        return "Proven for all teams at once, so it does not matter that the same samples chose these."
+        return "Proven for all teams at once, so it does not matter that the same rounds chose these."
     return "Proven by the published method."
 
 

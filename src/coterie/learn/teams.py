@@ -12,6 +12,7 @@ among them is in `coterie.learn.options`.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -225,6 +226,8 @@ class _Teams:
         self.statistics, self.delta, self.wishes, self.control = statistics, delta, wishes, control
         self.setting, self.solver, self.form, self.again = statistics.setting, solver, form, again
         self.own = own
+        # What is likely of the same teams is the same number wherever it is told: drawn as from the seed alone.
+        self.ranges_rng = deepcopy(control.rng)
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
         self.starts, self.sweeps = 0, 0
@@ -435,7 +438,6 @@ class _Teams:
             if known is None or one.certificate.gap < known.certificate.gap:
                 best[one.strategy] = one
         candidates = list(best.values())
-        rng = self.control.rng
         expected = self._expected([one.strategy for one in candidates], self.beliefs)
         index = chosen(candidates, expected, self.wishes.goal, target_gap)
         pick, now = candidates[index], self.wishes.today
@@ -444,7 +446,7 @@ class _Teams:
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
         by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
-        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, rng, self._is_over)
+        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, self.ranges_rng, self._is_over)
         if self.beliefs.draw is not None:
             *_, least = better
             ranges = {
@@ -527,12 +529,12 @@ class _Teams:
     def _notes(self, strategy: Strategy) -> Iterator[str]:
         """Yield what a reader should know: who is new or gone, and what the neutral point decides."""
         wishes = self.wishes
-        yield from wishes.notes
+        if wishes.value == "total" and self.control.ended is None and not self.is_many:
+            yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
         if wishes.newcomers:
             named = ", ".join(wishes.newcomers)
             yield f"nothing is known of {named}: wherever they are, promises about their teams are as wide as the range"
-        if wishes.value == "total" and self.control.ended is None and not self.is_many:
-            yield from notes_on_values(self.setting, self.beliefs, strategy, self._task, self.control)
+        yield from wishes.notes
 
     def _alone(self, strategy: Strategy) -> dict[str, float | None]:
         """Return each certificate alone at delta; none where somebody waits."""

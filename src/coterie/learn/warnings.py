@@ -25,14 +25,22 @@ SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
 
 
-def cautions(statistics: Statistics, strategy: Strategy, checks: Sequence[Check]) -> list[str]:
-    """Return one sentence per warning, broken assumptions among them: `checks` are what the log says about each."""
+def cautions(
+    statistics: Statistics, strategy: Strategy, checks: Sequence[Check], notes: Sequence[str] = ()
+) -> list[str]:
+    """Return one sentence per warning, those that matter most first: a short answer shows no others.
+
+    First what may make an answer wrong, broken assumptions among it (`checks` are what the log says about each), then
+    other `notes`, and last how the tables were read, which was told when that was done.
+    """
     return [
-        *statistics.clues.notes,
-        *(check.text for check in checks if check.verdict == "broken" or check.text.startswith(TOO_FEW_TO_TELL)),
+        *(check.text for check in checks if check.verdict == "broken"),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
+        *notes,
+        *(check.text for check in checks if check.verdict != "broken" and check.text.startswith(TOO_FEW_TO_TELL)),
+        *statistics.clues.notes,
     ]
 
 
@@ -46,7 +54,7 @@ def chosen_before(statistics: Statistics, noise: NoiseChoice, *, paper: bool) ->
         return []
     if statistics.clues.decisive is not None or statistics.clues.excess.is_enough:
         return []
-    made = f"these statistics were made with {said(noise='pairs')}: the pairs of one sample are taken to be independent"
+    made = f"these statistics were made with {said(noise='pairs')}: the pairs of one round are taken to be independent"
     return [f"{made}, and there are too few data to tell; make them with {said(noise='auto')} to do without that"]
 
 
@@ -83,7 +91,7 @@ def _meaningless_labels(statistics: Statistics) -> Iterator[str]:
     used = statistics.whole.size_counts[:, 1:].sum(axis=1)
     if (used <= 1).all():
         yield (
-            "every team occurs in one sample only, so their labels seem to mean nothing: "
+            "every team occurs in one round only, so their labels seem to mean nothing: "
             f"use {said(pool_coalitions=True)} to treat them as interchangeable"
         )
 

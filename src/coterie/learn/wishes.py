@@ -23,7 +23,7 @@ from coterie.game.rules import Pairing, Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
 from coterie.game.tables import sheet_among_others
-from coterie.log.names import about_known, as_known, by_beginning, plain, spellings
+from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
 from coterie.words import in_order, said, some
@@ -169,7 +169,7 @@ def _with_commas(rules: Rules, everybody: Sequence[str]) -> Rules:
 
     Pairs are written with commas between them, so "Lee, Ann,Poe, Bo" are four words and two people.
     """
-    known = {plain(name): name for name in everybody if "," in name}
+    known = {checks.plain(name): name for name in everybody if "," in name}
     if not known:
         return rules
 
@@ -177,7 +177,7 @@ def _with_commas(rules: Rules, everybody: Sequence[str]) -> Rules:
         if not words:
             return ()
         for end in range(len(words), 0, -1):
-            name = known.get(plain(", ".join(words[:end]))) or known.get(plain(",".join(words[:end])))
+            name = known.get(checks.plain(", ".join(words[:end]))) or known.get(checks.plain(",".join(words[:end])))
             name = words[0] if name is None and end == 1 else name
             if name is not None and (rest := whole(words[end:])) is not None:
                 return (name, *rest)
@@ -191,7 +191,7 @@ def _with_commas(rules: Rules, everybody: Sequence[str]) -> Rules:
 
 def _begun(names: Sequence[str], everybody: Sequence[str]) -> dict[str, str]:
     """Return who is meant by the beginnings of names; refused where several are."""
-    found = {name: by_beginning(name, everybody) for name in names}
+    found = {name: checks.meant(name, everybody) for name in names}
     for name, several in found.items():
         if len(several) > 1:
             raise InputError(f"a rule names {name!r}, who could be {some(several, LISTED)}; give the whole name")

@@ -42,8 +42,8 @@ def findings_of(seen: Inspection) -> Iterator[Finding]:
         yield Finding(note, "add a table memberships (sample, agent, coalition)" if note == INFERRED else "")
     if seen.n_samples == 1:
         yield Finding(
-            "there is one sample only: nothing shows how much values vary, and no part can be held out",
-            "add the samples of more months, terms or seasons",
+            "there is one round only: nothing shows how much values vary, and no part can be held out",
+            "add the rounds of more months, terms or seasons",
         )
     yield from _odd_meetings(seen)
     yield from _unrated_meetings(seen)
@@ -68,7 +68,7 @@ def _odd_meetings(seen: Inspection) -> Iterator[Finding]:
         )
     once = int((seen.meetings.values[:, 0] == 1).sum())
     if once:
-        yield Finding(f"{counted(once, 'pair')} met only once", "more samples would say more about them")
+        yield Finding(f"{counted(once, 'pair')} met only once", "more rounds would say more about them")
 
 
 def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
@@ -107,7 +107,7 @@ def _odd_teams(seen: Inspection) -> Iterator[Finding]:
     teams = sum(sum(sizes.values()) for sizes in used.values())
     if seen.n_samples > 1 and not seen.log.pool_coalitions and are_names_for_once(len(once), len(used), teams):
         yield Finding(
-            f"{len(once):,} of {counted(len(used), 'team')} occur in one sample only, such as {{names}}",
+            f"{len(once):,} of {counted(len(used), 'team')} occur in one round only, such as {{names}}",
             f"if such names mean nothing, {said(pool_coalitions=True)} learns about pairs whatever the team is called",
             once,
         )

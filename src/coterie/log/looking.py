@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from coterie.checks import plain
 from coterie.game import tables
 from coterie.log import shape_queries
 from coterie.log.engine import NUMBER, Engine
-from coterie.log.names import plain
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.tables import Source
 

@@ -1,30 +1,16 @@
 """Names that were typed by hand: several spellings of one name, and teams that are named like people."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
+from coterie.checks import plain, spaced
 from coterie.words import counted, in_order, said, some
 
 LISTED = 3
 """How many of them a sentence shows."""
 
 _PERSON = re.compile(r"[^\W\d_][^\W\d_'.-]+,? ([A-Z][.]? )?[^\W\d_][^\W\d_'.-]+")
-
-
-def spaced(name: str) -> str:
-    """Return a name with single spaces between its words and none around it."""
-    return " ".join(unicodedata.normalize("NFKC", name).split())
-
-
-def plain(name: str) -> str:
-    """Return what the spellings of a name have in common: they differ in case, spaces or how letters are written.
-
-    >>> plain("Ada  Groß") == plain("ada GROSS")
-    True
-    """
-    return spaced(name).casefold()
 
 
 def difference(spelled: Iterable[Sequence[str]]) -> str:
@@ -74,18 +60,6 @@ def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
         people.setdefault(plain(name), []).append(name)
     alike = {name: people.get(plain(name), []) for name in names}
     return {name: found[0] for name, found in alike.items() if len(found) == 1 and found[0] != name}
-
-
-def by_beginning(name: str, known: Iterable[str]) -> list[str]:
-    """Return whose name begins so; those whose first word it is, if there are any.
-
-    >>> by_beginning("ann", ["Ann Lee", "Anna Poe", "Bo"]), by_beginning("an", ["Ann Lee", "Anna Poe"])
-    (['Ann Lee'], ['Ann Lee', 'Anna Poe'])
-    """
-    begins = name.strip().casefold()
-    found = [one for one in known if begins and one.casefold().startswith(begins)]
-    # "Ann" is Ann Lee rather than Anna Poe, and "lee" is nobody's beginning.
-    return [one for one in found if begins in (one.casefold(), one.casefold().split()[0])] or found
 
 
 def about_known(renamed: Mapping[str, str]) -> list[str]:
@@ -159,7 +133,7 @@ def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int]) -> l
     for pair in alike:
         rare, usual = sorted(pair, key=lambda name: times.get(name, 0))
         if 0 < times.get(rare, 0) <= SELDOM and times[usual] >= RARER * times[rare]:
-            found.append(f"{rare!r} occurs in {counted(times[rare], 'sample')}, and {usual!r} in {times[usual]:,}")
+            found.append(f"{rare!r} occurs in {counted(times[rare], 'round')}, and {usual!r} in {times[usual]:,}")
     if not found:
         return []
     return [

@@ -72,6 +72,8 @@ class Word:
     """The name of a flag, which takes no value."""
     means: bool = True
     """What that flag declares."""
+    other: str | None = None
+    """The name of the flag that declares the opposite."""
     help: str = ""
     """Where it says something else than Python's."""
 
@@ -372,7 +374,11 @@ class CommonOptions(TypedDict, total=False):
         Option(
             checks.boolean,
             "Coalitions are interchangeable: their labels mean nothing.",
-            Word(flag="--pool-coalitions"),
+            Word(
+                flag="--pool-coalitions",
+                other="--no-pool-coalitions",
+                help="Names of teams mean nothing: teams are interchangeable.",
+            ),
             default=False,
         ),
     ]
@@ -550,6 +556,8 @@ def _checked(given: Mapping[str, Any], worded: Callable[[str], str]) -> Options:
 def merged(call: Options, file: Options) -> Options:
     """Return the caller's options, with the file's where the caller declared nothing."""
     overruled = {name for declared in call for name in TABLE[declared].wins_with}
+    if call.get("pool_coalitions") is False and isinstance(file.get("coalitions"), int):
+        overruled.add("coalitions")  # how many there may be is about interchangeable ones
     return {**{name: value for name, value in file.items() if name not in overruled}, **call}
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from coterie.checks import plain
 from coterie.errors import InputError
 from coterie.game.tables import SEPARATORS, names_listed, separator_pattern, worded_separators
 from coterie.log import names, queries, schema, shape_queries
@@ -48,10 +49,10 @@ SCORES = {
     "team-score-averages": "the score of a team is taken for the average over its pairs",
 }
 
-SOME_SAMPLES = "{kept:,} of {every:,} samples are used, from {first!r} to {last!r}, {order}"
+SOME_SAMPLES = "{kept:,} of {every:,} rounds are used, from {first!r} to {last!r}, {order}"
 SAME_TOTALS = (
-    "{count} several rows in one sample with the same utility in each; they were added up, since a row says what was "
-    "got in its coalition: if it is the total of the sample, keep it in a table totals (sample, agent, utility) "
+    "{count} several rows in one round with the same utility in each; they were added up, since a row says what was "
+    "got in its coalition: if it is the total of the round, keep it in a table totals (sample, agent, utility) "
     "beside memberships"
 )
 CHOSEN = "two who chose alike get {high}, others {low}"
@@ -199,7 +200,7 @@ def _within(
         return dict(views), []
     every = samples_of(engine, list(views.values()))
     if not len(every):
-        raise InputError(f"{tables[-1].source.shown}: has no samples; an empty log says nothing")
+        raise InputError(f"{tables[-1].source.shown}: has no rounds; an empty log says nothing")
     kept = every.between(since, until)
     engine.lookup("kept_samples", pa.table({"sample": kept.names}))
     for name in views.values():
@@ -291,9 +292,9 @@ def _present(
             else "the two are taken not to have met there"
         )
     elif is_listed or table.shape == "scores":
-        told = f"a team was not there{_saying(texts)}: it counts as none of that sample"
+        told = f"a team was not there{_saying(texts)}: it counts as none of that round"
     else:
-        told = f"somebody was not there{_saying(texts)}: they count as nobody's teammate in that sample"
+        told = f"somebody was not there{_saying(texts)}: they count as nobody's teammate in that round"
     undo = said(blank_words=",".join(dict.fromkeys([*options["blank_words"], *sorted(text.lower() for text in texts)])))
     return found, [f"{says}{told}; if they were there and only the number is missing, say {undo}"]
 
@@ -443,11 +444,11 @@ def _unsplit(engine: Engine, view: str, found: Sequence[Mapping[str, Any]], sign
     if not found:
         return []
     agents = engine.table(queries.distinct_names([(engine.name(view), "agent")]))["name"].to_pylist()
-    people = set(map(names.plain, agents))
+    people = set(map(plain, agents))
     doubtful, missing = [], set[str]()
     for row in found:
         inside = [sign for sign in SEPARATORS if len(names_listed(row["agent"], [sign])) > 1]
-        if row["alone"] or all(names.plain(part) in people for part in names_listed(row["agent"], inside)):
+        if row["alone"] or all(plain(part) in people for part in names_listed(row["agent"], inside)):
             doubtful.append(row["agent"])
             missing |= set(inside)
     if not doubtful:

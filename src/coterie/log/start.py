@@ -55,6 +55,28 @@ QUESTIONS: dict[str, str] = {
 }
 """What is asked about each thing that is guessed."""
 
+LABELS: dict[str, str] = {
+    "sample": "when",
+    "coalition": "in which team",
+    "agent": "who",
+    "partner": "with whom",
+    "members": "its members",
+    "separators": "between names",
+    "utility": "how good",
+    "choice": "what was chosen",
+    "blank_words": "no number",
+    "absent_words": "was not there",
+    "symmetric": "both get the same",
+    "totals": "the number is",
+    "utility_range": "scale",
+    "neutral": "as good as alone",
+    "pool_coalitions": "team names mean nothing",
+    "coalitions": "how many teams",
+    "value": "a team is worth",
+    "clean_names": "merge spellings",
+}
+"""What each thing that is guessed is, in a few words."""
+
 SHAPES = {
     "pairs": "ratings of pairs: who rated whom",
     "records": "totals: what each person got in a team",
@@ -77,6 +99,9 @@ WORDS_SHOWN = 5
 
 FEW_ROUNDS, SELDOM = 20, 10
 """In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
+
+MADE_UP = "team group squad crew table gruppe tisch equipe groupe equipo"
+"""Headers of teams that may be made up each time; a department, an area or a project is there whoever is in it."""
 
 _TERMS = {"sum": "others", "team-scores": "(others * (others + 1) / 2)"}
 """How many pairs a number is the sum over, where it is one, by how many others are in the team."""
@@ -472,6 +497,9 @@ class _Answers:
         told = f"{told}, such as {back[0]!r}"
         pairs = self._view if self.shape == "pairs" else None
         if self.shape != "choices" and names_mean_nothing(self.engine, self._members, self._per_pair, pairs):
+            if (header := self._named["coalition"]) and tables.word_in(str(header), MADE_UP.split()):
+                kept = f"if they stay the same, {said(pool_coalitions=False)} says so"
+                return Answer("pool_coalitions", True, f"{told}, but {MEAN_NOTHING}: as if drawn anew; {kept}")
             told += f"; but {MEAN_NOTHING}: if they are drawn anew each time, {said(pool_coalitions=True)} says so"
         return Answer("pool_coalitions", False, told)
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coterie.checks import plain
 from coterie.log import queries, shape_queries
 from coterie.log.engine import Engine
 from coterie.log.log import Log
-from coterie.log.names import plain
 from coterie.words import counted, number, said
 
 RARE = 20

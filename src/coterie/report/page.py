@@ -239,7 +239,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             for text in result.certificate.assumes
         ],
         "facts": list(_facts(result)),
-        "words": [*glossary(text), *((word, GLOSSARY[word]) for word in ("best alternative", "worst-off"))],
+        "words": [*glossary(text), *((word, GLOSSARY[word]) for word in ("best alternative", "least well off"))],
     }
 
 
@@ -436,7 +436,7 @@ def _evidence(result: Result, known: Knowledge | None) -> dict[str, Any]:
     samples, rows = result.data.samples, result.data.rows
     kind = "values of pairs" if result.data.feedback == "semi-bandit" else "totals of people"
     text = f"The log holds {counted(rows, 'row')} with {kind}"
-    text += f" in {counted(samples, 'sample')}" if samples else ""
+    text += f" in {counted(samples, 'round')}" if samples else ""
     text += f", from {' to '.join(result.data.period)}." if result.data.period else "."
     return {
         "text": text,
@@ -555,7 +555,7 @@ def _coverage(result: Result) -> Iterator[str]:
 GOALS: dict[str, str] = {
     "value": "the best expected value",
     "stability": "the smallest sure gain by moving",
-    "fairness": "the worst-off person",
+    "fairness": "whoever is least well off",
 }
 """What is recommended for, in words."""
 

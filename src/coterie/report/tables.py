@@ -165,7 +165,7 @@ def _team_columns(result: Result) -> list[list[Any]]:
 
 def _option_rows(result: Result) -> list[list[Any]]:
     moves, limits = result.options[0].moves is not None, options_have_limits(result)
-    head = ["option", "expected", "worst-off", "expected gain"]
+    head = ["option", "expected", "least well off", "gain by moving"]
     rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
     for label, one in zip(option_labels(result), result.options, strict=True):
         numbers = [one.expected_value, one.expected_least, one.expected_gap, *([one.gap] if limits else [])]
@@ -177,6 +177,7 @@ def option_rows(result: Result) -> list[list[str]]:
     """Return a header and a row for every option, in words."""
     head, *rows = _option_rows(result)
     kinds: dict[str, Callable[[Any], str]] = {
-        "expected": signed, "worst-off": signed, "expected gain": "{:.2f}".format, "surely at most": "{:.3g}".format,
+        "expected": signed, "least well off": signed, "gain by moving": "{:.2f}".format,
+        "surely at most": "{:.3g}".format,
     }  # fmt: skip
     return [head, *([kinds.get(name, str)(cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
