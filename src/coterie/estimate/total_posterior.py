@@ -41,12 +41,8 @@ from coterie.estimate.posterior import (
     slope_over,
 )
 from coterie.estimate.ridge import AgentRidge, JointRidge, LinearEstimate
-<<<<<<< HEAD
-from coterie.estimate.variance_draws import KEPT, STEPS, Ratios, drawn_ratios
-from coterie.from_scipy import half_solved, solved
-=======
 from coterie.estimate.variance_draws import KEPT, MOST_STEPS, STEPS, Ratios, drawn_ratios
->>>>>>> person
+from coterie.from_scipy import half_solved, solved
 
 MOST_UNKNOWNS = 2000
 """Matrices of more unknowns are not made: a step to better variances would take seconds."""
