@@ -11,7 +11,7 @@ among them is in `coterie.learn.options`.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,7 +79,8 @@ on these, and for that on the whole log; certificates, ranges and reasons need t
 LARGE, SETTLING = 100_000, 3
 """What the whole log makes of people takes as long as it takes: what is expected of the recommendation, and its range,
 hang on it, and variances far from settled promise too much. Of more than so many unknowns, where every step towards the
-likeliest variances takes its time, so many steps are taken after a time limit: most of the way."""
+likeliest variances takes its time, so many steps are taken after a time limit, and always for what the parts that learn
+make of people, which proposes candidates only: most of the way."""
 
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
@@ -254,12 +255,7 @@ class _Teams:
         if self.own.guess is not None:
             return self.own.beliefs(self.whole)
         self.control.tell("beliefs")
-        steps, found = count(), None
-        is_large = self.setting.n_agents**2 * self.setting.n_coalitions > LARGE
-
-        def enough() -> bool:
-            return is_large and next(steps) >= SETTLING and self._is_over()
-
+        found, enough = None, self._after_few_steps(self._is_over)
         with self.control.running():
             found = beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
         # Whoever interrupts that is answered all the same, and whoever does so again is not.
@@ -271,11 +267,18 @@ class _Teams:
             return self.own.beliefs(evidence)
         self.control.tell("beliefs")
         inner, found = self.control.nested(BELIEFS), Beliefs(evidence, evidence.values, None)
+        near = self._after_few_steps(lambda: True)
         with inner.running():
-            found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=inner.is_over)
+            found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=lambda: near() or inner.is_over())
         self.control.heed(inner)
         self.ended = inner.ended or self.ended
         return found
+
+    def _after_few_steps(self, is_enough: Callable[[], bool]) -> Callable[[], bool]:
+        """Return when variances of a `LARGE` log need settle no further: after a few steps, if that is enough then."""
+        tables = 1 if self.setting.pool_coalitions else self.setting.n_coalitions
+        is_large, steps = self.setting.n_agents**2 * tables > LARGE, count()
+        return lambda: is_large and next(steps) >= SETTLING and is_enough()
 
     def _expected(self, strategies: Sequence[Strategy], beliefs: Beliefs) -> Expected:
         staff = self.wishes.admissible.staff
