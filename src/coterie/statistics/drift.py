@@ -96,7 +96,7 @@ def drift_of(log: Log, seed: int) -> Drift:
     """Return the contrast between the first and the second half of a semi-bandit log's samples."""
     engine = log.engine
     engine.lookup("halves", log.samples.halves())
-    fold = Division.by_shares(HALVES, seed).sql("p.sample")
+    fold = Division.by_shares(HALVES, seed).sql("h.sample")
     # Sizes are part of the cell where they are known: larger teams are no change of means.
     rows = group_by.timed_rows(
         engine.name("ratings"), engine.name("halves"), fold, engine.name("members") if log.has_memberships else None,
