@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -90,20 +91,50 @@ def write_log(folder: Path, n: int, k: int, samples: int) -> int:
     one = np.arange(n) % k
     two = (one + rng.integers(1, k, size=n)) % k
     taste = rng.normal(size=(k, n))
-    agents, teams = pa.array([f"p{i:06}" for i in range(n)]), pa.array([f"team {l:03}" for l in range(k)])
-    writers: dict[str, pq.ParquetWriter] = {}
-    rows = 0
-    for number in range(samples):
+
+    def sample() -> tuple[np.ndarray, ...]:
         room = np.where(rng.random(n) < 0.5, one, two)
         members = [np.flatnonzero(room == l) for l in range(k)]
         pairs = [(inside[i], inside[j]) for inside in members for i, j in [np.triu_indices(len(inside), 1)]]
         i, j = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-        values = np.clip(0.2 * taste[room[i], i] * taste[room[i], j] + 0.3 * rng.normal(size=len(i)), -1, 1)
+        return room, i, j, 0.2 * taste[room[i], i] * taste[room[i], j] + 0.3 * rng.normal(size=len(i))
+
+    return write_samples(folder, n, k, (sample() for _ in range(samples)), with_members=True)
+
+
+def write_sites(folder: Path, n: int, k: int, samples: int) -> int:
+    """Write a log of sites, where one in 200 works at one of two in turn, and is rated by all who are there."""
+    rng = np.random.default_rng(0)
+    site, travels = np.arange(n) % k, np.arange(n) < n // 200
+    other = (site + rng.integers(1, k, size=n)) % k
+    taste = rng.normal(size=(k, n))
+
+    def sample() -> tuple[np.ndarray, ...]:
+        room = np.where(travels & (rng.random(n) < 0.5), other, site)
+        members = [np.flatnonzero(room == l) for l in range(k)]
+        pairs = []
+        for inside in members:  # those who travel have the smallest numbers, so they come first
+            sides = np.triu_indices(np.count_nonzero(travels[inside]), 1, len(inside))
+            pairs.append(np.stack([inside[side] for side in sides]))
+        i, j = np.concatenate(pairs, axis=1)
+        return room, i, j, 0.2 * taste[room[i], i] * taste[room[i], j] + 0.3 * rng.normal(size=len(i))
+
+    return write_samples(folder, n, k, (sample() for _ in range(samples)), with_members=False)
+
+
+def write_samples(
+    folder: Path, n: int, k: int, samples: Iterable[tuple[np.ndarray, ...]], *, with_members: bool
+) -> int:
+    """Write samples, each of them who is where and the pairs with what they get; return the rows of pairs."""
+    agents, teams = pa.array([f"p{i:06}" for i in range(n)]), pa.array([f"team {l:03}" for l in range(k)])
+    writers: dict[str, pq.ParquetWriter] = {}
+    rows = 0
+    for number, (room, i, j, values) in enumerate(samples):
         sample = pa.array([f"s{number:04}"])
         tables = {
             "pairs": {
                 "sample": coded(np.zeros(len(i)), sample), "coalition": coded(room[i], teams),
-                "agent": coded(i, agents), "partner": coded(j, agents), "utility": pa.array(values),
+                "agent": coded(i, agents), "partner": coded(j, agents), "utility": pa.array(np.clip(values, -1, 1)),
             },
             "memberships": {
                 "sample": coded(np.zeros(n), sample), "agent": coded(np.arange(n), agents),
@@ -111,6 +142,8 @@ def write_log(folder: Path, n: int, k: int, samples: int) -> int:
             },
         }  # fmt: skip
         for name, columns in tables.items():
+            if name == "memberships" and not with_members:
+                continue
             written = pa.table(columns)
             if name not in writers:
                 writers[name] = pq.ParquetWriter(folder / f"{name}.parquet", written.schema)

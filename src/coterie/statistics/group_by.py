@@ -156,6 +156,17 @@ def first_parts(pairs: str, which: str, parts: int) -> str:
     return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"
 
 
+def one_part(pairs: str, which: str, part: int) -> str:
+    """Return the pairs of samples that are in one part."""
+    return f"(SELECT * FROM {pairs} WHERE {which} = {part})"
+
+
+def rows_with(pairs: str, agents: str) -> str:
+    """Return the pairs of which one at least is among some agents."""
+    some = f"IN (SELECT name FROM {agents})"
+    return f"SELECT sample, coalition, agent, partner, utility FROM {pairs} WHERE agent {some} OR partner {some}"
+
+
 EXCESSES = ("whole", "rooms", "agents")
 """The three excesses of a sample: of all its pairs, of those in one room, of those that share an agent there."""
 
@@ -272,8 +283,9 @@ def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symm
     """
     cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
     days = (
-        f"SELECT h.sample AS sample, CAST(h.late AS DOUBLE) AS late, {fold} AS fold, CAST(1 AS DOUBLE) / k.seen AS share "
-        f"FROM {halves} h JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON h.sample = k.sample"
+        f"SELECT h.sample AS sample, CAST(h.late AS DOUBLE) AS late, {fold} AS fold, "
+        f"CAST(1 AS DOUBLE) / k.seen AS share FROM {halves} h "
+        f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON h.sample = k.sample"
     )
     if sized_by is None:
         timed = f"{pairs} p JOIN ({days}) z ON p.sample = z.sample"
@@ -320,7 +332,7 @@ def time_contrasts(rows: str, cells: str, limits: tuple[float, float]) -> str:
 
 
 def _weights(cells: str) -> str:
-    """Return for the cells of each fold its shares before and after, and mean and change that the other one suggests."""
+    """Return for the cells of each fold shares before and after, and the mean and change that the other suggests."""
     worth = f"CASE WHEN size <> {RARE} AND n0 > 0 AND n1 > 0 THEN n0 * n1 / (n0 + n1) END"
     suggested = (
         f"SELECT 1 - fold AS fold, room, one, two, coalesce(sum({worth}), 0) AS worth, "
