@@ -44,6 +44,10 @@ MOST_ROWS = 1 << 33
 """Sums of fixed-point numbers fit into 64 bits for up to so many rows."""
 
 
+MOST_MEETINGS = 1 << 28
+"""Which meetings have no row is found out where there were at most so many."""
+
+
 def reduce_log(
     log: Log,
     *,
@@ -398,8 +402,11 @@ def _meetings(task: Reduction, division: Division) -> Grouped:
     return Grouped(division, numbers(found["part"]), _pair_keys(task, found), numbers(found["met"])[:, None])
 
 
-def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
-    """Return how many meetings of each pair have no row, or how many times a member has no total."""
+def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums | None:
+    """Return how many meetings of each pair have no row, or how many times a member has no total.
+
+    None where there were too many meetings to look for them: everybody who was in a room met everybody else there.
+    """
     if task.setting.feedback == "bandit":
         found = task.engine.table(group_by.missing_totals(task.members, task.engine.name("totals")))
         return Sums.collect(task.agents(found["agent"])[:, None], numbers(found["missing"])[:, None])
@@ -411,6 +418,8 @@ def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
     meetings = int((sizes * (sizes - 1) * teams).sum()) // (2 if task.setting.symmetric else 1)
     if meetings == int(count.sum()):  # agents of a pair are members, so these are the same meetings
         return Sums(rated[:0], count[:0, None])
+    if meetings > MOST_MEETINGS:
+        return None
     plain = replace(task, setting=replace(task.setting, sizes="ignore"))
     met = _meetings(plain, Division.by_shares((1.0,), task.setting.seed))
     both = Sums.collect(np.concatenate([met.keys, rated]), np.concatenate([met.values, -count[:, None]]))
