@@ -216,8 +216,9 @@ def from_a_log(folder: str, kind: str, n: int, k: int, samples: int) -> dict[str
     learner = coterie.StableLearner(noise="pairs", goal="stability")
     result, learning = worked(lambda: learner.fit(statistics).result_)
     return {
-        "rows": rows, "pairs": len(statistics.whole.count), "bare": bare, "reading": reading, "reducing": both - reading,
-        "searching": searching, "learning": learning, "certificate": result.certificate.gap,
+        "rows": rows, "pairs": len(statistics.whole.count), "bare": bare, "reading": reading,
+        "reducing": both - reading, "searching": searching, "learning": learning,
+        "certificate": result.certificate.gap,
         "range": result.range_gap, "paired": result.certificates["paired"], "holdout": result.certificates["holdout"],
         "median": float(np.median(list(result.certificate.per_agent.values()))),
     }  # fmt: skip
@@ -301,7 +302,7 @@ def logs(folder: str, cases: Sequence[str], beside: int) -> None:
     text = (
         f"{table(header, rows)}\n\nTimes are seconds of all cores together. *Bare sums*: DuckDB alone, by the same "
         "keys; *search*: one, on the whole log; *learning*: all searches and certificates (`--goal stability`). "
-        f"`paired` is the smallest of the candidates' that all rows certify.\n\n{told}"
+        f"`holdout` and `paired`: each alone, at delta, for what is recommended.\n\n{told}"
     )
     record("Logs of many agents", "python benchmarks/many.py --only logs", text)
 
