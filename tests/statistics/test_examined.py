@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import coterie
+from coterie.assumptions.missing import missing_check
 from coterie.statistics.dependence import NO_EXCESS, sample_excess
 from coterie.statistics.drift import drift_of
 from coterie.statistics.examined import examined
@@ -82,6 +83,17 @@ def test_tests_of_many_agents_are_those_of_a_log_of_some_rows(tables, options, m
     kept_with_sums = Statistics.of(log, noise="auto").clues
     assert astuple(kept_with_sums.drift.folds[0]) == pytest.approx(astuple(drift_of(log, 0).folds[0]), rel=1e-9)
     assert kept_with_sums.decisive != NO_EXCESS
+
+
+def test_rows_are_missed_where_there_are_not_too_many_meetings(tables, monkeypatch):
+    made = tables(6, samples=30)
+    fewer = made.__class__(made.memberships, made.pairs[5:], [])
+    log = coterie.Log.from_frames(**fewer.frames("memberships", "pairs"))
+    assert Statistics.of(log).clues.unrecorded.values.sum() >= 5
+    monkeypatch.setattr("coterie.statistics.reduce.MOST_MEETINGS", 5)
+    statistics = Statistics.of(log)
+    assert statistics.clues.unrecorded is None
+    assert missing_check(statistics).verdict == "not tested"
 
 
 def test_few_rows_or_few_agents_are_all_looked_at(tables, monkeypatch):

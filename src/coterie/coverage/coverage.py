@@ -340,9 +340,7 @@ def _largest_by_rate(weights: FloatArray, rates: FloatArray) -> tuple[FloatArray
     return largest, distinct
 
 
-def _interval(
-    weights: FloatArray, rates: FloatArray, most: float, samples: int, events: int, delta: float
-) -> Interval:
+def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int, events: int, delta: float) -> Interval:
     """Return an interval for max of weights / rates from those of all rates together, of which there are `events`.
 
     A rate is the mean of `samples` independent values in [0, most], so the Chernoff interval holds

@@ -17,7 +17,7 @@ from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by, pair_statistics
 from coterie.statistics.accumulate import MOST_GRAM_ENTRIES, Cooccurrences, TotalSums, gram_entries
-from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting, can_test_sizes
+from coterie.statistics.clues import MOST_MEETINGS, NO_CLUES, Clues, by_order_setting, by_size_setting, can_test_sizes
 from coterie.statistics.contrast import size_contrasts
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.drift import NO_DRIFT, drift_of
@@ -42,10 +42,6 @@ MOST_CLUSTERED = 1 << 27
 
 MOST_ROWS = 1 << 33
 """Sums of fixed-point numbers fit into 64 bits for up to so many rows."""
-
-
-MOST_MEETINGS = 1 << 28
-"""Which meetings have no row is found out where there were at most so many."""
 
 
 def reduce_log(
