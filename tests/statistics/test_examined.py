@@ -113,3 +113,16 @@ def test_about_as_many_rows_as_wanted(sample):
     share = 1 - sqrt(1 - 0.25)
     part = Division.by_shares((share, 1 - share), 0).of([f"p{i}" for i in range(2000)])
     assert (part[pairs] == 0).any(axis=1).mean() == pytest.approx(0.25, abs=0.04)
+
+
+def test_spark_looks_at_the_same_rows(tables, spark, monkeypatch):
+    made = tables(90, n=9, samples=20)
+    monkeypatch.setattr(LIMIT, 3)
+    monkeypatch.setattr("coterie.statistics.examined.MOST_EXAMINED", len(made.pairs) // 2)
+    found = []
+    for session in (None, spark):
+        log = coterie.Log.from_frames(**made.frames("memberships", "pairs"), spark=session)
+        rows = log.engine.table(f"SELECT agent, partner, utility FROM {examined(log)}").to_pylist()
+        found.append(sorted(tuple(row.values()) for row in rows))
+    assert found[0] == found[1]
+    assert 0 < len(found[0]) < len(made.pairs)

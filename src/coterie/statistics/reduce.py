@@ -16,7 +16,7 @@ from coterie.log.columns import codes, doubles, known_codes, numbers
 from coterie.log.engine import Engine
 from coterie.log.log import Log
 from coterie.statistics import group_by, pair_statistics
-from coterie.statistics.accumulate import MOST_GRAM_ENTRIES, Cooccurrences, TotalSums, gram_entries
+from coterie.statistics.accumulate import MOST_GRAM_ENTRIES, Cooccurrences, TotalSums, gram_entries, most_agents
 from coterie.statistics.clues import MOST_MEETINGS, NO_CLUES, Clues, by_order_setting, by_size_setting, can_test_sizes
 from coterie.statistics.contrast import size_contrasts
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
@@ -494,10 +494,11 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[To
     """Return the statistics of each part of a bandit log: only the matrices that were asked for are built."""
     setting, division = task.setting, task.division
     if gram_entries(setting) > MOST_GRAM_ENTRIES:
+        fits = f"those of {most_agents(setting, MOST_GRAM_ENTRIES)} agents, such as a department, would fit"
         raise TooLargeError(
             f"the Gram matrices of {setting.n_agents} agents with {setting.n_features} unknowns each would have "
-            f"{gram_entries(setting):,} entries, more than {MOST_GRAM_ENTRIES:,}"
-            + ("; ignore sizes" if setting.sizes == "aware" else "")
+            f"{gram_entries(setting):,} entries, more than {MOST_GRAM_ENTRIES:,}; "
+            + ("ignore sizes" if setting.sizes == "aware" else f"{fits}, and so would ratings of pairs")
         )
     n_samples = [_count(samples) for samples in _samples(task, division).sums()]
     if unweighted:
