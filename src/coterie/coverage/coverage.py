@@ -263,7 +263,7 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
             unseen.append((float(strength[t]), _pair(seen, reach, l, agents, place, float(probability[place]), 0.0)))
         if rates is not None:
             reached = probability > 0
-            n_reached += np.count_nonzero(reached)
+            n_reached += int(np.count_nonzero(reached))
             cells.append(_largest_by_rate(probability[reached], rates[reached]))
             ratio = np.where(reached & (rates > 0), probability / np.where(rates > 0, rates, 1.0), -1.0)
             place = tuple(int(index) for index in np.unravel_index(int(ratio.argmax()), ratio.shape))
