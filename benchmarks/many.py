@@ -254,7 +254,9 @@ def measured(case: str, *numbers: object) -> dict[str, Any]:
     if done.returncode:
         print(done.stderr, file=sys.stderr)
         return {}
-    return json.loads(done.stdout.splitlines()[-1])
+    last = done.stdout.splitlines()[-1]
+    print(*command[2:], last, file=sys.stderr, flush=True)
+    return json.loads(last)
 
 
 def games() -> None:
@@ -293,7 +295,8 @@ def logs(folder: str, cases: Sequence[str], beside: int) -> None:
             rows.append([kind, f"{n:,}", k, f"{samples} samples", *["failed"] * 12])
             continue
         times = [f"{found[name]:.0f}" for name in ("bare", "reading", "reducing", "searching", "learning")]
-        limits = [f"{found[name]:.3g}" for name in ("certificate", "median", "holdout", "paired", "range")]
+        named = ("certificate", "median", "holdout", "paired", "range")
+        limits = ["" if found[name] is None else f"{found[name]:.3g}" for name in named]
         counts = [f"{found[name]:,}" for name in ("rows", "pairs")]
         rows.append([kind, f"{n:,}", k, *counts, *times, *limits, f"{found['memory']:.1f}"])
     header = ["log", "agents", "coalitions", "rows", "pairs seen", "bare sums", "reading", "sums", "search", "learning",
@@ -302,7 +305,8 @@ def logs(folder: str, cases: Sequence[str], beside: int) -> None:
     text = (
         f"{table(header, rows)}\n\nTimes are seconds of all cores together. *Bare sums*: DuckDB alone, by the same "
         "keys; *search*: one, on the whole log; *learning*: all searches and certificates (`--goal stability`). "
-        f"`holdout` and `paired`: each alone, at delta, for what is recommended.\n\n{told}"
+        "`holdout` and `paired`: each alone, at delta, for what is recommended; no `holdout` where that was learnt from "
+        f"all rows.\n\n{told}"
     )
     record("Logs of many agents", "python benchmarks/many.py --only logs", text)
 
