@@ -305,8 +305,8 @@ def logs(folder: str, cases: Sequence[str], beside: int) -> None:
     text = (
         f"{table(header, rows)}\n\nTimes are seconds of all cores together. *Bare sums*: DuckDB alone, by the same "
         "keys; *search*: one, on the whole log; *learning*: all searches and certificates (`--goal stability`). "
-        "`holdout` and `paired`: each alone, at delta, for what is recommended; no `holdout` where that was learnt from "
-        f"all rows.\n\n{told}"
+        "`holdout` and `paired`: each alone, at delta, for what is recommended; no `holdout` where that was learnt "
+        f"from all rows.\n\n{told}"
     )
     record("Logs of many agents", "python benchmarks/many.py --only logs", text)
 
