@@ -15,6 +15,8 @@ from coterie.errors import InputError
 ROOM = 8
 """Keys are sorted by counting where there are at most so many possible keys for each one given."""
 
+RUNS = 8
+"""Fewer ascending runs than this are merged rather than sorted."""
 
 TOO_MANY = "these statistics cannot be added: there are too many rows for sums of 64 bits"
 
@@ -35,7 +37,9 @@ class Sums:
         possible = math.prod(extents)
         if possible <= ROOM * len(keys):
             return cls(*_counted(_single_key(keys, extents), extents, values))
-        order = np.argsort(_single_key(keys, extents)) if possible < 2**63 else np.lexsort(keys.T[::-1])
+        if possible < 2**63:
+            return cls(*_sorted(_single_key(keys, extents), extents, values))
+        order = np.lexsort(keys.T[::-1])
         keys, values = keys[order], values[order]
         first = np.ones(len(keys), dtype=bool)
         first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
@@ -140,6 +144,21 @@ def _counted(single: IntArray, extents: Sequence[int], values: IntArray) -> tupl
     for column, terms in zip(sums, values.T, strict=True):  # one by one: NumPy is slow with whole rows
         np.add.at(column, rows, terms)
     return np.stack(np.unravel_index(found, extents)).T, sums.T
+
+
+def _sorted(single: IntArray, extents: Sequence[int], values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys in order and the sums of their values, a column at a time: there may be millions."""
+    runs = np.count_nonzero(single[1:] < single[:-1])  # few, where sums are added that are sorted themselves
+    order = np.argsort(single, kind="stable" if runs < RUNS else None)
+    single = single[order]
+    first = np.flatnonzero(np.concatenate([[True], single[1:] != single[:-1]]))
+    keys = np.empty((len(first), len(extents)), dtype=np.int64)
+    for column, numbers in zip(keys.T, np.unravel_index(single[first], extents), strict=True):
+        column[:] = numbers
+    sums = np.empty((len(first), values.shape[1]), dtype=np.int64)
+    for column, terms in zip(sums.T, values.T, strict=True):
+        column[:] = np.add.reduceat(terms[order], first)
+    return keys, sums
 
 
 def carried(high: IntArray, low: IntArray, bits: int) -> tuple[IntArray, IntArray]:

@@ -178,6 +178,10 @@ def test_limits_are_stated(tables, monkeypatch):
     monkeypatch.setattr(reduction, "MOST_GRAM_ENTRIES", 10)
     with pytest.raises(TooLargeError, match="ignore sizes"):
         Statistics.of(bandit, sizes="aware")
+    # An agent has 3 unknowns where there is one other, and 3 * 4 / 2 = 6 entries.
+    monkeypatch.setattr(reduction, "MOST_GRAM_ENTRIES", 2 * 6)
+    with pytest.raises(TooLargeError, match="those of 2 agents, such as a department, would fit"):
+        Statistics.of(bandit)
     part = Statistics.of(pairs, noise="samples").parts[0]
     with pytest.raises(InputError, match="left out"):
         part.cooccurrence(0)

@@ -4,6 +4,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import Check
+from coterie.statistics.clues import MOST_MEETINGS
 from coterie.statistics.dependence import FALSE_ALARMS
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import Statistics
@@ -29,7 +30,8 @@ def missing_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
     if setting.of_teams:
         return Check("missing", "not tested", "why teams have no score, where they have none, is not known")
     if unrecorded is None:
-        return Check("missing", "not tested", "which outcomes are missing is not known without memberships")
+        why = f"which outcomes are missing is not known without memberships, or of more than {MOST_MEETINGS:,} meetings"
+        return Check("missing", "not tested", why)
     if not len(unrecorded.keys):
         return Check("missing", "no objection", "every outcome was recorded")
     whole = statistics.whole

@@ -223,7 +223,8 @@ def _sizes(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     interval = None
     if seen.n_samples is not None:
         rates = np.array([witness.seen for witness in found.values()])
-        interval = _interval(np.array([w.probability for w in found.values()]), rates, 1.0, seen.n_samples, delta)
+        needed = np.array([witness.probability for witness in found.values()])
+        interval = _interval(needed, rates, 1.0, seen.n_samples, len(rates), delta)
     return {
         "assumption_1": len(shown) == len(found),
         "c_size": max(ratios.values(), default=0.0),
@@ -239,7 +240,8 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     """Return pair coverage: rho_l(i, j) > 0 for every pair that a deviation can bring together."""
     unseen: list[tuple[float, PairWitness]] = []
     tightest: PairWitness | None = None
-    n_unseen, cells = 0, []
+    n_unseen, n_reached = 0, 0
+    cells = [(np.zeros(0), np.zeros(0))]
     done: dict[int, BoolArray] = {}
     for l in range(len(seen.coalitions)):
         table = seen.table(l)
@@ -261,7 +263,8 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
             unseen.append((float(strength[t]), _pair(seen, reach, l, agents, place, float(probability[place]), 0.0)))
         if rates is not None:
             reached = probability > 0
-            cells.append((probability[reached], rates[reached]))
+            n_reached += int(np.count_nonzero(reached))
+            cells.append(_largest_by_rate(probability[reached], rates[reached]))
             ratio = np.where(reached & (rates > 0), probability / np.where(rates > 0, rates, 1.0), -1.0)
             place = tuple(int(index) for index in np.unravel_index(int(ratio.argmax()), ratio.shape))
             if ratio[place] > (0.0 if tightest is None else tightest.ratio):
@@ -276,11 +279,11 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
         "c_pair_interval": None,
     }
     if seen.meetings is not None:
-        weights, shares = (np.concatenate([np.zeros(0), *(cell[t] for cell in cells)]) for t in (0, 1))
+        weights, shares = (np.concatenate(column) for column in zip(*cells, strict=True))
         result["c_pair"] = float("inf") if n_unseen else 0.0 if tightest is None else tightest.ratio
         if seen.n_samples is not None:
             most = float(len(seen.coalitions)) if seen.pooled else 1.0
-            result["c_pair_interval"] = _interval(weights, shares, most, seen.n_samples, delta)
+            result["c_pair_interval"] = _interval(weights, shares, most, seen.n_samples, n_reached, delta)
     return result
 
 
@@ -329,8 +332,16 @@ def _deviation(seen: Seen, reach: Reach, agent: int, coalition: int, *, joined: 
     return tuple(names_in(smallest_action(reach.spaces, agent, coalition, joined=joined), seen.coalitions))
 
 
-def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int, delta: float) -> Interval:
-    """Return an interval for max of weights / rates from those of all rates together.
+def _largest_by_rate(weights: FloatArray, rates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the largest weight of each distinct rate, and these: the others do not matter to an interval."""
+    distinct, where = np.unique(rates, return_inverse=True)
+    largest = np.zeros(len(distinct))
+    np.maximum.at(largest, where, weights)
+    return largest, distinct
+
+
+def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int, events: int, delta: float) -> Interval:
+    """Return an interval for max of weights / rates from those of all rates together, of which there are `events`.
 
     A rate is the mean of `samples` independent values in [0, most], so the Chernoff interval holds
     for it; all together with probability 1 - delta.
@@ -339,7 +350,7 @@ def _interval(weights: FloatArray, rates: FloatArray, most: float, samples: int,
         return 0.0, 0.0
     distinct, where = np.unique(rates, return_inverse=True)
     counts = np.full(distinct.shape, float(samples))
-    lower, upper = confidence.kl_interval(distinct, counts, 0.0, most, len(rates), delta)
+    lower, upper = confidence.kl_interval(distinct, counts, 0.0, most, events, delta)
     with np.errstate(divide="ignore"):
         largest = np.where(lower[where] > 0, weights / lower[where], np.inf).max()
     return float((weights / upper[where]).max()), float(largest)

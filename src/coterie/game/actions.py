@@ -421,8 +421,10 @@ class ActionSpaces:
             return cls.shared(description, len(agents))
         if not isinstance(description, Mapping):
             return cls.shared(parse(description, coalitions, may_stay_out=may_stay_out), len(agents))
+        known = set(agents)
         for agent in description:
-            checks.index_of(agent, agents, "agent in actions")
+            if agent not in known:
+                checks.index_of(agent, agents, "agent in actions")  # which refuses it
         missing = [agent for agent in agents if agent not in description]
         if missing:
             raise InputError(f"{said('actions')}: no action space for agent {missing[0]!r}")

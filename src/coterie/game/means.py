@@ -202,10 +202,13 @@ class SparseMeans(PairMeans):
         if self.is_shared:
             from scipy.sparse import csr_array
 
-            here = self.matrices[0][agents]
+            here = _rows(self.matrices[0], agents)
             few = np.count_nonzero(weights) < FEW * weights.size
             return np.asarray((here @ csr_array(weights, dtype=np.float64)).toarray() if few else here @ weights)
-        return np.stack([self._of(l)[agents] @ weights[:, l] for l in range(self.n_coalitions)], axis=-1)
+        sums = np.empty((len(range(*agents.indices(self.n_agents))), self.n_coalitions))
+        for l in range(self.n_coalitions):
+            sums[:, l] = _rows(self._of(l), agents) @ weights[:, l]
+        return sums
 
     def row_sums(self, profile: BoolArray, agent: int) -> FloatArray:
         """Return one agent's row of the room sums of a pure profile, shape (k,)."""
@@ -282,6 +285,11 @@ class SparseMeans(PairMeans):
             return 0.0
         all_listed = matrix.nnz == self.n_agents * (self.n_agents - 1)
         return float(matrix.data[0]) if all_listed and np.ptp(matrix.data) == 0 else None
+
+
+def _rows(matrix: "csr_array", agents: slice) -> "csr_array":
+    """Return some rows; all of them without the copy that SciPy makes."""
+    return matrix if agents == slice(None) else matrix[agents]
 
 
 def pair_sums(values: FloatArray, weights: FloatArray, agents: IntArray | None = None) -> FloatArray:

@@ -125,8 +125,9 @@ def _room_made(profile: BoolArray, agent: int, allowed: BoolArray, free: IntArra
     """Return a room of an agent's in which there is place after others have moved on, along a shortest path, if any."""
     rooms: list[int] = np.flatnonzero(allowed[agent]).tolist()
     came: dict[int, tuple[int, int] | None] = dict.fromkeys(rooms)
+    can_move = np.count_nonzero(allowed, axis=1) > 1
     for room in rooms:  # grows on the way
-        for member in np.flatnonzero(profile[:, room]).tolist():
+        for member in np.flatnonzero(profile[:, room] & can_move).tolist():
             for other in np.flatnonzero(allowed[member]).tolist():
                 if other in came:
                     continue

@@ -22,6 +22,14 @@ def gram_entries(setting: Setting) -> int:
     return setting.n_agents * packed_length(setting.n_features)
 
 
+def most_agents(setting: Setting, entries: int) -> int:
+    """Return of how many agents, in as many coalitions, the matrices have at most so many entries."""
+    each, agents = setting.n_features // max(setting.n_agents - 1, 1), 1
+    while (agents + 1) * packed_length(each * agents) <= entries:
+        agents += 1
+    return agents
+
+
 def _packed_zeros(setting: Setting) -> IntArray:
     return np.zeros((len(setting.shares), setting.n_agents, packed_length(setting.n_features)), dtype=np.int64)
 

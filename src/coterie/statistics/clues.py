@@ -24,6 +24,9 @@ from coterie.sums import Sums
 SIZED_CELLS = 20_000_000
 """Whether size matters is tested for up to so many pairs x coalitions x sizes."""
 
+MOST_MEETINGS = 1 << 28
+"""Which meetings have no row is found out where there were at most so many."""
+
 
 @dataclass(frozen=True, eq=False)
 class Clues:

@@ -19,6 +19,7 @@ from typing import Any
 from coterie.log.log import Log
 from coterie.log.options import fixed_range
 from coterie.statistics import group_by
+from coterie.statistics.examined import examined
 from coterie.statistics.parts import Division, learning_parts
 
 FALSE_ALARMS = 0.01
@@ -140,16 +141,15 @@ class SampleExcess:
 NO_EXCESS = SampleExcess()
 
 
-def sample_excess(log: Log, among: Division | None = None) -> SampleExcess:
+def sample_excess(log: Log, among: Division | None = None, pairs: str | None = None) -> SampleExcess:
     """Return the excess of a semi-bandit log's samples over independent pairs, or of those that learn in a division.
 
     The samples that learn are compared with their own means, so nothing is known of the others. A log that is not
-    divided has no others.
+    divided has no others. `pairs` is the view of the ratings that are `examined`, where there is one already.
     """
-    engine = log.engine
+    engine, pairs = log.engine, pairs or examined(log)
     # Sizes are part of the cell where they are known: a crowded room is no bad day.
     sized_by = engine.name("members") if log.has_memberships else None
-    pairs = engine.name("ratings")
     if among is not None and len(among.ends) > 1:
         pairs = group_by.first_parts(pairs, among.sql(), learning_parts(among.shares))
     limits = fixed_range(log.utility_range, log.neutral, log.sigma)

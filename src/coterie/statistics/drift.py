@@ -19,6 +19,7 @@ from typing import Any
 from coterie.log.log import Log
 from coterie.log.options import fixed_range
 from coterie.statistics import group_by
+from coterie.statistics.examined import examined
 from coterie.statistics.parts import HALVES, Division
 
 
@@ -92,14 +93,17 @@ class Drift:
 NO_DRIFT = Drift()
 
 
-def drift_of(log: Log, seed: int) -> Drift:
-    """Return the contrast between the first and the second half of a semi-bandit log's samples."""
+def drift_of(log: Log, seed: int, pairs: str | None = None) -> Drift:
+    """Return the contrast between the first and the second half of a semi-bandit log's samples.
+
+    `pairs` is the view of the ratings that are `examined`, where there is one already.
+    """
     engine = log.engine
     engine.lookup("halves", log.samples.halves())
-    fold = Division.by_shares(HALVES, seed).sql("p.sample")
+    fold = Division.by_shares(HALVES, seed).sql("h.sample")
     # Sizes are part of the cell where they are known: larger teams are no change of means.
     rows = group_by.timed_rows(
-        engine.name("ratings"), engine.name("halves"), fold, engine.name("members") if log.has_memberships else None,
+        pairs or examined(log), engine.name("halves"), fold, engine.name("members") if log.has_memberships else None,
         symmetric=log.symmetric, pooled=log.pool_coalitions,
     )  # fmt: skip
     engine.view("timed_cells", group_by.timed_cells(rows), stored=True)

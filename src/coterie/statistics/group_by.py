@@ -33,9 +33,27 @@ def pair_sums(
 
 def _sized(pairs: str, sized_by: str | None) -> str:
     """Return pairs to select from, next to the size of their coalition where it matters."""
-    if sized_by is None:
+    return _beside_rooms(pairs, None if sized_by is None else sizes(sized_by))
+
+
+def _beside_rooms(pairs: str, rooms: str | None) -> str:
+    """Return pairs to select from, next to what a query says of their coalition in their sample."""
+    if rooms is None:
         return f"{pairs} p"
-    return f"{pairs} p JOIN ({sizes(sized_by)}) z ON p.sample = z.sample AND p.coalition = z.coalition"
+    return f"{pairs} p JOIN ({rooms}) z ON p.sample = z.sample AND p.coalition = z.coalition"
+
+
+RARE = -1
+"""Stands for all sizes of a coalition that are too rare for a mean of their own: so pairs have fewer cells."""
+
+
+def frequent_sizes(members: str, least: int, *, pooled: bool) -> str:
+    """Return |C_l| like `sizes`, and `RARE` where so few teams had it that no pair met `least` times in them."""
+    alike = "size" if pooled else "coalition, size"
+    return (
+        f"SELECT sample, coalition, CASE WHEN count(*) OVER (PARTITION BY {alike}) >= {least} THEN size "
+        f"ELSE {RARE} END AS size FROM ({sizes(members)}) AS z"
+    )
 
 
 def pair_repeats(pairs: str, which: str, sized_by: str | None, *, symmetric: bool) -> str:
@@ -138,6 +156,17 @@ def first_parts(pairs: str, which: str, parts: int) -> str:
     return f"(SELECT * FROM {pairs} WHERE {which} < {parts})"
 
 
+def one_part(pairs: str, which: str, part: int) -> str:
+    """Return the pairs of samples that are in one part."""
+    return f"(SELECT * FROM {pairs} WHERE {which} = {part})"
+
+
+def rows_with(pairs: str, agents: str) -> str:
+    """Return the pairs of which one at least is among some agents."""
+    some = f"IN (SELECT name FROM {agents})"
+    return f"SELECT sample, coalition, agent, partner, utility FROM {pairs} WHERE agent {some} OR partner {some}"
+
+
 EXCESSES = ("whole", "rooms", "agents")
 """The three excesses of a sample: of all its pairs, of those in one room, of those that share an agent there."""
 
@@ -158,16 +187,17 @@ def excesses(
     Utilities differ from their mean by at most `reach`, or have noise of scale `sigma`.
     """
     cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
-    cells = f"SELECT p.sample AS sample, p.coalition AS place, {cell}, utility FROM {_sized(pairs, sized_by)}"
+    rooms = None if sized_by is None else frequent_sizes(sized_by, least, pooled=pooled)
+    cells = f"SELECT p.sample AS sample, p.coalition AS place, {cell}, utility FROM {_beside_rooms(pairs, rooms)}"
     by_size = (
         "SELECT room, one, two, size, count(*) AS seen, sum(utility) AS total, sum(utility * utility) AS square "
         f"FROM ({cells}) AS c GROUP BY room, one, two, size"
     )
-    wider = "OVER (PARTITION BY room, one, two)"
+    own, wider = f"seen >= {least} AND size <> {RARE}", "OVER (PARTITION BY room, one, two)"
     enough = (
-        f"SELECT room, one, two, size, CASE WHEN seen >= {least} THEN seen ELSE sum(seen) {wider} END AS n, "
-        f"CASE WHEN seen >= {least} THEN total ELSE sum(total) {wider} END AS t, "
-        f"CASE WHEN seen >= {least} THEN square ELSE sum(square) {wider} END AS q FROM ({by_size}) AS b"
+        f"SELECT room, one, two, size, CASE WHEN {own} THEN seen ELSE sum(seen) {wider} END AS n, "
+        f"CASE WHEN {own} THEN total ELSE sum(total) {wider} END AS t, "
+        f"CASE WHEN {own} THEN square ELSE sum(square) {wider} END AS q FROM ({by_size}) AS b"
     )
     means = (
         "SELECT room, one, two, size, t / n AS mean, "
@@ -182,10 +212,12 @@ def excesses(
         "ON c.room = m.room AND c.one = m.one AND c.two = m.two AND c.size = m.size"
     )
     # By agent first, and the others from that: an unordered pair counts for both of its agents.
-    who = " UNION ALL ".join(
-        f"SELECT sample, place, {agent} AS who, e, v FROM ({differences}) AS d"
-        for agent in (("one", "two") if symmetric else ("one",))
-    )
+    who = f"SELECT sample, place, one AS who, e, v FROM ({differences}) AS d"
+    if symmetric:
+        who = (
+            f"SELECT sample, place, CASE WHEN side = 1 THEN one ELSE two END AS who, e, v FROM ({differences}) AS d "
+            "CROSS JOIN (SELECT 1 AS side UNION ALL SELECT 2) AS sides"
+        )
     agents = f"SELECT sample, place, {_SUMS_OF_E} FROM ({who}) AS ends GROUP BY sample, place, who"
     half = "0.5 * " if symmetric else ""
     added = ", ".join(f"{half}sum({name}) AS {name}" for name in ("pairs", "shift", "spread", "v", "vv"))
@@ -245,35 +277,47 @@ _CELL = ("room", "one", "two", "size")
 
 
 def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
-    """Return all utilities with cell, half of time, fold and share of their sample, see `coterie.statistics.drift`."""
+    """Return all utilities with cell, half of time, fold and share of their sample, see `coterie.statistics.drift`.
+
+    `fold` is about the samples of h. A size is `RARE` where no team of the fold had it before, or none after.
+    """
     cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
-    return (
-        f"SELECT p.sample AS sample, {cell}, h.late AS late, {fold} AS fold, utility, "
-        f"CAST(1 AS DOUBLE) / k.seen AS share FROM {_sized(pairs, sized_by)} JOIN {halves} h ON p.sample = h.sample "
-        f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON p.sample = k.sample"
+    days = (
+        f"SELECT h.sample AS sample, CAST(h.late AS DOUBLE) AS late, {fold} AS fold, "
+        f"CAST(1 AS DOUBLE) / k.seen AS share FROM {halves} h "
+        f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON h.sample = k.sample"
     )
+    if sized_by is None:
+        timed = f"{pairs} p JOIN ({days}) z ON p.sample = z.sample"
+    else:
+        alike = f"OVER (PARTITION BY fold, {'' if pooled else 'r.coalition, '}r.size)"
+        timed = _beside_rooms(
+            pairs,
+            "SELECT r.sample AS sample, r.coalition AS coalition, late, fold, share, "
+            f"CASE WHEN min(late) {alike} < max(late) {alike} THEN r.size ELSE {RARE} END AS size "
+            f"FROM ({sizes(sized_by)}) r JOIN ({days}) d ON r.sample = d.sample",
+        )
+    return f"SELECT p.sample AS sample, {cell}, z.late AS late, z.fold AS fold, utility, z.share AS share FROM {timed}"
 
 
 def timed_cells(rows: str) -> str:
-    """Return counts, sums and shares of each cell before and after, in both folds."""
+    """Return counts, sums and shares of each cell and fold before and after."""
     columns = [
-        f"CAST(sum(CASE WHEN fold = {fold} AND late = {late} THEN {term} ELSE 0 END) AS DOUBLE) AS {name}{fold}{late}"
+        f"sum({when} * {term}) AS {name}{late}"
         for name, term in (("n", "1"), ("s", "utility"), ("g", "share"))
-        for fold in (0, 1)
-        for late in (0, 1)
+        for late, when in enumerate(("(1 - late)", "late"))
     ]
-    named = ", ".join(_CELL)
+    named = ", ".join(("fold", *_CELL))
     return f"SELECT {named}, {', '.join(columns)} FROM ({rows}) AS timed GROUP BY {named}"
 
 
 def time_contrasts(rows: str, cells: str, limits: tuple[float, float]) -> str:
     """Return for each fold what its samples say of the changes that the other fold suggests."""
     low, high = (double(end) for end in limits)
-    weights = " UNION ALL ".join(_weights(cells, fold) for fold in (0, 1))
     terms = (
         "SELECT r.sample AS sample, r.fold AS fold, r.utility AS utility, c.mean AS mean, "
         "r.share * CASE WHEN r.late = 1 THEN c.d * c.before ELSE -c.d * c.after END / (c.before + c.after) AS w "
-        f"FROM ({rows}) AS r JOIN ({weights}) AS c ON r.fold = c.fold AND r.room = c.room AND r.one = c.one "
+        f"FROM ({rows}) AS r JOIN ({_weights(cells)}) AS c ON r.fold = c.fold AND r.room = c.room AND r.one = c.one "
         "AND r.two = c.two AND r.size = c.size"
     )
     by_sample = (
@@ -287,30 +331,32 @@ def time_contrasts(rows: str, cells: str, limits: tuple[float, float]) -> str:
     )
 
 
-def _weights(cells: str, fold: int) -> str:
-    """Return for the cells of a fold its shares before and after, and mean and change that the other fold suggests."""
-    n, s = f"n{1 - fold}", f"s{1 - fold}"
-    worth = f"coalesce({n}0 * {n}1 / nullif({n}0 + {n}1, 0), 0)"
-    pairs = (
-        f"SELECT room, one, two, sum({worth}) AS worth, "
-        f"sum(coalesce({worth} * ({s}1 / nullif({n}1, 0) - {s}0 / nullif({n}0, 0)), 0)) AS gain, "
-        f"sum({s}0 + {s}1) / nullif(sum({n}0 + {n}1), 0) AS mean FROM {cells} GROUP BY room, one, two"
+def _weights(cells: str) -> str:
+    """Return for the cells of each fold shares before and after, and the mean and change that the other suggests."""
+    worth = f"CASE WHEN size <> {RARE} AND n0 > 0 AND n1 > 0 THEN n0 * n1 / (n0 + n1) END"
+    suggested = (
+        f"SELECT 1 - fold AS fold, room, one, two, coalesce(sum({worth}), 0) AS worth, "
+        f"coalesce(sum({worth} * (s1 / n1 - s0 / n0)), 0) AS gain, sum(s0 + s1) / sum(n0 + n1) AS mean "
+        f"FROM {cells} GROUP BY fold, room, one, two"
+    )
+    everybody = (
+        "SELECT fold, coalesce(sum(gain) / nullif(sum(worth), 0), 0) AS change "
+        f"FROM ({suggested}) AS every_pair GROUP BY fold"
     )
     change = f"(p.gain + {double(SHARED)} * e.change) / (p.worth + {double(SHARED)})"
-    everybody = f"SELECT coalesce(sum(gain) / nullif(sum(worth), 0), 0) AS change FROM ({pairs}) AS every_pair"
     return (
-        f"SELECT {fold} AS fold, c.room AS room, c.one AS one, c.two AS two, c.size AS size, g{fold}0 AS before, "
-        f"g{fold}1 AS after, p.mean AS mean, {change} AS d "
-        f"FROM {cells} c JOIN ({pairs}) p ON c.room = p.room AND c.one = p.one AND c.two = p.two "
-        f"CROSS JOIN ({everybody}) e WHERE g{fold}0 > 0 AND g{fold}1 > 0 AND p.mean IS NOT NULL"
+        "SELECT c.fold AS fold, c.room AS room, c.one AS one, c.two AS two, c.size AS size, c.g0 AS before, "
+        f"c.g1 AS after, p.mean AS mean, {change} AS d FROM {cells} c "
+        f"JOIN ({suggested}) p ON c.fold = p.fold AND c.room = p.room AND c.one = p.one AND c.two = p.two "
+        f"JOIN ({everybody}) e ON c.fold = e.fold WHERE c.size <> {RARE} AND c.g0 > 0 AND c.g1 > 0"
     )
 
 
 def largest_change(cells: str) -> str:
     """Return the pair and coalition whose mean changed most, weighed by how often it was seen."""
     both = (
-        "SELECT room, one, two, sum(n00 + n10) AS n, sum(n01 + n11) AS m, sum(s00 + s10) AS s, sum(s01 + s11) AS t "
-        f"FROM {cells} GROUP BY room, one, two"
+        f"SELECT room, one, two, sum(n0) AS n, sum(n1) AS m, sum(s0) AS s, sum(s1) AS t FROM {cells} "
+        "GROUP BY room, one, two"
     )
     return (
         "SELECT n * m / (n + m) * (t / m - s / n) * (t / m - s / n) AS weight, room, one, two, s / n AS before, "

@@ -15,12 +15,13 @@ from coterie.log import queries
 from coterie.log.columns import codes, doubles, known_codes, numbers
 from coterie.log.engine import Engine
 from coterie.log.log import Log
-from coterie.statistics import group_by
-from coterie.statistics.accumulate import MOST_GRAM_ENTRIES, Cooccurrences, TotalSums, gram_entries
-from coterie.statistics.clues import NO_CLUES, Clues, by_order_setting, by_size_setting, can_test_sizes
+from coterie.statistics import group_by, pair_statistics
+from coterie.statistics.accumulate import MOST_GRAM_ENTRIES, Cooccurrences, TotalSums, gram_entries, most_agents
+from coterie.statistics.clues import MOST_MEETINGS, NO_CLUES, Clues, by_order_setting, by_size_setting, can_test_sizes
 from coterie.statistics.contrast import size_contrasts
 from coterie.statistics.dependence import NO_EXCESS, SampleExcess, sample_excess
 from coterie.statistics.drift import NO_DRIFT, drift_of
+from coterie.statistics.examined import examined
 from coterie.statistics.fixed_point import FIXED_BITS
 from coterie.statistics.fresh import sample_hashes, sample_marks
 from coterie.statistics.last_seen import not_seen_lately
@@ -68,7 +69,9 @@ def reduce_log(
             "the joint estimator is for bandit logs of symmetric games with independent pairs and sizes ignored"
         )
     shares, seed = checked_shares(parts), checks.whole(seed, "seed", 0)
-    chosen, decisive = _chosen_noise(log, noise, Division.by_shares(shares, seed))
+    looks = log.feedback == "semi-bandit" and (clues or noise == "auto")
+    pairs = examined(log) if looks else None
+    chosen, decisive = _chosen_noise(log, noise, Division.by_shares(shares, seed), pairs)
     setting = Setting(
         log.feedback, log.agents, log.coalitions, log.symmetric, log.utility_range, log.neutral, log.sigma,
         log.pool_coalitions, log.action_description, log.action_sets, sizes, chosen, shares,
@@ -94,10 +97,10 @@ def reduce_log(
     contrasts = size_contrasts(log, by_size) if by_size else ()
     excess = NO_EXCESS
     if log.feedback == "semi-bandit" and noise != "samples":
-        excess = decisive if decisive is not None and len(shares) == 1 else sample_excess(log)
+        excess = decisive if decisive is not None and len(shares) == 1 else sample_excess(log, pairs=pairs)
     if log.options["symmetrize"]:  # averages have no order
         by_order = None
-    drift = drift_of(log, setting.seed) if log.feedback == "semi-bandit" else NO_DRIFT
+    drift = drift_of(log, setting.seed, pairs) if log.feedback == "semi-bandit" else NO_DRIFT
     unrecorded = _unrecorded(task, reduced) if log.has_memberships and not log.of_teams else None
     hashes = sample_hashes(log)
     kept = Clues(
@@ -108,7 +111,9 @@ def reduce_log(
     return Statistics(setting, reduced, kept, attendance)
 
 
-def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noise, SampleExcess | None]:
+def _chosen_noise(
+    log: Log, noise: NoiseChoice, division: Division, pairs: str | None
+) -> tuple[Noise, SampleExcess | None]:
     """Return what is taken to be independent, and what decided that where nobody said it.
 
     The samples that learn decide, so the choice is as good as fixed for those that certify. Where all samples
@@ -122,7 +127,7 @@ def _chosen_noise(log: Log, noise: NoiseChoice, division: Division) -> tuple[Noi
         return noise, None
     if log.feedback == "bandit":
         return "samples" if log.of_teams else "pairs", NO_EXCESS
-    decisive = sample_excess(log, division)
+    decisive = sample_excess(log, division, pairs)
     return chosen_noise(decisive), decisive
 
 
@@ -224,18 +229,42 @@ class Grouped:
 
 def reduce_pairs(task: Reduction) -> tuple[tuple[PairStatistics, ...], PairStatistics | None]:
     """Return the statistics of each part of a semi-bandit log, and those by order where it is symmetric."""
-    pairs, teams, samples = (group(task, task.division) for group in (pair_sums, _teams, _samples))
-    entries = pairs.unordered(symmetric=task.setting.symmetric)
-    return _pair_statistics(task, *(one.sums() for one in (entries, teams, samples))), _by_order(task, pairs, samples)
+    entries: list[Sums] = []
+    ordered: Sums | None = None
+    for pairs in _grouped_pairs(task):
+        entries += pairs.unordered(symmetric=task.setting.symmetric).sums()
+        ordered = _with_orders(task, pairs, ordered)
+    teams, samples = (group(task, task.division) for group in (_teams, _samples))
+    return _pair_statistics(task, entries, teams.sums(), samples.sums()), _by_order(task, ordered, samples)
 
 
-def _by_order(task: Reduction, pairs: Grouped, samples: Grouped) -> PairStatistics | None:
-    """Return the sums by who is listed as the agent, for the whole log: they were grouped so, and cost nothing."""
+def _grouped_pairs(task: Reduction) -> Iterator[Grouped]:
+    """Yield the sums of all parts at once, or of many agents one part after the other.
+
+    Of many agents there may be almost as many sums as rows: for some more reading they take less memory.
+    """
+    if task.setting.n_agents <= pair_statistics.DENSE_AGENTS:
+        yield pair_sums(task, task.division)
+        return
+    which, whole = task.division.sql(), Division.by_shares((1.0,), task.setting.seed)
+    for part in range(len(task.division.ends)):
+        rows = task.ratings if which == queries.WHOLE else group_by.one_part(task.ratings, which, part)
+        yield Grouped(whole, *_pair_sums(task, queries.WHOLE, rows))
+
+
+def _with_orders(task: Reduction, pairs: Grouped, others: Sums | None = None) -> Sums | None:
+    """Return the sums by who is listed as the agent, for the whole log: they were grouped so."""
     if not task.setting.symmetric:
         return None
-    whole = Division.by_shares((1.0,), task.setting.seed)
-    (entries,), (counted,) = pairs.with_keys(3).sums(whole), samples.sums(whole)
-    return PairStatistics(by_order_setting(task.setting), _count(counted), entries, _NO_TEAMS)
+    (found,) = pairs.with_keys(3).sums(Division.by_shares((1.0,), task.setting.seed))
+    return found if others is None else others + found
+
+
+def _by_order(task: Reduction, ordered: Sums | None, samples: Grouped) -> PairStatistics | None:
+    """Return the statistics by who is listed as the agent, where that should not matter."""
+    if ordered is None:
+        return None
+    return PairStatistics(by_order_setting(task.setting), int(samples.values.sum()), ordered, _NO_TEAMS)
 
 
 _NO_TEAMS = Sums(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
@@ -256,7 +285,11 @@ def reduce_pairs_and_sizes(
     entries = pairs.unordered(symmetric=task.setting.symmetric)
     parted = (one.sums(task.division) for one in (entries.with_keys(3), teams, samples))
     halved = (one.sums(halves) for one in (entries, teams, samples))
-    return _pair_statistics(task, *parted), _pair_statistics(sized, *halved), _by_order(task, pairs, samples)
+    return (
+        _pair_statistics(task, *parted),
+        _pair_statistics(sized, *halved),
+        _by_order(task, _with_orders(task, pairs), samples),
+    )
 
 
 def _pair_statistics(
@@ -343,11 +376,11 @@ def _clusters(task: Reduction) -> list[Sums] | None:
     return replace(pairs, keys=np.column_stack([group, pairs.keys])).sums()
 
 
-def _pair_sums(task: Reduction, which: str) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the part that a sample belongs to by an SQL expression, the keys, and the sums of each."""
+def _pair_sums(task: Reduction, which: str, rows: str | None = None) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the part that a sample belongs to by an SQL expression, the keys, and the sums of some ratings or all."""
     setting = task.setting
     query = group_by.pair_sums(
-        task.ratings, which, setting.fixed_range, task.engine.wide_sum("q * q", FIXED_BITS),
+        rows or task.ratings, which, setting.fixed_range, task.engine.wide_sum("q * q", FIXED_BITS),
         task.sized_by, pooled=setting.pool_coalitions, clips=task.clips,
         size_type="SMALLINT" if setting.n_agents < 2**15 else "INTEGER",
     )  # fmt: skip
@@ -365,8 +398,11 @@ def _meetings(task: Reduction, division: Division) -> Grouped:
     return Grouped(division, numbers(found["part"]), _pair_keys(task, found), numbers(found["met"])[:, None])
 
 
-def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
-    """Return how many meetings of each pair have no row, or how many times a member has no total."""
+def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums | None:
+    """Return how many meetings of each pair have no row, or how many times a member has no total.
+
+    None where there were too many meetings to look for them: everybody who was in a room met everybody else there.
+    """
     if task.setting.feedback == "bandit":
         found = task.engine.table(group_by.missing_totals(task.members, task.engine.name("totals")))
         return Sums.collect(task.agents(found["agent"])[:, None], numbers(found["missing"])[:, None])
@@ -378,6 +414,8 @@ def _unrecorded(task: Reduction, parts: Sequence[PartStatistics]) -> Sums:
     meetings = int((sizes * (sizes - 1) * teams).sum()) // (2 if task.setting.symmetric else 1)
     if meetings == int(count.sum()):  # agents of a pair are members, so these are the same meetings
         return Sums(rated[:0], count[:0, None])
+    if meetings > MOST_MEETINGS:
+        return None
     plain = replace(task, setting=replace(task.setting, sizes="ignore"))
     met = _meetings(plain, Division.by_shares((1.0,), task.setting.seed))
     both = Sums.collect(np.concatenate([met.keys, rated]), np.concatenate([met.values, -count[:, None]]))
@@ -456,10 +494,11 @@ def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[To
     """Return the statistics of each part of a bandit log: only the matrices that were asked for are built."""
     setting, division = task.setting, task.division
     if gram_entries(setting) > MOST_GRAM_ENTRIES:
+        fits = f"those of {most_agents(setting, MOST_GRAM_ENTRIES)} agents, such as a department, would fit"
         raise TooLargeError(
             f"the Gram matrices of {setting.n_agents} agents with {setting.n_features} unknowns each would have "
-            f"{gram_entries(setting):,} entries, more than {MOST_GRAM_ENTRIES:,}"
-            + ("; ignore sizes" if setting.sizes == "aware" else "")
+            f"{gram_entries(setting):,} entries, more than {MOST_GRAM_ENTRIES:,}; "
+            + ("ignore sizes" if setting.sizes == "aware" else f"{fits}, and so would ratings of pairs")
         )
     n_samples = [_count(samples) for samples in _samples(task, division).sums()]
     if unweighted:

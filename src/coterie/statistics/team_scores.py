@@ -14,6 +14,8 @@ w (z'u)^2. So in both cases the proxy of a sample in direction u is at most r^2 
 which sums over samples one after the other, and the widths of fixed directions need.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
@@ -32,9 +34,10 @@ class ScoreSums:
         n = setting.n_agents
         self._edges = setting.n_tables * n * (n - 1) // 2
         if self._edges > MOST_EDGES:
+            fit = int((1 + sqrt(1 + 8 * MOST_EDGES / setting.n_tables)) / 2)
             raise TooLargeError(
                 f"scores of teams are learnt from for up to {MOST_EDGES} pairs times coalitions, this log has "
-                f"{self._edges}"
+                f"{self._edges}: those of {fit} agents, such as a department, would fit"
             )
         self._setting = setting
         self._teams: dict[tuple[int, int, bytes], FloatArray] = {}
