@@ -305,7 +305,8 @@ def cooccurrences(n: int, k: int, samples: int) -> Case:
     sample, agent, coalition, partner = np.nonzero(np.moveaxis(met, 3, 2))
     feature = coalition * block + partner - (partner > agent)
     gram = np.zeros((1, n, packed_length(block * k)), dtype=np.int64)
-    group = sample * n + agent
+    order = np.lexsort((feature, sample, agent))  # as `accumulate` has them
+    agent, feature, group = agent[order], feature[order], (agent * samples + sample)[order]
     add = compiled(add_cooccurrences)
     entries = touched(group, feature, block, k)
     return Case(
