@@ -2,13 +2,14 @@
 
     python benchmarks/kernels.py [--quick]
 
-*Bytes* are counted by the formula beside each case: entries of the arrays that a call is given or returns, each as often
-as a turn of the loop needs it anew; working space that stays in the innermost cache is not counted. *Random reads* are
-those in no order, one for each stretch of memory, and in which arrays: scattered ones, of which several can be under way,
-and chained ones, whose place another one tells. All are set against loops that do nothing else, in arrays as large as
-those of the kernel: a STREAM triad (a = b + s c, 24 bytes a step), a sum of entries in random order, and a chain of
-places. CPU seconds of one thread, the best of several runs.
+*Bytes* are counted by the formula beside each case: entries of the arrays that a call is given or returns, each as
+often as a turn of the loop needs it anew; working space that stays in the innermost cache is not counted. *Random
+reads* are those in no order, one for each stretch of memory, and in which arrays: scattered ones, of which several can
+be under way, and chained ones, whose place another one tells. All are set against loops that do nothing else, in arrays
+as large as those of the kernel: a STREAM triad (a = b + s c, 24 bytes a step), a sum of entries in random order, and a
+chain of places. CPU seconds of one thread, the best of several runs.
 """
+# ruff: noqa: SLF001  (inner loops are private)
 
 import argparse
 import time
@@ -252,7 +253,8 @@ def margins_of_moves(n: int, k: int, actions: int) -> Case:
         f"{n} agents, {k} coalitions, {actions} actions, {pieces} pieces",
         lambda: found.margins_of_moves(profile, movers, chosen, np.arange(n), np.inf),
         held=4 * found.cells.upper.nbytes + 6 * 8 * n * pieces * k,
-        moved=looked * (4 * 8 * pieces * k + k + 8) + changed * 4 * 8 * pieces,  # sums, own set, result; what movers add
+        moved=looked * (4 * 8 * pieces * k + k + 8)
+        + changed * 4 * 8 * pieces,  # sums, own set, result; what movers add
         steps=looked * k * actions * (1 + sum(3 if one else 1 for one in width)),
         scattered=((4 * looked, 4 * found.cells.upper.nbytes),),  # what the mover adds, in four tables
     )
@@ -426,11 +428,8 @@ def cases(*, quick: bool) -> Iterator[Case]:
 
 
 def bytes_in_words(count: float) -> str:
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < 1000:
-            break
-        count /= 1000
-    return f"{count:.3g} {unit}"
+    power = min(int(np.log10(max(count, 1))) // 3, 3)
+    return f"{count / 1000**power:.3g} {('B', 'KB', 'MB', 'GB')[power]}"
 
 
 def rounded(held: float) -> int:
@@ -479,8 +478,8 @@ def main() -> None:
     ]  # fmt: skip
     text = (
         f"One core moves, and reads in random order:\n\n{roofs}\n\nAn entry of an array in the first cache takes: "
-        f"{arithmetic}.\n\n{table(header, rows)}\n\nThe triad is that of arrays as large as the kernel's. Shares are of "
-        "the kernel's time: what its bytes would take at the triad's rate, and what its random reads would take if "
+        f"{arithmetic}.\n\n{table(header, rows)}\n\nThe triad is that of arrays as large as the kernel's. Shares are "
+        "of the kernel's time: what its bytes would take at the triad's rate, and what its random reads would take if "
         "nothing else were done. Bound by what explains half of the time or more; by instructions (arithmetic, "
         "branches, calls) where neither does."
     )

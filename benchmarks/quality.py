@@ -89,12 +89,12 @@ def found(benchmark: str, setting: Any, seed: int, votes: str | None) -> dict[st
 class Code:
     """The sources of a commit, and what was found with them."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, kept: Path) -> None:
         self.name, self.folder = git("rev-parse", "--short", name).decode().strip(), folder
         with tarfile.open(fileobj=io.BytesIO(git("archive", name, "src", "benchmarks"))) as files:
             files.extractall(folder, filter="data")
         number = git("rev-parse", "--short", f"{name}:src").decode().strip()
-        self.file = KEPT / f"{number}.jsonl"
+        self.file = kept / f"{number}.jsonl"
         self.known: dict[str, dict[str, float]] = {}
         if self.file.exists():
             for line in self.file.read_text(encoding="utf-8").splitlines():
@@ -178,18 +178,29 @@ def main() -> None:
     parser.add_argument("--before", default=BEFORE, help="a commit")
     parser.add_argument("--after", default="HEAD", help="a commit")
     parser.add_argument("--games", type=int, default=500, help="games of solve.py")
-    parser.add_argument("--seeds", type=int, default=5, help="games per setting of few_data.py; up to six times as many of certificates.py")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=5,
+        help="games per setting of few_data.py; up to six times as many of certificates.py",
+    )
     parser.add_argument("--votes", help="folder with votes.csv, for few_data.py")
     parser.add_argument("--only", default="", help="a part of the titles; not recorded")
+    parser.add_argument("--folder", type=Path, default=KEPT, help="where games are kept")
     parser.add_argument("--played", help="for our own processes")
     options = parser.parse_args()
     if options.played:
         played(*json.loads(options.played))
         return
     votes = None if options.votes is None else str(Path(options.votes).resolve())
-    listed = [cell for cell in cells(options.games, options.seeds, votes=votes is not None) if options.only in cell.title]
+    listed = [
+        cell for cell in cells(options.games, options.seeds, votes=votes is not None) if options.only in cell.title
+    ]
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        before, after = Code(options.before, Path(one)), Code(options.after, Path(other))
+        before, after = (
+            Code(options.before, Path(one), options.folder),
+            Code(options.after, Path(other), options.folder),
+        )
         for cell in listed:
             for start in range(0, cell.games, AT_ONCE):
                 some = range(start, min(start + AT_ONCE, cell.games))
