@@ -40,7 +40,7 @@ $(DEV_READY): requirements-dev.txt $(RUN_READY)
 $(BENCH_READY): benchmarks/requirements.txt requirements.txt pyproject.toml | $(BENCH_VENV)/bin/python
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@# Not every machine has a build of pygambit, and making one takes a C++ compiler and many minutes: make bench BUILD=pygambit.
+	@# Not every machine has a build of pygambit before 17, and making one takes a C++ compiler and many minutes: make bench BUILD=pygambit.
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter pygambit,$(BUILD)),,--only-binary=:all:) pygambit==16.7.0 || echo "no pygambit: not compared with"
 	@touch $@
 
