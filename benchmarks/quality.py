@@ -1,11 +1,11 @@
 """Does what is found get worse as code gets faster? The same games, with the code of an earlier commit and with this.
 
-    python benchmarks/quality.py [--before 082d6b5] [--games 500] [--seeds 5] [--votes FOLDER]
+    python benchmarks/quality.py [--before 082d6b5] [--games 500] [--seeds 5] [--votes FOLDER] [--page-only]
 
 Games are those of `certificates.py`, `few_data.py` and `solve.py`, and it is their functions that are called, those of
 each commit, in processes with the sources of that commit. Every game that was found is kept in build/quality, under the
 number of its sources, so a run that was interrupted goes on, and one with more games adds to what is there. Differences
-are game by game.
+are game by game, over all games that are kept of both; `--page-only` makes the tables from these.
 """
 
 import argparse
@@ -120,8 +120,10 @@ class Code:
         if process.returncode:
             raise SystemExit(f"{cell.title}, seeds {missing}, commit {self.name}: failed, see above")
 
-    def of(self, cell: Cell) -> list[dict[str, float]]:
-        return [self.known[self._key(cell, seed)] for seed in range(cell.games)]
+    def of(self, cell: Cell) -> dict[str, dict[str, float]]:
+        """Return what is known of a cell's games."""
+        kind = self._key(cell, 0).removesuffix("0]")
+        return {game: one for game, one in self.known.items() if game.startswith(kind)}
 
     @staticmethod
     def _key(cell: Cell, seed: int) -> str:
@@ -159,11 +161,17 @@ def written(listed: list[Cell], before: Code, after: Code) -> str:
     rows, times = [], []
     for title in titles:
         some = [cell for cell in listed if cell.title == title]
-        both = [[one for cell in some for one in code.of(cell)] for code in (before, after)]
+        one, other = (
+            {game: found for cell in some for game, found in code.of(cell).items()} for code in (before, after)
+        )
+        shared = [game for game in one if game in other]
+        if not shared:
+            continue
+        both = [[side[game] for game in shared] for side in (one, other)]
         for name, words in some[0].measures.items():
             rows.append(row(title, words, *([one[name] for one in side] for side in both)))
-        one, other = (sum(game["seconds"] for game in side) for side in both)
-        times.append([title, f"{one:.1f}", f"{other:.1f}", f"{one / other:.1f}"])
+        first, second = (sum(game["seconds"] for game in side) for side in both)
+        times.append([title, f"{first:.1f}", f"{second:.1f}", f"{first / second:.1f}"])
     header = ["games", "what", "how many", f"before ({before.name})", f"after ({after.name})", "after - before",
               "games smaller / larger"]  # fmt: skip
     return (
@@ -187,6 +195,7 @@ def main() -> None:
     parser.add_argument("--votes", help="folder with votes.csv, for few_data.py")
     parser.add_argument("--only", default="", help="a part of the titles; not recorded")
     parser.add_argument("--folder", type=Path, default=KEPT, help="where games are kept")
+    parser.add_argument("--page-only", action="store_true", help="make the tables from the games that are kept")
     parser.add_argument("--played", help="for our own processes")
     options = parser.parse_args()
     if options.played:
@@ -201,7 +210,7 @@ def main() -> None:
             Code(options.before, Path(one), options.folder),
             Code(options.after, Path(other), options.folder),
         )
-        for cell in listed:
+        for cell in () if options.page_only else listed:
             for start in range(0, cell.games, AT_ONCE):
                 some = range(start, min(start + AT_ONCE, cell.games))
                 for code in (before, after):
@@ -212,6 +221,7 @@ def main() -> None:
         print(text)
         return
     words = f"--games {options.games} --seeds {options.seeds}{' --votes FOLDER' if votes else ''}"
+    words = "--page-only" if options.page_only else words
     record("Quality before and after", f"python benchmarks/quality.py --before {options.before} {words}", text)
 
 
