@@ -76,6 +76,8 @@ def found(benchmark: str, setting: Any, seed: int, votes: str | None) -> dict[st
         import few_data
 
         model, samples = setting
+        if model not in {"UN votes", *few_data.MODELS}:
+            return {}  # this code did not have the model yet
         if model != "UN votes":
             return {"gap": few_data.simulated(model, samples, seed)[0]}
         assert votes is not None
@@ -164,7 +166,7 @@ def written(listed: list[Cell], before: Code, after: Code) -> str:
         one, other = (
             {game: found for cell in some for game, found in code.of(cell).items()} for code in (before, after)
         )
-        shared = [game for game in one if game in other]
+        shared = [game for game in one if game in other and one[game].keys() == other[game].keys()]
         if not shared:
             continue
         both = [[side[game] for game in shared] for side in (one, other)]
