@@ -37,7 +37,7 @@ BENCHMARKS = {
     "size_policy.py": "--cells 1",
     "many.py": "--case game 300 3000 10",
     "rivals.py": "--games 1 --limit 20",
-    "growth.py": "--points 2",
+    "growth.py": "--seeds 1 --points 2",
     "roll_calls.py": "--states 12 --calls 40",
     "spark.py": "--rows 0.01,0.02 --warned 0.01,0.02 --totals 0.2,0.4",
     "kernels.py": "--quick",
