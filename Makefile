@@ -40,8 +40,8 @@ $(DEV_READY): requirements-dev.txt $(RUN_READY)
 $(BENCH_READY): benchmarks/requirements.txt requirements.txt pyproject.toml | $(BENCH_VENV)/bin/python
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@# Not every machine has a build of pygambit, or what it takes to build it; without it, its lines are left out.
-	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check pygambit==16.7.0 || echo "no pygambit: not compared with"
+	@# Not every machine has a build of pygambit before 17, and making one takes a C++ compiler and many minutes: make bench BUILD=pygambit.
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(filter pygambit,$(BUILD)),,--only-binary=:all:) pygambit==16.7.0 || echo "no pygambit: not compared with"
 	@touch $@
 
 demo: $(RUN_READY)
@@ -61,7 +61,7 @@ test-fast: $(DEV_READY)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 bench: $(BENCH_READY)
-	@# One alone: make bench BENCH="rivals.py --games 3".
+	@# One alone: make bench BENCH="rivals.py --games 3"; all in their shortest forms: make bench BENCH="run.py --quick".
 	$(BENCH_VENV)/bin/python benchmarks/$(BENCH)
 
 fuzz: $(DEV_READY)

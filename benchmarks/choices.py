@@ -36,11 +36,13 @@ def statistics_of(feedback: str, n: int, k: int, samples: int, actions: int, see
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=6)
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--only", type=int, help="one setting, by its number in the table; not recorded")
+    options = parser.parse_args()
+    seeds, settings = options.seeds, SETTINGS if options.only is None else (SETTINGS[options.only],)
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     usual = parts.LEARNING_SHARE, auto.CANDIDATES
-    columns = [f"{feedback} {n}, {k}, {m}" for feedback, n, k, m, _ in SETTINGS]
-    for setting, column in zip(SETTINGS, columns, strict=True):
+    columns = [f"{feedback} {n}, {k}, {m}" for feedback, n, k, m, _ in settings]
+    for setting, column in zip(settings, columns, strict=True):
         for seed in range(seeds):
             statistics = statistics_of(*setting, seed)
             for share, form, count in product(SHARES, FORMS, CANDIDATES):
@@ -59,6 +61,9 @@ def main() -> None:
     names = list(dict.fromkeys(name for name, _ in found))
     rows = [[name, *(f"{np.mean(found[name, c]):.3f}" if found[name, c] else "-" for c in columns)] for name in names]
     text = table(["choice", *columns], rows) + f"\n\nMean certificate of {seeds} seeds; columns say n, k, M."
+    if options.only is not None:
+        print(text)
+        return
     record("Choices", f"python benchmarks/choices.py --seeds {seeds}", text)
 
 

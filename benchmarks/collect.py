@@ -27,9 +27,6 @@ from harness import record, table
 
 DELTA = 0.01
 
-SAVINGS_LOGS = 4
-"""How many logs of the firm are collected until a target is reached; each takes dozens of plans."""
-
 
 @dataclass
 class Replay(Policy):
@@ -109,20 +106,24 @@ class Case:
         return self.certificate(Independent(self.source.game.actions), samples, fresh=fresh)
 
 
-def cases(times: int) -> Iterator[tuple[str, Iterator[Case], tuple[int, ...]]]:
+def cases(times: float) -> Iterator[tuple[str, Iterator[Case], tuple[int, ...]]]:
     """Yield games with first logs; drawn games need more logs, since each has another gap.
 
     All rows of a game share its logs, so what these have in common shows in each of them.
     """
+
+    def some(logs: int) -> int:
+        return max(round(logs * times), 2)
+
     firm = consulting_firm().simulation
     yield (
         "firm, 24 agents, 240 months",
-        (Case.of(firm, 240, np.random.default_rng(s)) for s in range(12 * times)),
+        (Case.of(firm, 240, np.random.default_rng(s)) for s in range(some(12))),
         (100, 400),
     )
-    yield "6 agents, 4 coalitions, 300 samples", drawn(40 * times, 6, 4, 300), (100, 400)
-    yield "10 agents, 5 coalitions, 1000 samples", drawn(40 * times, 10, 5, 1000), (300, 1000, 4000)
-    yield "5 agents, 3 coalitions, 1000 samples, by size", drawn(20 * times, 5, 3, 1000, "size-gaussian"), (300, 1000)
+    yield "6 agents, 4 coalitions, 300 samples", drawn(some(40), 6, 4, 300), (100, 400)
+    yield "10 agents, 5 coalitions, 1000 samples", drawn(some(40), 10, 5, 1000), (300, 1000, 4000)
+    yield "5 agents, 3 coalitions, 1000 samples, by size", drawn(some(20), 5, 3, 1000, "size-gaussian"), (300, 1000)
 
 
 def drawn(logs: int, n: int, k: int, samples: int, model: str = "gaussian") -> Iterator[Case]:
@@ -136,7 +137,7 @@ RELATIVE, LEAST, ABSOLUTE = 0.1, 0.2, 0.02
 """Predictions are to be within 10 % where the certificate is 0.2 or more, and within 0.02 below."""
 
 
-def predictions(times: int) -> str:
+def predictions(times: float) -> str:
     rows = []
     for name, made, more in cases(times):
         listed = list(made)
@@ -199,18 +200,20 @@ def savings(seeds: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=5, help="multiples of 12 to 40 logs per row")
+    parser.add_argument("--times", type=float, default=5, help="multiples of 12 to 40 logs per row")
+    parser.add_argument("--savings", type=int, default=4, help="logs of the firm that are collected until a target")
     options = parser.parse_args()
-    first, second = predictions(options.times), savings(SAVINGS_LOGS)
+    first, second = predictions(options.times), savings(options.savings)
     text = (
         f"Means over first logs, delta = {DELTA}, profile fixed by the first log. Predicted against simulated "
         f"certificates; claimed is an error of the mean of at most {100 * RELATIVE:.0f} % where the certificate is "
         f"{LEAST} or more, and of at most {ABSOLUTE} below (+- is one standard error of the comparison itself):"
-        f"\n\n{first}\n\nSamples until the certificate of the consulting firm's profile is at "
-        f"most the target, {SAVINGS_LOGS} logs, steps of 20 %:\n\n{second}\n\nA profile's true gap is not known when "
+        f"\n\n{first}\n\nSamples until the certificate of the consulting firm's profile is at most the target, "
+        f"{options.savings} logs, steps of 20 %:\n\n{second}\n\nA profile's true gap is not known when "
         "its certificate is predicted: the error of one log is mostly that, the error of the mean is the method's."
     )
-    record("Collecting", f"python benchmarks/collect.py --times {options.times}", text)
+    words = f"--times {options.times:g} --savings {options.savings}"
+    record("Collecting", f"python benchmarks/collect.py {words}", text)
 
 
 if __name__ == "__main__":

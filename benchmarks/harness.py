@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "RESULTS.md"
+RESULTS = Path(os.environ.get("BENCHMARK_RESULTS", Path(__file__).parent / "RESULTS.md"))
+"""Where sections go; `run.py --quick` has another place for them."""
 
 
 def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
@@ -39,7 +40,7 @@ def machine() -> str:
 
 def commit() -> str:
     """Name the commit of the code that is measured; a star says that files differ from it."""
-    run = partial(subprocess.run, cwd=RESULTS.parent, capture_output=True, text=True, check=False)
+    run = partial(subprocess.run, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     name = run(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
     changed = run(["git", "diff", "--quiet", "HEAD", "--", "../src"]).returncode if name else 0
     return f" at commit {name}{'*' if changed else ''}" if name else ""

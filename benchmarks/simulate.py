@@ -4,6 +4,7 @@ The rival draws the same kind of log (gaussian model, random policy) one pair at
 standard library's random and csv modules; it runs on fewer samples, and rows per second compare.
 """
 
+import argparse
 import csv
 import random
 import tempfile
@@ -17,7 +18,10 @@ from coterie.simulate.logs import Feedback, Simulation
 from coterie.simulate.writing import TableFormat
 from harness import record, seconds, table
 
-N_AGENTS, N_COALITIONS, N_SAMPLES, RIVAL_SAMPLES = 25, 5, 30_000, 1000
+N_AGENTS, N_COALITIONS = 25, 5
+
+FEWER = 30
+"""The rival writes one of so many samples."""
 
 
 def python_loop(folder: Path, simulation: Simulation, n_samples: int, feedback: str) -> int:
@@ -55,33 +59,37 @@ def drawn() -> Simulation:
     return Simulation.draw(N_AGENTS, N_COALITIONS, np.random.default_rng(0))
 
 
-def write(place: Path, feedback: Feedback, table_format: TableFormat) -> None:
+def write(place: Path, samples: int, feedback: Feedback, table_format: TableFormat) -> None:
     with tempfile.TemporaryDirectory(dir=place) as folder:
-        drawn().write_log(Path(folder) / "log", N_SAMPLES, feedback=feedback, table_format=table_format)
+        drawn().write_log(Path(folder) / "log", samples, feedback=feedback, table_format=table_format)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=30_000)
+    samples = parser.parse_args().samples
+    fewer = samples // FEWER
     rows: list[list[object]] = []
-    draws = sum(len(batch.utility) for batch in drawn().batches(N_SAMPLES))
+    draws = sum(len(batch.utility) for batch in drawn().batches(samples))
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         for feedback in get_args(Feedback):
-            count = python_loop(place, drawn(), RIVAL_SAMPLES, feedback)
-            taken = seconds(partial(python_loop, place, drawn(), RIVAL_SAMPLES, feedback))
+            count = python_loop(place, drawn(), fewer, feedback)
+            taken = seconds(partial(python_loop, place, drawn(), fewer, feedback))
             rival = count / taken
             rows.append([feedback, "csv", "Python loop", f"{count:,}", f"{taken:.2f}", f"{rival:,.0f}", 1])
             for table_format in get_args(TableFormat):
-                taken = seconds(partial(write, place, feedback, table_format))
+                taken = seconds(partial(write, place, samples, feedback, table_format))
                 speed = draws / taken
                 cells = (f"{draws:,}", f"{taken:.2f}", f"{speed:,.0f}", f"{speed / rival:.0f}")
                 rows.append([feedback, table_format, "coterie", *cells])
     header = ("feedback", "format", "writer", "pair draws", "seconds", "draws per second", "times the loop")
     note = (
-        f"{N_AGENTS} agents, {N_COALITIONS} coalitions, {N_SAMPLES:,} samples, gaussian model, random policy, written "
+        f"{N_AGENTS} agents, {N_COALITIONS} coalitions, {samples:,} samples, gaussian model, random policy, written "
         f"to disk with memberships and truth; the Python loop (csv and random of the standard library) on "
-        f"{RIVAL_SAMPLES:,} samples. A pair draw is a row of a semi-bandit log and a term of a bandit log's totals."
+        f"{fewer:,} samples. A pair draw is a row of a semi-bandit log and a term of a bandit log's totals."
     )
-    record("Simulation", "python benchmarks/simulate.py", f"{table(header, rows)}\n\n{note}")
+    record("Simulation", f"python benchmarks/simulate.py --samples {samples}", f"{table(header, rows)}\n\n{note}")
 
 
 if __name__ == "__main__":

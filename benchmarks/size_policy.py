@@ -1,9 +1,11 @@
 """Where a policy forms coalitions by their size, is what `auto` recommends worse than what the paper's strategy does?
 
-    python benchmarks/size_policy.py
+    python benchmarks/size_policy.py [--cells 3]
 
 All runs of the paper's figure S4 (mixed effects, coalition-size policy): the true gap of each method's profile.
 """
+
+import argparse
 
 import numpy as np
 
@@ -15,8 +17,11 @@ from harness import record, table
 
 def main() -> None:
     """Compare run by run, and record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", type=int, help="only so many cells of the figure; not recorded")
+    options = parser.parse_args()
     found: dict[tuple[int, int, int], dict[str, float]] = {}
-    for _, cell in FIGURES["S4"].cells:
+    for _, cell in FIGURES["S4"].cells[: options.cells]:
         for run in run_cell(cell):
             found.setdefault((run.n, run.seed, run.samples), {})[run.method] = run.true_gap
     ours, theirs = (np.array([one[method] for one in found.values()]) for method in ("auto", "paper"))
@@ -27,6 +32,9 @@ def main() -> None:
     text = (
         f"{len(found)} runs of figure S4.\n\n{table(['method', 'mean true gap', 'runs in which it is better'], rows)}"
     )
+    if options.cells is not None:
+        print(text)
+        return
     record("Coalition-size policy", "python benchmarks/size_policy.py", text)
 
 

@@ -15,6 +15,71 @@ def run(name, *words):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+ELSEWHERE = {"run.py", "calibration.py", "team_calibration.py"}
+"""Commands that are not run with all others: the one that does, and those that have pages of their own."""
+
+
+def test_every_benchmark_is_run():
+    commands = {path.name for path in FOLDER.glob("*.py") if 'if __name__ == "__main__":' in path.read_text()}
+    assert set(run("run", "--list").split()) == commands - ELSEWHERE
+
+
+def folder_of(tmp_path, **programs):
+    """Return a folder of benchmarks in which some are other programs."""
+    copy = tmp_path / "benchmarks"
+    copy.mkdir()
+    for path in FOLDER.glob("*.py"):
+        (copy / path.name).write_text(programs.get(path.stem, path.read_text()))
+    return copy
+
+
+def test_a_benchmark_that_fails_stops_none_of_the_others(tmp_path):
+    writes = 'from harness import record\nrecord("Game", "python game.py", "so fast")\n'
+    copy = folder_of(tmp_path, simulate="raise SystemExit(3)", game=writes)
+    command = [sys.executable, copy / "run.py", "--quick", "simulate.py", "game.py"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "--- simulate.py: FAILED with code 3 after" in ended.stdout
+    assert "--- game.py: done after" in ended.stdout
+    assert "1 of 2 benchmarks done" in ended.stdout
+    assert ended.stderr == "failed: simulate.py\n"
+    # What is quick is not recorded where results are.
+    assert "so fast" in (tmp_path / "build" / "quick" / "RESULTS.md").read_text()
+    assert not (copy / "RESULTS.md").exists()
+
+
+def test_unknown_benchmarks_are_refused():
+    command = [sys.executable, FOLDER / "run.py", "gmae.py"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "no such benchmark: gmae.py; there are game.py, " in ended.stderr
+
+
+@pytest.mark.slow
+def test_kernels_are_set_against_what_the_machine_moves():
+    text = run("kernels", "--quick")
+    assert "| arrays of | copy, GB/s | triad, GB/s | random read, ns | random read after another, ns |" in text
+    lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| ") and "`" in line]
+    assert len(lines) == 12
+    for line in lines:
+        bytes_per_second, triad, share = float(line[5]), float(line[6]), float(line[7].removesuffix("%"))
+        assert share == pytest.approx(100 * bytes_per_second / triad, abs=1.5)
+        assert line[10].removesuffix(" |") in {"bandwidth", "random reads", "instructions"}
+
+
+@pytest.mark.slow
+def test_the_quality_of_two_commits_can_be_compared(tmp_path):
+    """The same sources on both sides find the same."""
+    text = run("quality", "--before", "HEAD", "--games", 2, "--only", "pure", "--folder", tmp_path)
+    assert "| pure search | share of games with the exact optimum | 2 | 1 | 1 | 0 in every game | 0 / 0 |" in text
+    assert "| pure search | above the optimum | 2 |" in text
+    (kept,) = tmp_path.glob("*.jsonl")
+    assert {json.loads(line)["game"] for line in kept.read_text().splitlines()} == {
+        '["solve", null, 0]',
+        '["solve", null, 1]',
+    }
+
+
 @pytest.mark.slow
 def test_the_calibration_page_is_that_of_its_data(tmp_path):
     (tmp_path / "calibration.jsonl").write_bytes((FOLDER / "calibration.jsonl").read_bytes())

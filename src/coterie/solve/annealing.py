@@ -77,9 +77,9 @@ def _move(both, sums, worth, size, area, i, b):
     a = area[i]
     worth[a] -= sums[a, i]
     worth[b] += sums[b, i]
-    for u in range(len(area)):
-        sums[a, u] -= both[a, u, i]
-        sums[b, u] += both[b, u, i]
+    for u in range(len(area)):  # h is symmetric, and its rows are in order
+        sums[a, u] -= both[a, i, u]
+        sums[b, u] += both[b, i, u]
     size[a] -= 1
     size[b] += 1
     area[i] = b

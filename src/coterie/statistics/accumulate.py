@@ -57,7 +57,8 @@ class Cooccurrences:
             mirrored = setting.feature(partner, table, agent, size)
             feature, agent = np.concatenate([feature, mirrored]), np.concatenate([agent, partner])
             part, sample = np.tile(part, 2), np.tile(sample, 2)
-        group = sample * setting.n_agents + agent
+        # Agent by agent, so that a matrix of theirs stays near the processor while samples are added to it.
+        group = agent * (sample.max(initial=0) + 1) + sample
         order = np.lexsort((feature, group))
         group = group[order]
         together = np.diff(np.flatnonzero(np.diff(group, prepend=-1)), append=len(group))
