@@ -2,22 +2,20 @@
 
 `scipy.linalg` and `scipy.special` write their documentation while they are loaded, which takes longer than a small log
 takes to learn from. Their compiled parts are loaded here without it: the same functions, whether or not the packages
-are loaded before or afterwards.
+are loaded before or afterwards. That is done while no other thread runs, which could see a package half loaded.
 """
 
 import sys
+import threading
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from coterie.arrays import FloatArray
-
-_LOADING = Lock()
 
 
 def lapack() -> Any:
@@ -30,23 +28,28 @@ def special() -> Any:
     return _part("special", "_ufuncs", "")
 
 
+def load() -> None:
+    """Load what may be needed, before there are other threads."""
+    lapack()
+    special()
+
+
 @cache
 def _part(package: str, compiled: str, public: str) -> ModuleType:
     """Return a compiled part of a package, or where SciPy has none of that name what everybody may use."""
     whole = f"scipy.{package}"
     import scipy
 
-    with _LOADING:
-        if whole not in sys.modules:
-            bare = ModuleType(whole)
-            bare.__path__ = [str(Path(folder) / package) for folder in scipy.__path__]
-            sys.modules[whole] = bare
-            try:
-                return import_module(f"{whole}.{compiled}")
-            except ImportError:
-                pass
-            finally:
-                del sys.modules[whole]
+    if whole not in sys.modules and threading.active_count() == 1:
+        bare = ModuleType(whole)
+        bare.__path__ = [str(Path(folder) / package) for folder in scipy.__path__]
+        sys.modules[whole] = bare
+        try:
+            return import_module(f"{whole}.{compiled}")
+        except ImportError:
+            pass
+        finally:
+            del sys.modules[whole]
     return import_module(f"{whole}.{public}" if public else whole)
 
 

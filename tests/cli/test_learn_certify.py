@@ -428,7 +428,7 @@ def test_certify_adds_a_set_outside_the_actions(run, log, tmp_path):
     teams = today(tmp_path, {agent: strange if agent == agents[0] else fine for agent in agents})
     code, shown, _ = run("certify", log, teams)
     assert code == 0
-    assert f"{agents[0]} is where nobody was seen to be" in said(shown)
+    assert f"{agents[0]} is where they could not be before" in said(shown)
 
 
 def test_certify_refuses_unknown_and_missing_agents(run, log, tmp_path):

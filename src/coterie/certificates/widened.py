@@ -24,5 +24,7 @@ def widened(spaces: ActionSpaces, strategy: Strategy) -> tuple[ActionSpaces, lis
             listed[i] = ExplicitSets(np.concatenate([listed[i].enumerate(), missing]))
         for row in missing:
             named = ", ".join(names_in(row, strategy.coalitions)) or "nothing"
-            notes.append(f"{strategy.agents[i]} is where nobody was seen to be ({named}), which is taken as possible")
+            notes.append(
+                f"{strategy.agents[i]} is where they could not be before ({named}), which is taken as possible"
+            )
     return (ActionSpaces(tuple(listed), spaces.left_out) if notes else spaces), notes

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from coterie import from_scipy
 from coterie.cli.enums import with_parameters
 from coterie.cli.output import at_work
 from coterie.cli.panels import HELP_ALL
@@ -92,6 +93,7 @@ def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
     @functools.wraps(command)
     def run(**given: Any) -> int | None:
         declared = _said(given)
+        from_scipy.load()
         with at_work("Reading the log", quiet=bool(given.get("quiet"))):
             log = read_log(given.pop("path"), **declared)
         return command(log, **given)

@@ -37,7 +37,7 @@ from coterie.learn.assemble import by_range, put_together
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.certify import Given, as_many_teams, refuse_known, taken_over, usual_value
 from coterie.learn.comparison import Amount, Comparison, Person, Side, Verdict
-from coterie.learn.options import DRAWS, RANGE
+from coterie.learn.options import RANGE, draws_for
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import cautions
 from coterie.learn.wishes import Wishes, known_people, wishes_about
@@ -306,11 +306,11 @@ def _certificate(
     own = [
         strategy.agents[i]
         for i in declared.outside(strategy.owner, strategy.sets)
-        if strategy.agents[i] not in newcomers
+        if strategy.agents[i] not in newcomers and strategy.marginals[i].any()  # who is nowhere is told anyway
     ]
     notes = []
     if added and own:
-        notes.append(f"nobody was seen in just these teams before, which is taken as possible: {some(own, NAMED)}")
+        notes.append(f"these people are where they could not be before, which is taken as possible: {some(own, NAMED)}")
     against: Against = wishes.against(spaces)
     try:
         without = by_range(evidence, strategy, against)
@@ -369,7 +369,7 @@ class _Asked:
         """Return the range of everybody's change, and how probable it is that each person gains."""
         if beliefs.draw is None:
             return None, None
-        drawn = np.stack([_weighed(self.change, values) for values in beliefs.draws(rng, DRAWS)])
+        drawn = np.stack([_weighed(self.change, values) for values in beliefs.drawing(rng, draws_for(beliefs))])
         tail = (1 - RANGE) / 2
         low, high = np.quantile(drawn[:, self.counted].sum(axis=1), [tail, 1 - tail])
         middle = float(_weighed(self.change, beliefs.middle)[self.counted].sum())

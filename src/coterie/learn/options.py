@@ -145,6 +145,11 @@ def expected_of(
     return Expected(own.mean(axis=1), own.min(axis=1), gaps / drawn)
 
 
+def draws_for(beliefs: Beliefs) -> int:
+    """Return over how many games ranges of values are taken."""
+    return int(np.clip(DRAWN // max(1, beliefs.middle.size), FEWEST_DRAWS, DRAWS))
+
+
 Terms = list[tuple[float, BoolArray]]
 """Profiles, and how often each counts: what differs between two is one of the first and minus one of the second."""
 
@@ -184,7 +189,7 @@ def likely_values(
 
     middle = told(beliefs.middle)
     draws: list[list[float]] = []
-    for values in beliefs.drawing(rng, int(np.clip(DRAWN // beliefs.middle.size, FEWEST_DRAWS, DRAWS))):
+    for values in beliefs.drawing(rng, draws_for(beliefs)):
         draws.append(told(values))
         if len(draws) >= FEWEST_DRAWS and is_late():
             break

@@ -227,7 +227,7 @@ class _Teams:
         self.statistics, self.delta, self.wishes, self.control = statistics, delta, wishes, control
         self.setting, self.solver, self.form, self.again = statistics.setting, solver, form, again
         self.own = own
-        # What is likely of the same teams is the same number wherever it is told: drawn as from the seed alone.
+        # What is likely of the same teams is the same number wherever it is told for a seed: drawn as from that alone.
         self.ranges_rng = deepcopy(control.rng)
         spaces = self.setting.actions.leaving_out(statistics.seen_less(min_samples))
         self.against = wishes.against(spaces)
@@ -255,11 +255,16 @@ class _Teams:
         if self.own.guess is not None:
             return self.own.beliefs(self.whole)
         self.control.tell("beliefs")
-        found, enough = None, self._after_few_steps(self._is_over)
+
+        def settled() -> Beliefs:
+            enough = self._after_few_steps(self._is_over)
+            return beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
+
+        found = None
         with self.control.running():
-            found = beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
+            found = settled()
         # Whoever interrupts that is answered all the same, and whoever does so again is not.
-        return found or beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
+        return found or settled()
 
     def _beliefs(self, evidence: Evidence) -> Beliefs:
         """Return what a part of the log leaves possible, as well as time allows: it proposes candidates only."""

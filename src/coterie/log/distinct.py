@@ -1,4 +1,4 @@
-"""How many different values a long stream of hashes has, in memory that does not grow with it.
+"""How many different values a long stream of hashes has, in memory for as many as there may be different ones.
 
 A table of all hashes, as databases keep it, reaches all over the memory with every row. Here they are sorted, which
 reads memory in order; and what a second group of them repeats of the first is dropped as it comes.

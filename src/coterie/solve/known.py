@@ -43,8 +43,8 @@ def equilibrium(game: Game, seed: checks.Seed = 0, *, time_limit: float | None =
        the equilibria the one with the largest potential, or without one the largest sum of utilities;
     2. all pure profiles, where they are few;
     3. without sizes, complementary pivoting (`coterie.solve.polymatrix`), which ends in an equilibrium;
-    4. where sizes matter or there are too many actions for it, a search among pure profiles, and one for the mixed
-       strategy of smallest gap.
+    4. where sizes matter, there are too many actions for it or it did not end, a search among pure profiles, and one
+       for the mixed strategy of smallest gap.
 
     If none has, the smallest gap that was found: look at `value`.
 
@@ -81,14 +81,19 @@ def _listed(game: Game, control: Control) -> Solution:
 
 
 def _settled(game: Game, control: Control) -> Solution:
-    """Return the best end of best responses, or a profile that they began from if they come to rest nowhere."""
+    """Return the best end of best responses; where they come to rest nowhere in a share of the time, where one stopped.
+
+    Where time is up before, a profile that they began from. Of these the one with the smallest gap.
+    """
     ends, sweeps = game.actions.sample(control.rng, STARTS), 0
-    stable = np.zeros(STARTS, dtype=bool)
-    with control.running():
-        ends, stable, sweeps = settle(game, ends, control.rng, control.check)
-    profiles = list({end.tobytes(): end for end in ends[stable]}.values()) or [ends[0]]
+    stable, inner = np.zeros(STARTS, dtype=bool), control.nested(0.3)
+    with inner.running():
+        ends, stable, sweeps = settle(game, ends, control.rng, inner.check)
+    control.heed(inner)
+    profiles = {end.tobytes(): end for end in (ends[stable] if stable.any() else ends)}.values()
     strategies = [Strategy.pure(profile, game.agents, game.coalitions) for profile in profiles]
-    return _pure(game, max(strategies, key=game.height), "best responses", control, STARTS, sweeps)
+    best = max(strategies, key=game.height) if stable.any() else min(strategies, key=game.gap)
+    return _pure(game, best, "best responses", control, STARTS, sweeps)
 
 
 def _all_profiles(game: Game, control: Control, _: Solution) -> Solution | None:

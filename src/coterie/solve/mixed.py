@@ -67,7 +67,8 @@ def mixed(
     descent = _Descent(objective, control)
     hulls, spaces = descent.hulls, objective.game.actions
     uniform = [hull.uniform() for hull in hulls]
-    descent.keep(uniform)
+    for points in (uniform, *map(descent.points, begin)):
+        descent.keep(points)
     done, limited = 0, False
     with control.running():
         for strategy in _equilibria(objective, control):
@@ -115,9 +116,10 @@ def _equilibria(objective: SmoothObjective, control: Control) -> Iterator[Strate
     for end in ends[stable]:
         yield Strategy.pure(end, game.agents, game.coalitions)
     if takes(game):
-        inner = control.nested(speaks=True)
+        inner = control.nested(0.5, speaks=True)
         yield polymatrix(game, inner).strategy
-        control.follow(inner)
+        control.heed(inner)
+        control.check()
 
 
 class _Descent:

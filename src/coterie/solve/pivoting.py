@@ -115,7 +115,7 @@ class Path:
         column = int(np.flatnonzero(self._outside == self._entering)[0])
         slopes, constants = self._table[:, column], self._table[:, -1]
         rising = slopes > SMALL
-        lowest = np.where(rising, -constants / np.where(rising, slopes, 1.0), 0.0)
+        lowest = np.where(rising, -constants / np.where(rising, slopes, 1.0), -np.inf)
         if lowest.max(initial=0.0) <= 0.0:
             self.is_solved = True
             return

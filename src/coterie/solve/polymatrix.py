@@ -31,7 +31,7 @@ from coterie.solve.smooth import SmoothGap
 from coterie.solve.solution import Solution, Status
 
 MOST_PAIRS = 3000
-"""Up to so many points and multipliers of all agents together: a table of them has 72 MB."""
+"""Up to so many points and multipliers of all agents together: each table of them has 72 MB."""
 
 ROUNDS, MOST_ROUNDS = 1 / 500, 500
 """So many rounds of fictitious play for each two pairs, and at most: with few pairs paths are short from anywhere."""
@@ -189,6 +189,9 @@ class _Search:
                 left = list(range(len(parts)))
 
     def _follow(self, path: Path, most: int) -> None:
+        if path.is_lost:
+            self.cells += len(path.problem) ** 2  # so that it ends if that happens again and again
+            return
         step = max(1, CELLS // path.size)
         while not (path.is_solved or path.is_lost) and path.steps < most and self.cells < MOST_CELLS:
             self.control.check()
