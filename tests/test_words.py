@@ -57,6 +57,7 @@ def test_only_the_command_line_speaks_of_its_options(path):
         "--asymmetric",
         "--symmetrize",
         "--pool-coalitions",
+        "--no-pool-coalitions",
         "--may-stay-out",
         "--adaptive",
         "--clean-names",

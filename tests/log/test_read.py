@@ -265,5 +265,5 @@ def test_slips_of_the_hand_are_told(often, told):
     rows += [(str(t), "Tax", "Ada", "Eva", 0.25) for t in range(often)]
     frame = pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"])
     notes = " ".join(coterie.Log.from_frames(pairs=frame).notes)
-    assert ("'Deiter' occurs in 1 sample, and 'Dieter' in 39: if that is a slip of the hand" in notes) is told
+    assert ("'Deiter' occurs in 1 round, and 'Dieter' in 39: if that is a slip of the hand" in notes) is told
     assert "Eva" not in notes

@@ -118,7 +118,7 @@ def test_a_broken_certificate_is_found(stability, monkeypatch):
     """Estimates in place of bounds: those are about as often too small as not."""
     logs = 12
     setting, most = replace(PLAIN, stability=stability), binom.ppf(1 - 1e-5, logs, 0.01)
-    monkeypatch.setattr(Judgement, "bound", lambda self, _made, _evidence, rows: self.estimates[rows])
+    monkeypatch.setattr(Judgement, "bound", lambda self, _made, _evidence, rows=slice(None): self.estimates[rows])
     counts = counted(setting, logs)
     for certificate in CERTIFICATES:
         found = [count for (name, delta, _), count in counts.items() if (name, delta) == (certificate, 0.01)]

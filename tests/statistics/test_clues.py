@@ -178,7 +178,7 @@ def test_notes_that_differ_in_numbers_are_told_once(tables):
     names = log_tables.samples
     pieces = [Statistics.of(log_of(log_tables, since=names[at], until=names[at + 9])) for at in (0, 10, 20)]
     notes = ((pieces[0] + pieces[1]) + pieces[2]).clues.notes
-    assert sum("samples are used" in note for note in notes) == 1
+    assert sum("rounds are used" in note for note in notes) == 1
     assert notes[0] == pieces[0].clues.notes[0] + clues.ALIKE
     assert (pieces[0] + (pieces[1] + pieces[2])).clues.notes == notes
 

@@ -152,5 +152,11 @@ class Grouped(TyperCommand):
         """Print the help, without what is needed seldom unless it is asked for."""
         for param in self._seldom() if self.is_long else ():
             param.hidden = ALL not in ctx.meta
-        without_types(self.get_params(ctx))
+        params = self.get_params(ctx)
+        without_types(params)
+        opposites = {param: param.secondary_opts for param in params if self.is_long and ALL not in ctx.meta}
+        for param in opposites:  # a column of its own for `--no-...` leaves little room for all the rest
+            param.secondary_opts = []
         super().format_help(ctx, formatter)
+        for param, names in opposites.items():
+            param.secondary_opts = names

@@ -54,7 +54,7 @@ Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report and th
 Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under their title, in your own words.")]
 Details = Annotated[
     bool,
-    typer.Option("--details", help="Print all: everybody's value and best alternative, all warnings, what words mean."),
+    typer.Option("--details", help="Print everything: all people, warnings, words."),
 ]
 Explain = Annotated[str | None, typer.Option(metavar="NAME", help="All about one person, by name or its beginning.")]
 

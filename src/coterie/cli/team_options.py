@@ -73,9 +73,7 @@ JUDGED: dict[str, Any] = {
 }
 
 GOAL: dict[str, Any] = {
-    "goal": _option(
-        Goal | None, help="What is recommended: best expected value, surest, or best for whoever is least well off."
-    ),
+    "goal": _option(Goal | None, help="What counts: value, less what moving gains; being sure; or whoever has least."),
 }
 
 

@@ -207,7 +207,7 @@ class SparseMeans(PairMeans):
             return np.asarray((here @ csr_array(weights, dtype=np.float64)).toarray() if few else here @ weights)
         sums = np.empty((len(range(*agents.indices(self.n_agents))), self.n_coalitions))
         for l in range(self.n_coalitions):
-            sums[:, l] = _rows(self._of(l), agents) @ weights[:, l]
+            sums[:, l] = _rows(self._of(l), agents) @ weights[:, l].astype(np.float64, copy=False)
         return sums
 
     def row_sums(self, profile: BoolArray, agent: int) -> FloatArray:

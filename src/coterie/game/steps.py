@@ -88,7 +88,8 @@ class Steps:
 
     @classmethod
     def together(cls, parts: "Sequence[Steps]") -> "Steps":
-        """Return the steps of all parts, of which there is at least one."""
+        """Return the steps of all parts, of which there is at least one; empty ones make none longer."""
+        parts = [part for part in parts if len(part)] or parts[:1]
         count, most = sum(map(len, parts)), max(part.movers.shape[1] for part in parts)
         movers = np.full((count, most), NOBODY, dtype=np.int64)
         sets = np.zeros((count, most, parts[0].sets.shape[2]), dtype=bool)
