@@ -11,7 +11,19 @@ import coterie
 
 SOURCE = Path(coterie.__file__).parent
 
-TOOLS = {"errors", "arrays", "sums", "checks", "words", "files", "spreadsheets", "memory", "processes", "versions"}
+TOOLS = {
+    "errors",
+    "arrays",
+    "sums",
+    "checks",
+    "words",
+    "files",
+    "spreadsheets",
+    "xls",
+    "memory",
+    "processes",
+    "versions",
+}
 """The top level: tools that know nothing of teams, and nothing else."""
 
 ROOMS = [

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import xlsxwriter
 
 import coterie
+import old_workbooks
 from coterie.cli import main
 from coterie.errors import LONGEST
 from coterie.files import plain, read_json
@@ -237,6 +238,21 @@ def _sheet(rng):
     if how < 0.4:
         return inputs.changed_archive(rng, content)
     return inputs.changed_bytes(rng, content) if how < 0.7 else content
+
+
+def _old_sheet(rng):
+    table = inputs.changed_table(rng, PAIRS) if rng.random() < 0.4 else PAIRS
+    rows = [[cell.encode("utf-16le", errors="ignore").decode("utf-16le") for cell in row] for row in table]
+    stream = old_workbooks.stream(old_workbooks.sheet(rows), old_workbooks.sheet(rows[:2]))
+    if rng.random() < 0.5:
+        stream = inputs.changed_bytes(rng, stream)
+    content = old_workbooks.compound(stream, short=rng.random() < 0.3)
+    return inputs.changed_bytes(rng, content) if rng.random() < 0.5 else content
+
+
+def _read_old_sheet(folder, content):
+    (folder / "table.xls").write_bytes(content)
+    coterie.read_log(folder / "table.xls", threads=1)
 
 
 def _read_sheet(folder, content):
@@ -515,6 +531,7 @@ READERS = {
         Reader("totals", _table(TOTALS), _with("totals")),
         Reader("parquet", _parquet, _read_parquet),
         Reader("xlsx", _sheet, _read_sheet),
+        Reader("xls", _old_sheet, _read_old_sheet),
         Reader("log.json", _json(LOG_JSON), _read_log_json),
         Reader("rules", _json(RULES), _read_rules),
         Reader("truth", _json(TRUTH), _read_truth),
