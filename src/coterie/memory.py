@@ -22,6 +22,11 @@ def load_linear_algebra() -> None:
         mmap.mmap(-1, ROOM).close()
     except OSError as problem:
         raise MemoryError("linear algebra cannot be loaded") from problem
+    use_linear_algebra()
+
+
+def use_linear_algebra() -> None:
+    """Use NumPy's and SciPy's linear algebra, which take their memory when they are first used."""
     import numpy as np
     import scipy.linalg
 

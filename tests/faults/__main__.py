@@ -10,6 +10,7 @@ import contextlib
 import errno
 import importlib
 import json
+import math
 import os
 import random
 import shutil
@@ -59,7 +60,7 @@ def main():
         _compile_templates(made.work)
         for command in chosen:
             trials = Trials(command, made.work, place, random.Random(f"{seed}:{command.name}"), new, defects)
-            trials.carry_out(asked, 1 / len(chosen))
+            trials.carry_out(asked, _weight(command) / sum(map(_weight, chosen)))
             _keep(asked, counts, new)
         if "spark" in asked.kinds:
             from faults.spark import with_spark
@@ -70,6 +71,11 @@ def main():
     counts = _keep(asked, counts, new)
     _report(asked, counts, new, defects, seed, time.monotonic() - begun)
     return 1 if defects else 0
+
+
+def _weight(command):
+    """Return how many kills a command has for one of others: of those that take long there are fewer."""
+    return 1 if command.stride == 1 else 1 / 4
 
 
 def _keep(asked, counts, new):
@@ -144,7 +150,7 @@ class Trials:
         every = asked.every * self.command.stride
         places = list(range(1 + self.rng.randrange(every), self.operations + 1, every))
         stages = list(range(1 + self.rng.randrange(every), self.stages + 1, every))
-        count = -(-round(asked.kills * share) // (4 if self.command.stride > 1 else 1))
+        count = math.ceil(asked.kills * share)
         if kind == "errors":
             for name, error in ERRORS.items():
                 for operation in places:
@@ -251,6 +257,7 @@ def _with_layer():
 
 def _import_everything(inputs, chosen, place):
     """Load what the commands load, so that runs begin at once: each is run to see what that is."""
+    from coterie.memory import use_linear_algebra
     from faults.runs import Place
 
     for number, command in enumerate(chosen):
@@ -259,6 +266,7 @@ def _import_everything(inputs, chosen, place):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         here.clear()
+    use_linear_algebra()  # as commands do first where memory is limited
 
 
 def _compile_templates(inputs):
