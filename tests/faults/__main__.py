@@ -32,10 +32,24 @@ MB = 1 << 20
 MEMORY = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """How many MB of memory there are on top of what the imported package takes."""
 
+LIMITS = tuple(range(128, 1793, 128))
+"""How many MB of address space a process has in all, from its beginning on."""
+
 DISKS = (0, 4, 8, 16, 64, 256, 1024)
 """How many KB are left on disks that become full; they are given away in pieces of 4."""
 
-KINDS = ("errors", "kills at writes", "kills", "signals at writes", "signals", "disks", "memory", "clock", "spark")
+KINDS = (
+    "errors",
+    "kills at writes",
+    "kills",
+    "signals at writes",
+    "signals",
+    "disks",
+    "memory",
+    "limits",
+    "clock",
+    "spark",
+)
 
 
 def main():
@@ -120,7 +134,7 @@ class Trials:
     def carry_out(self, asked, share):
         """Let everything happen that was asked for; `share` is that of the kills at random times."""
         for kind in asked.kinds:
-            if kind.startswith("signals") and callable(self.command.words):
+            if kind.startswith(("signals", "limits")) and callable(self.command.words):
                 continue  # in Python, signals are its own
             for fault in self._faults(kind, asked, share):
                 self.one(fault)
@@ -175,6 +189,9 @@ class Trials:
         elif kind == "memory":
             for size in MEMORY[self.rng.randrange(asked.every) :: asked.every]:
                 yield Fault("no memory", memory=size * MB)
+        elif kind == "limits":
+            for size in LIMITS[self.rng.randrange(asked.every) :: asked.every]:
+                yield Fault("limited memory", limit=size * MB)
         elif kind == "clock":
             for jump in (86_400, -86_400):
                 yield Fault("clock", clock=jump)

@@ -66,6 +66,8 @@ class Fault:
     """By how many seconds the clock jumps, to and fro."""
     memory: int | None = None
     """How many bytes of address space there are on top of what is used already."""
+    limit: int | None = None
+    """How many bytes of address space a process of its own has, from its first moment on."""
     disk: Callable | None = None
     """A context in which the disk is full, or cannot be written to; it is given the folder."""
 
@@ -167,6 +169,8 @@ class Place:
             sys.stderr = open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
             for signum in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL)
+            if fault.limit is not None:
+                _afresh(self.command.words, fault.limit)
             stages = _stages(fault)
             if fault.memory is not None:
                 used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -254,6 +258,13 @@ def _stages(fault):
     if fault.stage:
         sys.setprofile(watch)
     return entered
+
+
+def _afresh(words, limit):
+    """Become a process that has loaded nothing yet, with so many bytes of address space."""
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    os.execve(sys.executable, [sys.executable, "-m", "coterie", *words], environment)
 
 
 def _called(words, fault):
@@ -410,7 +421,7 @@ def wrong_code(ended, fault):
         if right in words and words[right] not in ended.err:
             return f"exit code {right} without a word: {ended.err[-300:]!r}"
         return ""
-    if fault.memory is not None and is_cut_off(ended):
+    if (fault.memory is not None or fault.limit is not None) and is_cut_off(ended):
         return ""
     if ended.code not in {1, 2}:
         return f"exit code {ended.code}: {ended.err[-300:]!r}"
