@@ -111,7 +111,7 @@ class Pipe:
 def within(monkeypatch):
     """Let what a process does be done here."""
     ended = []
-    monkeypatch.setattr(processes.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(processes, "_ignore_interrupts", lambda: None)
     monkeypatch.setattr(processes, "_end_with_parent", lambda: None)
     monkeypatch.setattr(processes.os, "_exit", ended.append)
     return ended
@@ -159,6 +159,31 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     while is_running(worker) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_running(worker)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+from coterie.processes import shared
+def slow(_):
+    time.sleep(60)
+if __name__ == "__main__":
+    try:
+        threading.Timer(float(sys.argv[1]), os.killpg, (os.getpgrp(), signal.SIGINT)).start()
+        list(shared(slow, [1, 2], 2))
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="groups of processes are those of Unix")
+@pytest.mark.parametrize("after", [0.02, 0.1, 0.3, 1.0])
+def test_an_interrupt_from_the_terminal_is_heeded_once(tmp_path, after):
+    """It goes to all processes, also to those that have just begun; the parent alone has a word to say."""
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    given = [sys.executable, str(script), str(after)]
+    ended = subprocess.run(given, capture_output=True, text=True, check=False, start_new_session=True, timeout=50)
+    assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
 
 
 def is_running(process):

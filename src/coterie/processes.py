@@ -71,7 +71,8 @@ def _begin(work: bytes) -> tuple[Connection, BaseProcess]:
         pipe, theirs = context.Pipe()
         with theirs:
             process = context.Process(target=_work, args=(theirs, work))
-            process.start()
+            with _interrupts_later():
+                process.start()
     except BrokenPipeError:
         raise ProcessError(ENDED) from None
     except OSError as problem:
@@ -111,7 +112,7 @@ def _end(processes: Sequence[tuple[Connection, BaseProcess]], running: dict[Any,
 def _work(pipe: Connection, work: bytes) -> None:
     """Do what comes through a pipe until it ends; the process ends quietly where not even a failure can be told."""
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts are the parent's
+        _ignore_interrupts()
         threading.Thread(target=_end_with_parent, daemon=True).start()
         load_linear_algebra()
         while True:
@@ -124,6 +125,29 @@ def _work(pipe: Connection, work: bytes) -> None:
             pipe.send((False, _told(problem)))
         except BaseException:  # noqa: BLE001  (the end of the pipe says enough)
             os._exit(1)
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Let interrupts wait in the block, and in processes that begin in it: a terminal sends them to all of them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # when it starts, it lets interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _ignore_interrupts() -> None:
+    """Leave interrupts to the parent, also one that has been waiting."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _tried(work: bytes, task: Any) -> tuple[bool, Any]:
