@@ -74,8 +74,8 @@ def main():
         _compile_templates(made.work)
         for command in chosen:
             trials = Trials(command, made.work, place, random.Random(f"{seed}:{command.name}"), new, defects)
-            trials.carry_out(asked, _weight(command) / sum(map(_weight, chosen)))
-            _keep(asked, counts, new)
+            for _ in trials.carried_out(asked, _weight(command) / sum(map(_weight, chosen))):
+                _keep(asked, counts, new)
         if "spark" in asked.kinds:
             from faults.spark import with_spark
 
@@ -131,13 +131,14 @@ class Trials:
         self.number += 1
         return Place(self.place / f"{self.command.name.replace(' ', '-')}-{self.number}", self.inputs, self.command)
 
-    def carry_out(self, asked, share):
-        """Let everything happen that was asked for; `share` is that of the kills at random times."""
+    def carried_out(self, asked, share):
+        """Let everything happen that was asked for, one after the other; `share` is that of the kills."""
         for kind in asked.kinds:
             if kind.startswith(("signals", "limits")) and callable(self.command.words):
                 continue  # in Python, signals are its own
             for fault in self._faults(kind, asked, share):
                 self.one(fault)
+                yield fault
 
     def one(self, fault):
         """Let a fault happen, look at what there is, and run again."""
