@@ -33,7 +33,7 @@ from coterie.learn.result import Result
 from coterie.statistics import Statistics
 
 LONGEST = 300
-"""Seconds that a run may take."""
+"""Seconds of work that a run may take, and of waiting for nothing; for its turn on a busy machine it may wait longer."""
 
 BEFORE = ("cli/__init__.py", "cli/signals.py")
 """Modules that a run enters before it heeds signals: until then they are Python's, as while it starts."""
@@ -299,6 +299,7 @@ def _called(words, fault):
 def _waited(child, fault):
     """Wait for a child, and kill it when its time has come; other signals it sends itself."""
     begun, sent = time.monotonic(), fault.after is None or fault.sign != signal.SIGKILL
+    patience = _Patience(child)
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
@@ -307,26 +308,48 @@ def _waited(child, fault):
         if not sent and passed >= fault.after:
             os.kill(child, fault.sign)
             sent = True
-        if passed > LONGEST:
+        if patience.is_over():
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return None
         time.sleep(0.002)
 
 
-def processes_of(session, name=None):
-    """Return the live processes of a session, or those of one name."""
-    found = []
+class _Patience:
+    """With a run: it is over after too much work, or where for long nothing was done and nothing is about to be."""
+
+    def __init__(self, session):
+        self.session, self.spent = session, 0
+        self.looked = self.busy = time.monotonic()
+
+    def is_over(self):
+        now = time.monotonic()
+        if now - self.looked < 1:
+            return False
+        self.looked = now
+        found = [fields for _, _, fields in _in_session(self.session)]
+        spent = sum(int(fields[11]) + int(fields[12]) for fields in found) / os.sysconf("SC_CLK_TCK")
+        if spent != self.spent or any(fields[0] in "RD" for fields in found):
+            self.busy, self.spent = now, spent
+        return spent > LONGEST or now - self.busy > LONGEST
+
+
+def _in_session(session):
+    """Yield number, name and state of the live processes of a session."""
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError, IndexError):
             before, _, after = (entry / "stat").read_text().rpartition(")")
-            state, _, _, of = after.split()[:4]
-            if int(of) == session and state != "Z" and name in {None, before.partition("(")[2]}:
-                found.append(int(entry.name))
-    return found
+            fields = after.split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                yield int(entry.name), before.partition("(")[2], fields
 
 
-def orphans_of(session, seconds=10.0):
+def processes_of(session, name=None):
+    """Return the live processes of a session, or those of one name."""
+    return [number for number, found, _ in _in_session(session) if name in {None, found}]
+
+
+def orphans_of(session, seconds=60.0):
     """Return how many processes of a session are still there after a while; they are ended."""
     end = time.monotonic() + seconds
     while True:
