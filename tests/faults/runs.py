@@ -33,7 +33,7 @@ from coterie.learn.result import Result
 from coterie.statistics import Statistics
 
 LONGEST = 300
-"""Seconds of work that a run may take, and of waiting for nothing; for its turn on a busy machine it may wait longer."""
+"""Seconds of work that a run may take, and of waiting for nothing; waiting for its turn does not count."""
 
 BEFORE = ("cli/__init__.py", "cli/signals.py")
 """Modules that a run enters before it heeds signals: until then they are Python's, as while it starts."""
