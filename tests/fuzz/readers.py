@@ -7,7 +7,6 @@ command line ends with a documented code and without a traceback.
 import contextlib
 import io
 import json
-import signal
 import sys
 import tempfile
 import warnings
@@ -35,6 +34,7 @@ from coterie.log.choices import is_observed
 from coterie.log.options import file_options, merged, settled
 from coterie.statistics import statistics
 from fuzz import inputs, naive
+from patience import at_most
 
 PAIRS = (
     ("sample", "coalition", "agent", "partner", "utility"),
@@ -102,7 +102,7 @@ def execute(reader, content, folder):
     for left in folder.iterdir():
         if left.is_file():
             left.unlink()
-    with warnings.catch_warnings(), _in_time():
+    with warnings.catch_warnings(), at_most(SECONDS):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=ResourceWarning)
         try:
@@ -116,20 +116,6 @@ def execute(reader, content, folder):
         except BaseException as problem:
             raise Defect(f"{type(problem).__name__}: {problem}") from problem
     return True
-
-
-@contextlib.contextmanager
-def _in_time():
-    def late(*_):
-        raise TimeoutError(f"took more than {SECONDS} seconds")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def a_folder():
