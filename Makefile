@@ -18,7 +18,7 @@ help:
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      run the benchmarks beside other programs, and rewrite benchmarks/RESULTS.md: for hours"
 	@echo "make fuzz       give every reader inputs that are almost right, for ten minutes; runs add up in build/fuzz.json"
-	@echo "make faults     let everything fail that can at every write of every command: some 4,700 faults, an hour or two"
+	@echo "make faults     let everything fail that can at every write of every command: some 4,900 faults, an hour or two"
 	@echo "make soak       random logs with known truth through the whole pipeline, for an hour"
 	@echo "make figures    compute the figures of docs/paper again, and their page: about 50 minutes on two cores"
 	@echo "make docs       build the documentation into site/"

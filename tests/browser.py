@@ -70,7 +70,9 @@ class Browser:
         elif name == "Page.javascriptDialogOpening":
             self.complaints.append(about)
         elif name == "Network.requestWillBeSent":
-            self.requests.append(about["request"]["url"])
+            self.requests.append((about["requestId"], about["request"]["url"]))
+        elif name == "Network.loadingFailed" and about.get("blockedReason") == "csp":  # it was never sent
+            self.requests = [one for one in self.requests if one[0] != about["requestId"]]
         return message
 
     def open(self, path):

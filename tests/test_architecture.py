@@ -11,7 +11,20 @@ import coterie
 
 SOURCE = Path(coterie.__file__).parent
 
-TOOLS = {"errors", "arrays", "sums", "checks", "words", "files", "spreadsheets", "versions", "from_scipy"}
+TOOLS = {
+    "errors",
+    "arrays",
+    "sums",
+    "checks",
+    "words",
+    "files",
+    "spreadsheets",
+    "xls",
+    "memory",
+    "processes",
+    "versions",
+    "from_scipy",
+}
 """The top level: tools that know nothing of teams, and nothing else."""
 
 ROOMS = [

@@ -13,7 +13,7 @@ import pytest
 
 import coterie
 from coterie.log.spark import HAS_ENDED, SparkEngine
-from faults import spark
+from faults import runs, spark
 from faults.__main__ import KINDS
 from faults.runs import NONE, Command, Ended, Fault, Place, canonical, problems, wrong_code
 
@@ -138,3 +138,24 @@ def test_what_is_wrong_with_spark_is_seen(tmp_path):
     assert list(spark.problems(1, "error: no Java", 0, tmp_path, dies=False)) == []
     assert len(list(spark.problems(1, "Traceback", 1, tmp_path, dies=True))) == 3
     assert len(list(spark.problems(0, "", 0, tmp_path, dies=False))) == 2
+
+
+def test_a_run_that_waits_for_nothing_is_ended_and_one_that_waits_for_its_turn_is_not(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(runs, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    state = ["R", *["0"] * 10, "100", "0"]
+    monkeypatch.setattr(runs, "_in_session", lambda _: [(1, "python", state)])
+    patience = runs._Patience(1)
+    for now[0] in (0.5, 10.0, 1000.0):  # ready to run, and never its turn
+        assert not patience.is_over()
+    state[0] = "S"
+    now[0] = 1250.0
+    assert not patience.is_over()
+    state[11] = "200"
+    now[0] = 1400.0
+    assert not patience.is_over()
+    now[0] = 1701.0
+    assert patience.is_over()
+    state[:] = ["R", *["0"] * 10, str(10**7), "0"]
+    now[0] += 2
+    assert patience.is_over()

@@ -191,7 +191,8 @@ def renamed(tables, people, places):
 
 
 @pytest.mark.parametrize(
-    ("feedback", "settings"), [("pairs", {}), ("totals", {"value": "average", "stability": "swap"})]
+    ("feedback", "settings"),
+    [("pairs", {}), ("pairs", {"sizes": "aware"}), ("totals", {"value": "average", "stability": "swap"})],
 )
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_names_change_nothing(feedback, settings, seed):

@@ -662,13 +662,22 @@ def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -
 
 def told_apart(header: Iterable[str]) -> list[str]:
     """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    repeats = dict[str, int]()
     for name in header:
-        unique = name
-        while unique in names:
-            unique += " "
-        names.append(unique)
-    return names
+        while (unique := name + _blanks(repeats.setdefault(name, 0))) in names:
+            repeats[name] += 1
+        names[unique] = None
+    return list(names)
+
+
+def _blanks(number: int) -> str:
+    r"""Return blanks that differ by number: so many, or else its digits, since there may be thousands of columns.
+
+    >>> _blanks(2), _blanks(65_537)
+    ('  ', '\t               \t')
+    """
+    return " " * number if number < 16 else f"{number:b}".translate({ord("0"): " ", ord("1"): "\t"})
 
 
 def csv_table(text: str, columns: Sequence[str] = ()) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:

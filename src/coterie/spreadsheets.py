@@ -9,12 +9,13 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from coterie import xls
 from coterie.errors import InputError
 from coterie.files import LOOKED_AT, header_among, named_columns
 from coterie.words import counted
@@ -71,13 +72,11 @@ class Workbook:
         if not path.exists():
             raise InputError(f"{path}: no such file")
         _refuse_far_cells(path)
-        try:
-            book = calamine.CalamineWorkbook.from_path(str(path))
-        except calamine.PasswordError:
-            raise InputError(f"{path}: is protected by a password; save a copy without") from None
-        except (calamine.CalamineError, OSError) as problem:
-            reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-            raise InputError(f"{path}: cannot be read as a spreadsheet ({reason})") from None
+        with _explained(f"{path}: cannot be read as a spreadsheet"):
+            try:
+                book = calamine.CalamineWorkbook.from_path(str(path))
+            except calamine.PasswordError:
+                raise InputError(f"{path}: is protected by a password; save a copy without") from None
         # Sheets of charts hold no cells, and hidden ones are seldom meant.
         seen = [one.name for one in book.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
         shown = [one.name for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
@@ -127,20 +126,38 @@ class Workbook:
 
 def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence[Any]]:
     """Return the rows of a sheet and which cells are merged, or say in one sentence why it cannot be read."""
+    with _explained(f"{path}, sheet {sheet!r}: is damaged"):
+        cells = book.get_sheet_by_name(sheet)
+        return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Say in one sentence what calamine fails with, however it does."""
     import python_calamine as calamine
 
     try:
-        cells = book.get_sheet_by_name(sheet)
-        return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
-    except (calamine.CalamineError, OSError, ValueError) as problem:
+        yield
+    except InputError:
+        raise
+    except BaseException as problem:
+        if not isinstance(problem, (calamine.CalamineError, OSError, ValueError)) and not _is_panic(problem):
+            raise
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise InputError(f"{path}, sheet {sheet!r}: is damaged ({reason})") from None
+        raise InputError(f"{what} ({reason})") from None
+
+
+def _is_panic(problem: BaseException) -> bool:
+    """Return whether a library in Rust met what its author held to be impossible; its name cannot be imported."""
+    return type(problem).__name__ == "PanicException"
 
 
 def _refuse_far_cells(path: Path) -> None:
     """Refuse a workbook with a cell so far away that a table up to it would not fit: calamine makes room for all."""
-    for rows, columns in _extents(path):
-        if rows * columns > MOST_CELLS:
+    is_archive, room = zipfile.is_zipfile(path), 0
+    for rows, columns in _extents(path) if is_archive else xls.extents(path):
+        room = rows * columns + (0 if is_archive else room)  # sheets of .xls are all held at once
+        if room > MOST_CELLS:
             raise InputError(
                 f"{path}: a sheet has cells as far away as row {rows:,} and column {columns:,}; delete what is there"
             )
@@ -148,8 +165,6 @@ def _refuse_far_cells(path: Path) -> None:
 
 def _extents(path: Path) -> Iterator[tuple[int, int]]:
     """Yield the last row and column that hold something, of every sheet in a workbook that is an archive."""
-    if not zipfile.is_zipfile(path):
-        return
     with suppress(*_NOT_ZIP), zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             with suppress(*_NOT_ZIP):

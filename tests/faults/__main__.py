@@ -10,6 +10,7 @@ import contextlib
 import errno
 import importlib
 import json
+import math
 import os
 import random
 import shutil
@@ -31,10 +32,24 @@ MB = 1 << 20
 MEMORY = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """How many MB of memory there are on top of what the imported package takes."""
 
+LIMITS = tuple(range(128, 1793, 128))
+"""How many MB of address space a process has in all, from its beginning on."""
+
 DISKS = (0, 4, 8, 16, 64, 256, 1024)
 """How many KB are left on disks that become full; they are given away in pieces of 4."""
 
-KINDS = ("errors", "kills at writes", "kills", "signals at writes", "signals", "disks", "memory", "clock", "spark")
+KINDS = (
+    "errors",
+    "kills at writes",
+    "kills",
+    "signals at writes",
+    "signals",
+    "disks",
+    "memory",
+    "limits",
+    "clock",
+    "spark",
+)
 
 
 def main():
@@ -59,8 +74,8 @@ def main():
         _compile_templates(made.work)
         for command in chosen:
             trials = Trials(command, made.work, place, random.Random(f"{seed}:{command.name}"), new, defects)
-            trials.carry_out(asked, 1 / len(chosen))
-            _keep(asked, counts, new)
+            for _ in trials.carried_out(asked, _weight(command) / sum(map(_weight, chosen))):
+                _keep(asked, counts, new)
         if "spark" in asked.kinds:
             from faults.spark import with_spark
 
@@ -70,6 +85,11 @@ def main():
     counts = _keep(asked, counts, new)
     _report(asked, counts, new, defects, seed, time.monotonic() - begun)
     return 1 if defects else 0
+
+
+def _weight(command):
+    """Return how many kills a command has for one of others: of those that take long there are fewer."""
+    return 1 if command.stride == 1 else 1 / 4
 
 
 def _keep(asked, counts, new):
@@ -111,13 +131,14 @@ class Trials:
         self.number += 1
         return Place(self.place / f"{self.command.name.replace(' ', '-')}-{self.number}", self.inputs, self.command)
 
-    def carry_out(self, asked, share):
-        """Let everything happen that was asked for; `share` is that of the kills at random times."""
+    def carried_out(self, asked, share):
+        """Let everything happen that was asked for, one after the other; `share` is that of the kills."""
         for kind in asked.kinds:
-            if kind.startswith("signals") and callable(self.command.words):
+            if kind.startswith(("signals", "limits")) and callable(self.command.words):
                 continue  # in Python, signals are its own
             for fault in self._faults(kind, asked, share):
                 self.one(fault)
+                yield fault
 
     def one(self, fault):
         """Let a fault happen, look at what there is, and run again."""
@@ -144,7 +165,7 @@ class Trials:
         every = asked.every * self.command.stride
         places = list(range(1 + self.rng.randrange(every), self.operations + 1, every))
         stages = list(range(1 + self.rng.randrange(every), self.stages + 1, every))
-        count = -(-round(asked.kills * share) // (4 if self.command.stride > 1 else 1))
+        count = math.ceil(asked.kills * share)
         if kind == "errors":
             for name, error in ERRORS.items():
                 for operation in places:
@@ -169,6 +190,9 @@ class Trials:
         elif kind == "memory":
             for size in MEMORY[self.rng.randrange(asked.every) :: asked.every]:
                 yield Fault("no memory", memory=size * MB)
+        elif kind == "limits":
+            for size in LIMITS[self.rng.randrange(asked.every) :: asked.every]:
+                yield Fault("limited memory", limit=size * MB)
         elif kind == "clock":
             for jump in (86_400, -86_400):
                 yield Fault("clock", clock=jump)
@@ -251,6 +275,7 @@ def _with_layer():
 
 def _import_everything(inputs, chosen, place):
     """Load what the commands load, so that runs begin at once: each is run to see what that is."""
+    from coterie.memory import use_linear_algebra
     from faults.runs import Place
 
     for number, command in enumerate(chosen):
@@ -259,6 +284,7 @@ def _import_everything(inputs, chosen, place):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         here.clear()
+    use_linear_algebra()  # as commands do first where memory is limited
 
 
 def _compile_templates(inputs):

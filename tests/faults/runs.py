@@ -33,7 +33,7 @@ from coterie.learn.result import Result
 from coterie.statistics import Statistics
 
 LONGEST = 300
-"""Seconds that a run may take."""
+"""Seconds of work that a run may take, and of waiting for nothing; waiting for its turn does not count."""
 
 BEFORE = ("cli/__init__.py", "cli/signals.py")
 """Modules that a run enters before it heeds signals: until then they are Python's, as while it starts."""
@@ -66,6 +66,8 @@ class Fault:
     """By how many seconds the clock jumps, to and fro."""
     memory: int | None = None
     """How many bytes of address space there are on top of what is used already."""
+    limit: int | None = None
+    """How many bytes of address space a process of its own has, from its first moment on."""
     disk: Callable | None = None
     """A context in which the disk is full, or cannot be written to; it is given the folder."""
 
@@ -167,6 +169,8 @@ class Place:
             sys.stderr = open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
             for signum in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL)
+            if fault.limit is not None:
+                _afresh(self.command.words, fault.limit)
             stages = _stages(fault)
             if fault.memory is not None:
                 used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -256,6 +260,13 @@ def _stages(fault):
     return entered
 
 
+def _afresh(words, limit):
+    """Become a process that has loaded nothing yet, with so many bytes of address space."""
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    os.execve(sys.executable, [sys.executable, "-m", "coterie", *words], environment)
+
+
 def _called(words, fault):
     if callable(words):
         try:
@@ -288,6 +299,7 @@ def _called(words, fault):
 def _waited(child, fault):
     """Wait for a child, and kill it when its time has come; other signals it sends itself."""
     begun, sent = time.monotonic(), fault.after is None or fault.sign != signal.SIGKILL
+    patience = _Patience(child)
     while True:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
@@ -296,26 +308,48 @@ def _waited(child, fault):
         if not sent and passed >= fault.after:
             os.kill(child, fault.sign)
             sent = True
-        if passed > LONGEST:
+        if patience.is_over():
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return None
         time.sleep(0.002)
 
 
-def processes_of(session, name=None):
-    """Return the live processes of a session, or those of one name."""
-    found = []
+class _Patience:
+    """With a run: it is over after too much work, or where for long nothing was done and nothing is about to be."""
+
+    def __init__(self, session):
+        self.session, self.spent = session, 0
+        self.looked = self.busy = time.monotonic()
+
+    def is_over(self):
+        now = time.monotonic()
+        if now - self.looked < 1:
+            return False
+        self.looked = now
+        found = [fields for _, _, fields in _in_session(self.session)]
+        spent = sum(int(fields[11]) + int(fields[12]) for fields in found) / os.sysconf("SC_CLK_TCK")
+        if spent != self.spent or any(fields[0] in "RD" for fields in found):
+            self.busy, self.spent = now, spent
+        return spent > LONGEST or now - self.busy > LONGEST
+
+
+def _in_session(session):
+    """Yield number, name and state of the live processes of a session."""
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError, IndexError):
             before, _, after = (entry / "stat").read_text().rpartition(")")
-            state, _, _, of = after.split()[:4]
-            if int(of) == session and state != "Z" and name in {None, before.partition("(")[2]}:
-                found.append(int(entry.name))
-    return found
+            fields = after.split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                yield int(entry.name), before.partition("(")[2], fields
 
 
-def orphans_of(session, seconds=10.0):
+def processes_of(session, name=None):
+    """Return the live processes of a session, or those of one name."""
+    return [number for number, found, _ in _in_session(session) if name in {None, found}]
+
+
+def orphans_of(session, seconds=60.0):
     """Return how many processes of a session are still there after a while; they are ended."""
     end = time.monotonic() + seconds
     while True:
@@ -410,7 +444,7 @@ def wrong_code(ended, fault):
         if right in words and words[right] not in ended.err:
             return f"exit code {right} without a word: {ended.err[-300:]!r}"
         return ""
-    if fault.memory is not None and is_cut_off(ended):
+    if (fault.memory is not None or fault.limit is not None) and is_cut_off(ended):
         return ""
     if ended.code not in {1, 2}:
         return f"exit code {ended.code}: {ended.err[-300:]!r}"

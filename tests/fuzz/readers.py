@@ -7,7 +7,6 @@ command line ends with a documented code and without a traceback.
 import contextlib
 import io
 import json
-import signal
 import sys
 import tempfile
 import warnings
@@ -22,6 +21,7 @@ import pyarrow.parquet as pq
 import xlsxwriter
 
 import coterie
+import old_workbooks
 from coterie.cli import main
 from coterie.errors import LONGEST
 from coterie.files import plain, read_json
@@ -34,6 +34,7 @@ from coterie.log.choices import is_observed
 from coterie.log.options import file_options, merged, settled
 from coterie.statistics import statistics
 from fuzz import inputs, naive
+from patience import at_most
 
 PAIRS = (
     ("sample", "coalition", "agent", "partner", "utility"),
@@ -101,7 +102,7 @@ def execute(reader, content, folder):
     for left in folder.iterdir():
         if left.is_file():
             left.unlink()
-    with warnings.catch_warnings(), _in_time():
+    with warnings.catch_warnings(), at_most(SECONDS):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=ResourceWarning)
         try:
@@ -115,20 +116,6 @@ def execute(reader, content, folder):
         except BaseException as problem:
             raise Defect(f"{type(problem).__name__}: {problem}") from problem
     return True
-
-
-@contextlib.contextmanager
-def _in_time():
-    def late(*_):
-        raise TimeoutError(f"took more than {SECONDS} seconds")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def a_folder():
@@ -237,6 +224,21 @@ def _sheet(rng):
     if how < 0.4:
         return inputs.changed_archive(rng, content)
     return inputs.changed_bytes(rng, content) if how < 0.7 else content
+
+
+def _old_sheet(rng):
+    table = inputs.changed_table(rng, PAIRS) if rng.random() < 0.4 else PAIRS
+    rows = [[cell.encode("utf-16le", errors="ignore").decode("utf-16le") for cell in row] for row in table]
+    stream = old_workbooks.stream(old_workbooks.sheet(rows), old_workbooks.sheet(rows[:2]))
+    if rng.random() < 0.5:
+        stream = inputs.changed_bytes(rng, stream)
+    content = old_workbooks.compound(stream, short=rng.random() < 0.3)
+    return inputs.changed_bytes(rng, content) if rng.random() < 0.5 else content
+
+
+def _read_old_sheet(folder, content):
+    (folder / "table.xls").write_bytes(content)
+    coterie.read_log(folder / "table.xls", threads=1)
 
 
 def _read_sheet(folder, content):
@@ -515,6 +517,7 @@ READERS = {
         Reader("totals", _table(TOTALS), _with("totals")),
         Reader("parquet", _parquet, _read_parquet),
         Reader("xlsx", _sheet, _read_sheet),
+        Reader("xls", _old_sheet, _read_old_sheet),
         Reader("log.json", _json(LOG_JSON), _read_log_json),
         Reader("rules", _json(RULES), _read_rules),
         Reader("truth", _json(TRUTH), _read_truth),

@@ -9,7 +9,9 @@ import pytest
 import xlsxwriter
 
 import coterie
-from coterie import InputError
+import old_workbooks as old
+from coterie import InputError, spreadsheets
+from coterie.files import told_apart
 
 HEADER = ("sample", "coalition", "agent", "partner", "utility")
 
@@ -85,6 +87,17 @@ def binary(path, *more):
     return path
 
 
+def old_workbook(path, *more, sheets=1, short=False, rows=ROWS):
+    """Write an .xls: `more` are further records of each sheet."""
+    path.write_bytes(old.compound(old.stream(*[old.sheet(rows, *more)] * sheets), short=short))
+    return path
+
+
+def said(rows, columns, top=0, left=0):
+    """Return a record of how far a sheet goes."""
+    return old.record(0x0200, struct.pack("<IIHHH", top, rows, left, columns, 0))
+
+
 READ = "import coterie, sys\ntry: coterie.read_log(sys.argv[1])\nexcept coterie.InputError as problem: print(problem)"
 
 
@@ -106,6 +119,12 @@ FAR = line(empty(5)) + line(filled("x", 16_384), 2_100)
         (lambda folder: open_document(folder / "far.ods", FAR), 2_103, 16_384),
         (lambda folder: open_document(folder / "far.ods", line(empty(9), 600_000), line(empty(90) + filled("x"))),
          600_003, 91),
+        (lambda folder: old_workbook(folder / "far.xls", old.text(65_535, 65_535, "x")), 65_536, 65_536),
+        (lambda folder: old_workbook(folder / "far.xls", old.text(65_535, 255, "x"), sheets=3), 65_536, 256),
+        (lambda folder: old_workbook(folder / "far.xls", old.record(0xBD, struct.pack("<HHHIHIH", 65_530, 9_999, 0, 0,
+         0, 0, 10_000))), 65_531, 10_001),
+        (lambda folder: old_workbook(folder / "far.xls", said(2**31, 255)), 2**31, 255),
+        (lambda folder: old_workbook(folder / "far.xls", said(2, 5, top=3)), 2**32, 5),
     ],
 )  # fmt: skip
 def test_a_cell_far_away_is_refused_in_other_formats(tmp_path, made, row, column):
@@ -122,6 +141,9 @@ def test_a_cell_far_away_is_refused_in_other_formats(tmp_path, made, row, column
         lambda folder: binary(folder / "near.xlsb", (40, 700)),
         lambda folder: open_document(folder / "near.ods", line(empty(16_384), 1_048_574)),
         lambda folder: open_document(folder / "near.ods", line(filled(""), 800), sheets=3),
+        lambda folder: old_workbook(folder / "near.xls", old.number(40, 700, 2.0), said(65_536, 256)),
+        lambda folder: old_workbook(folder / "near.xls", short=True),
+        lambda folder: old_workbook(folder / "near.xls", old.record(0x0809, bytes(8)), old.record(0x0A), sheets=2),
     ],
 )
 def test_other_formats_are_read(tmp_path, made):
@@ -143,3 +165,72 @@ def test_damaged_cells_are_refused(tmp_path):
         coterie.read_log(damaged)
     with pytest.raises(InputError, match=r"damaged.xlsx.*: is damaged \("):
         coterie.read_strategy(damaged, ("a", "b"), ("x",))
+
+
+def circle(content):
+    """Let the list of what is in a file follow on itself."""
+    return content[:516] + struct.pack("<I", 1) + content[520:]
+
+
+def beyond(content):
+    """Let a sheet begin where nothing is."""
+    place = content.index(struct.pack("<HH", 0x85, 11)) + 4
+    return content[:place] + struct.pack("<I", 10**6) + content[place + 4 :]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        circle,
+        beyond,
+        lambda content: content[:700],
+        lambda content: content[:30] + b"\x07" + content[31:],
+        lambda content: content.replace("Workbook".encode("utf-16le"), "workbook".encode("utf-16le")),
+        lambda content: content[:68] + struct.pack("<I", 2) + content[72:],
+        lambda content: content[:516] + struct.pack("<I", 10**6) + content[520:],
+    ],
+)
+def test_old_workbooks_whose_parts_do_not_hang_together_are_refused(tmp_path, capfd, damaged):
+    """In a circle calamine would go for ever, and beyond the end it panics, on the terminal too."""
+    path = old_workbook(tmp_path / "a.xls")
+    path.write_bytes(damaged(path.read_bytes()))
+    with pytest.raises(InputError, match=r"a.xls: cannot be read as a spreadsheet \(its parts do not hang together\)"):
+        coterie.read_log(path)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_password_is_told(tmp_path):
+    locked = old.stream(old.sheet(ROWS, old.text(65_535, 65_535, "x")), before=old.record(0x2F, b"\1\0" + bytes(50)))
+    (tmp_path / "a.xls").write_bytes(old.compound(locked))
+    with pytest.raises(InputError, match="is protected by a password"):
+        coterie.read_log(tmp_path / "a.xls")
+
+
+def test_whatever_a_library_in_rust_panics_at_is_refused(tmp_path, monkeypatch):
+    class PanicException(BaseException):
+        pass
+
+    def failing(error):
+        def read(*_):
+            raise error
+
+        return type("Book", (), {"get_sheet_by_name": read, "sheet_names": ["s"]})()
+
+    book = spreadsheets.Workbook(tmp_path / "a.xlsx", ("s",), failing(PanicException("index out of bounds")))
+    with pytest.raises(InputError, match=r"sheet 's': is damaged \(index out of bounds\)"):
+        book.read("s")
+    book = spreadsheets.Workbook(tmp_path / "a.xlsx", ("s",), failing(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        book.read("s")
+
+
+def test_thousands_of_columns_without_a_name_are_quickly_told_apart(tmp_path):
+    """Each was compared with all before it, blank by blank: hours."""
+    assert coterie.read_log(workbook(tmp_path / "wide.xlsx", (0, 16_383, " "))).agents == ("a", "b")
+    lines = [",".join(row) + "," * 20_000 for row in ROWS]
+    (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
+    assert coterie.read_log(tmp_path / "wide.csv").agents == ("a", "b")
+    names = told_apart([""] * 20 + ["x", "x", " ", ""])
+    assert len(set(names)) == 24
+    assert names[:3] == ["", " ", "  "]
+    assert {name.strip() for name in names} == {"", "x"}

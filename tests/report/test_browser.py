@@ -11,7 +11,7 @@ from browser import PROGRAM, Browser
 from coterie.game.edits import changed
 from coterie.learn.beliefs import Beliefs
 from coterie.learn.wishes import wishes_about
-from coterie.report import report_html
+from coterie.report import announcement_html, report_html
 from coterie.report.knowledge import Knowledge, box_changes
 from report_logs import LEAVER, RATERS, TEAMS, few_ratings, made
 
@@ -110,6 +110,30 @@ def test_names_of_teams_are_not_cut_into_letters(browser, tmp_path):
         (name) => name.getBoundingClientRect().height / parseFloat(getComputedStyle(name).lineHeight))""")
     assert len(lines) == sum(bool(inside) for inside in result.strategy.members().values())
     assert max(lines) < 1.5
+
+
+SMUGGLED = """<p id="smuggled" style="color: red" onclick="window.stolen = 1">
+<script>window.stolen = 1</script><img src="https://example.org/x.png" onerror="window.stolen = 1">
+<script src="https://example.org/x.js"></script><base href="https://example.org/"><style>p {color: red}</style>
+<iframe src="https://example.org/"></iframe><form id="form" action="https://example.org/"></form>"""
+
+
+@pytest.mark.parametrize("kind", ["report", "announcement"])
+def test_the_policy_holds_where_escaping_would_have_failed(browser, hostile, tmp_path, kind):
+    """Markup in the middle of a page neither runs nor fetches; each piece of it is refused by the browser."""
+    page = report_html(hostile.result, hostile.statistics) if kind == "report" else announcement_html(hostile.result)
+    path = tmp_path / "page.html"
+    path.write_text(page.replace("</main>", f"{SMUGGLED}</main>"), encoding="utf-8")
+    browser.open(path)
+    assert browser.ask("document.getElementById('smuggled') !== null")
+    browser.ask("document.getElementById('smuggled').click(); document.getElementById('form').submit()")
+    assert browser.ask("window.stolen === undefined")
+    assert browser.ask("getComputedStyle(document.getElementById('smuggled')).color") != "rgb(255, 0, 0)"
+    assert browser.ask("document.baseURI").startswith("file:")
+    refused = " ".join(str(one.get("text", "")) for one in browser.complaints if isinstance(one, dict))
+    for directive in ("script-src", "style-src", "img-src", "base-uri", "form-action", "frame-src"):
+        assert directive in refused, (directive, refused)
+    assert not [url for _, url in browser.requests if url.startswith("https:")]
 
 
 def test_what_if_gives_the_numbers_of_python(browser, hostile, tmp_path):

@@ -1,16 +1,15 @@
 """A run computes every cell once, goes on where it stopped, and writes the same tables."""
 
 import csv
+import errno
 import json
-import multiprocessing.queues
+import multiprocessing.popen_spawn_posix
 import os
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,8 @@ import pytest
 import coterie
 from coterie import Strategy
 from coterie.certificates.paper import paper_evidence
-from coterie.errors import CoterieError, InputError
+from coterie.errors import InputError
+from coterie.processes import ProcessError
 from coterie.reproduce import FIGURES, METHODS, Figure, Outcome, cells, figures, methods, own, reproduce, run
 from coterie.reproduce.draw import deviations
 from coterie.reproduce.experiments import ABLATION, BASELINES, QUICK, Cell, Panel
@@ -109,17 +109,13 @@ def test_what_was_written_of_other_figures_is_kept(tmp_path):
         assert list(json.loads(path.read_text())["seeds"]) == ["two"]
 
 
-def test_a_pool_without_room_for_its_threads_ends(tmp_path, monkeypatch):
-    """Its cells would never be done, and whoever waits for them would wait for ever."""
+def test_what_is_finished_is_kept_where_no_process_can_be_started(tmp_path, monkeypatch):
+    def failing(*_):
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
-    def failing(self):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(multiprocessing.queues.Queue, "_start_thread", failing)
-    with pytest.raises(CoterieError, match=r"not enough memory for other processes \(can't start new thread\)"):
+    monkeypatch.setattr(multiprocessing.popen_spawn_posix.Popen, "_launch", failing)
+    with pytest.raises(ProcessError, match=r"no other process can be started \(Cannot allocate memory\); what is fin"):
         run.run_cells([cell for _, cell in TINY.cells], tmp_path, workers=2)
-    for child in multiprocessing.active_children():
-        child.join(20)
     assert not multiprocessing.active_children()
 
 
@@ -562,37 +558,3 @@ def test_spread_is_the_sample_standard_deviation():
     values = np.array([[1.0, 3.0, 8.0], [2.0, 2.0, 2.0]])
     assert deviations(values) == pytest.approx([np.sqrt(13), 0.0])
     assert deviations(values[:, :1]) == pytest.approx([0.0, 0.0])
-
-
-WAITING = """
-import os, sys, time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from coterie.reproduce.run import _follow_the_parent
-if __name__ == "__main__":
-    pool = ProcessPoolExecutor(1, get_context("spawn"), _follow_the_parent)
-    print(pool.submit(os.getpid).result(), flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.slow
-def test_workers_end_with_a_parent_that_is_killed(tmp_path):
-    script = tmp_path / "waiting.py"
-    script.write_text(WAITING)
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
-        worker = int(parent.stdout.readline())
-        parent.kill()
-    until = time.monotonic() + 20
-    while is_running(worker) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not is_running(worker)
-
-
-def is_running(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{process}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -7,7 +7,6 @@ length, go through files or data frames and are read again, and commands and lea
 import contextlib
 import json
 import re
-import signal
 import warnings
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -30,13 +29,14 @@ from coterie.simulate import hostile
 from coterie.simulate.logs import log_of
 from coterie.simulate.writing import table_writer
 from fuzz.readers import run
+from patience import at_most
 
 DELTAS = (0.5, 0.2, 0.1, 0.05, 0.01)
 PEOPLE = {"semi-bandit": (4, 4, 4, 6, 6, 8), "bandit": (4, 4, 6)}
 """How many there are, small games more often than large ones: totals of eight people by size take a minute."""
 
 SECONDS = 300
-"""How long one log may take, until it counts as a run without an answer."""
+"""How long one log may take to compute, until it counts as a run without an answer."""
 
 MODES = {
     "pooled coalitions": {"pool_coalitions": True},
@@ -155,23 +155,14 @@ class Kept:
 
 def carry_out(chosen, folder):
     """Return what became of a trial; a `Defect` is raised where there was no answer, or one that cannot be."""
-
-    def late(*_):
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
     try:
-        with warnings.catch_warnings():
+        with at_most(SECONDS), warnings.catch_warnings():
             warnings.simplefilter("error")
             return _Pipeline(chosen, folder).kept()
     except (Defect, KeyboardInterrupt):
         raise
     except BaseException as problem:
         raise Defect(f"{type(problem).__name__}: {problem}") from problem
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class _Pipeline:

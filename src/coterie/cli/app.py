@@ -21,6 +21,7 @@ from coterie.cli.output import complain, messages, print_anything, stop_printing
 from coterie.cli.panels import Grouped, seldom_named, take_as_given, without_types
 from coterie.cli.signals import WORDS, Terminated
 from coterie.errors import CoterieError, InputError
+from coterie.memory import is_missing, load_linear_algebra
 from coterie.words import spelled
 
 PANELS: dict[str, dict[str, str]] = {
@@ -69,10 +70,6 @@ Where to begin:
   coterie start TABLE    your own table (.xlsx, .csv), made into a folder
   coterie learn FOLDER   teams from that folder; --report report.html to read
 """
-
-
-NO_THREAD = "can't start new thread"
-"""What Python says where there is no room for the stack of one."""
 
 
 class _Commands(TyperGroup):
@@ -155,6 +152,7 @@ def _command_line(said: Mapping[str, Any]) -> str:
 def _run(caught: Sequence[int]) -> int:
     """Run the command; return its exit code. Signals that came in the meantime are in `caught`."""
     try:
+        load_linear_algebra()
         code = app(prog_name=app.info.name, standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as problem:
@@ -166,9 +164,6 @@ def _run(caught: Sequence[int]) -> int:
     except CoterieError as problem:
         complain(str(problem))
         return 1
-    except MemoryError as problem:
-        complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
-        return 1
     except (KeyboardInterrupt, Terminated, typer.Abort):
         code = 128 + signal.SIGINT
     except BrokenPipeError:
@@ -179,11 +174,12 @@ def _run(caught: Sequence[int]) -> int:
             stop_printing()
             return 0
         raise
-    except RuntimeError as problem:  # what libraries in C++ make of an exception that a signal raised within them
-        if NO_THREAD in str(problem):
-            complain(f"not enough memory ({NO_THREAD})")
+    except (MemoryError, ImportError, RuntimeError) as problem:
+        if is_missing(problem):
+            complain(f"not enough memory ({problem})" if str(problem) else "not enough memory")
             return 1
-        if not caught:
+        # What libraries in C++ make of an exception that a signal raised within them.
+        if not caught or not isinstance(problem, RuntimeError):
             raise
         code = 128 + caught[-1]
     except OSError as problem:  # no permission, no space left

@@ -181,7 +181,11 @@ class DuckDBEngine(Engine):
         self._duckdb = duckdb
         left = ExitStack()
         self._folder = left.enter_context(temporary_folder())
-        self._connection = left.enter_context(duckdb.connect(":memory:"))
+        try:
+            self._connection = left.enter_context(duckdb.connect(":memory:"))
+        except duckdb.OutOfMemoryException as problem:
+            left.close()
+            raise CoterieError(f"not enough memory: DuckDB cannot begin ({_first_line(problem)})") from None
         self._beside = ThreadPoolExecutor(1)
         left.callback(self._beside.shutdown, wait=False)
         weakref.finalize(self, left.close)

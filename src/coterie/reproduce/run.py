@@ -2,22 +2,16 @@
 
 import json
 import os
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
-from concurrent.futures import wait as wait_for
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.connection import wait
 from pathlib import Path
 
 from coterie import __version__, checks
-from coterie.errors import CoterieError, InputError
+from coterie.errors import InputError
 from coterie.files import read_json, to_json, whole_file
+from coterie.processes import ProcessError, shared
 from coterie.reproduce.cells import Source
 from coterie.reproduce.experiments import QUICK, STEPS, Cell, Figure, Panel, seeds_of
 from coterie.reproduce.methods import METHODS, Method
@@ -37,15 +31,7 @@ NO_MODULE = (
     "one is enough."
 )
 
-WORKER_ENDED = (
-    "a process ended before it was done: its memory ran out, or it runs a script that calls this at its top, which "
-    'belongs below `if __name__ == "__main__":`; what is finished is kept, and {} needs no other processes'
-)
-
-NO_THREAD = "not enough memory for other processes ({}); what is finished is kept, and {} needs none"
-
-LOOKED_AFTER = 1.0
-"""After so many seconds it is looked whether the pool's own threads still run."""
+KEEPS = "{}; what is finished is kept, and {} needs no other processes"
 
 Advance = Callable[[int, int], None]
 """Called with the number of finished cells and of all cells."""
@@ -205,78 +191,24 @@ def run_cells(
     report = advance or (lambda done, total: None)  # noqa: ARG005
     report(len(found), len(wanted))
     workers = min(workers or os.cpu_count() or 1, max(len(missing), 1))
-    for cell, rows in _computed(missing, workers, own):
-        _keep(folder, cell, behind[cell], rows)
-        found[cell] = rows
-        report(len(found), len(wanted))
+    with closing(_computed(missing, workers, own)) as computed:
+        for cell, rows in computed:
+            _keep(folder, cell, behind[cell], rows)
+            found[cell] = rows
+            report(len(found), len(wanted))
     return found
 
 
-def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Iterator[tuple[Cell, list[Row]]]:
+def _computed(cells: Sequence[Cell], workers: int, own: Own) -> Generator[tuple[Cell, list[Row]]]:
     """Yield cells as they are finished."""
     if workers == 1:
         for cell in cells:
             yield cell, own.run(cell)
         return
-    with _single_threaded(), _failing_threads() as failed:
-        # Spawned, so that the libraries of a worker start with one thread.
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_the_parent)
-        try:
-            running: dict[Future[list[Row]], Cell] = {pool.submit(own.run, cell): cell for cell in cells}
-            while running:
-                for future in wait_for(running, LOOKED_AFTER, FIRST_COMPLETED).done:
-                    yield running.pop(future), future.result()
-                if failed:  # the pool's own, without which nothing is ever done
-                    for worker in active_children():
-                        worker.terminate()
-                    raise CoterieError(NO_THREAD.format(failed[0], said(workers=1)))
-        except BrokenProcessPool:
-            raise CoterieError(WORKER_ENDED.format(said(workers=1))) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-@contextmanager
-def _failing_threads() -> Iterator[list[BaseException]]:
-    """Give what threads fail with in the block; they say nothing themselves."""
-    found: list[BaseException] = []
-
-    def note(about: threading.ExceptHookArgs) -> None:
-        found.append(about.exc_value or RuntimeError(f"a thread ended with {about.exc_type.__name__}"))
-
-    hook, threading.excepthook = threading.excepthook, note
     try:
-        yield found
-    finally:
-        threading.excepthook = hook
-
-
-def _follow_the_parent() -> None:
-    """Leave interrupts to the parent, and end when it does, however it does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if (parent := parent_process()) is not None:
-        threading.Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
-
-
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Let processes that start in the block use one thread for linear algebra: there is one per core already."""
-    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        yield from shared(own.run, cells, workers)
+    except ProcessError as problem:
+        raise ProcessError(KEEPS.format(problem, said(workers=1))) from None
 
 
 def _description(cell: Cell, behind: Mapping[str, str]) -> dict[str, object]:
