@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -307,3 +308,17 @@ def test_evaluate_takes_up_the_value_that_was_simulated(run, tmp_path):
         found[value] = json.loads(out)
         assert found[value]["value"] == value
     assert found["average"]["total_value"] == pytest.approx(found["total"]["total_value"] / 4)  # everybody has four
+
+
+def test_a_demo_that_is_interrupted_says_so(run, tmp_path, monkeypatch):
+    fit = StableLearner.fit
+
+    def interrupted(self, log):
+        learner = fit(self, log)
+        learner.result_ = replace(learner.result_, solver=replace(learner.result_.solver, status="interrupted"))
+        return learner
+
+    monkeypatch.setattr(StableLearner, "fit", interrupted)
+    code, _, err = run("demo", "--out", tmp_path / "firm", "--time-limit", "0.1")
+    assert code == 130, err
+    assert (tmp_path / "firm" / "report.html").exists()

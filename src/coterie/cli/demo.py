@@ -72,7 +72,9 @@ def command(
         f"--today {folder / 'today.csv'} --max-moves 6\n"
         "  coterie start YOUR-TABLE.xlsx"
     )
-    return 0 if len(written) == len(targets) else 1
+    if len(written) < len(targets):
+        return 1
+    return 130 if result.solver.status == "interrupted" else 0
 
 
 def _say(text: str) -> None:
