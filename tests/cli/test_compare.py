@@ -145,3 +145,57 @@ def test_whoever_came_since_is_in_no_table_of_today(run, files, tmp_path):
     code, _, problems = run("certify", files / "log", here, *staff)
     assert code == 2
     assert "'p3' has no action; they are on the staff: give them a row, with an empty team" in said(problems)
+
+
+POOLED = ("--pool-coalitions", "--coalitions", "2", "--actions", "one")
+TABLES = {"p1": "Tisch 4", "p2": "Tisch 4", "p3": "Tisch 10", "p4": "Tisch 10"}
+NUMBERS = {"Tisch 4": "1", "Tisch 10": "2"}
+
+
+@pytest.mark.parametrize(
+    ("words", "same", "whose"),
+    [
+        (["learn", "log", "--today", "TABLE", "--keep-sizes"], [], "today"),
+        (["certify", "log", "TABLE"], [], "the assignment"),
+        (["what-if", "log", "TABLE"], ["swap p1, p3"], "the assignment"),
+        (["compare", "log", "TABLE", "numbers.csv"], [], "A"),
+        (["compare", "log", "numbers.csv", "TABLE"], [], "B"),
+    ],
+)
+def test_interchangeable_teams_may_have_names_of_their_own(run, files, tmp_path, words, same, whose):
+    """What is printed is what is printed of the numbers, but for a note, or a refusal of more names than teams."""
+    numbers = table(tmp_path / "numbers.csv", {agent: NUMBERS[room] for agent, room in TABLES.items()})
+    named = table(tmp_path / "named.csv", TABLES)
+    more = table(tmp_path / "more.csv", TABLES | {"p1": "Tisch 5"})
+    places = {"log": files / "log", "numbers.csv": numbers}
+
+    def told(path):
+        return run(*((places | {"TABLE": path}).get(word, word) for word in words), *same, *POOLED, "--json")
+
+    note = f"coalitions are interchangeable here, and {whose}'s have other names: Tisch 4 is 1, Tisch 10 is 2"
+    code, shown, _ = told(named)
+    assert code == 0
+    found, wanted = (json.loads(text) for text in (shown, told(numbers)[1]))
+    assert note in found["warnings"]
+    found["warnings"].remove(note)
+    for one in (found, wanted):
+        one.get("solver", {}).pop("seconds", None)
+    assert found == wanted
+    code, _, problems = told(more)
+    assert code == 2
+    when = whose if whose == "today" else f"in {whose}"
+    assert f"{when} there are 3 teams, and no more than 2 may be formed: --coalitions 3" in said(problems)
+
+
+def test_changes_name_teams_as_the_table_does(run, files, tmp_path):
+    named = table(tmp_path / "named.csv", TABLES)
+    outputs = [
+        run("what-if", files / "log", named, change, *POOLED, "--json")
+        for change in ("p1: Tisch 10", "p1: tisch 10", "p1: 2", "p1: nothing")
+    ]
+    assert [code for code, *_ in outputs] == [0] * 4
+    by_name, spelled, by_number, other = (shown for _, shown, _ in outputs)
+    assert by_name == spelled == by_number != other
+    code, _, problems = run("what-if", files / "log", named, "p1: Tisch", *POOLED)
+    assert code == 2
+    assert "unknown team 'Tisch'; do you mean Tisch 4 or Tisch 10?" in said(problems)

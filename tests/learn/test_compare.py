@@ -178,6 +178,56 @@ def test_interchangeable_coalitions_have_no_names(logs):
     assert found.who("same") == tuple(BEFORE)
 
 
+def test_interchangeable_coalitions_may_have_names_in_assignments(logs):
+    """Names are numbered in their order, and two assignments number the same name alike."""
+    log = coterie.read_log(logs / "semi-bandit", pool_coalitions=True, coalitions=4, actions="one")
+    numbers = {"c1": "1", "c2": "2", "c3": "3", "c4": "4"}
+
+    def numbered(teams):
+        return {agent: [numbers[room] for room in where] for agent, where in teams.items()}
+
+    def plain(found):
+        content = found.to_json()
+        content["warnings"] = [text for text in content["warnings"] if "have other names" not in text]
+        return content
+
+    later = AFTER | {"p1": ["c4"], "p2": ["c4"], "p3": ["c2"]}  # in which c1 is nobody's
+    found = compare(log, BEFORE, later)
+    assert plain(found) == plain(compare(log, numbered(BEFORE), numbered(later)))
+    told = "coalitions are interchangeable here, and {}"
+    assert told.format("A's have other names: c1 is 1, c2 is 2, c3 is 3") in found.warnings
+    assert told.format("B's have other names: c2 is 2, c3 is 3, c4 is 4") in found.warnings
+    named = coterie.Strategy.from_members({"c1": ["p1", "p2"], "c2": ["p3", "p4"], "c3": ["p5", "p6"]})
+    for before in (BEFORE, named, {agent: set(where) for agent, where in BEFORE.items()}):
+        by_name = what_if(log, before, "p1: c2", {"p3": ["c3", "4"]}, "p4: +c1 -c2")
+        assert plain(by_name) == plain(what_if(log, numbered(BEFORE), "p1: 2", {"p3": ["3", "4"]}, "p4: +1 -2"))
+    with pytest.raises(InputError, match=r"unknown team 'hall'; known are: c1, c2, c3, 1, .*have numbers"):
+        what_if(log, BEFORE, "p1: hall")
+    with pytest.raises(InputError, match="in A there are 5 teams, and no more than 4 may be formed"):
+        compare(log, BEFORE | {"p1": ["x"], "p3": ["y"]}, AFTER)
+
+
+def test_a_name_that_a_coalition_has_stays(logs):
+    log = coterie.read_log(logs / "semi-bandit", pool_coalitions=True, coalitions=3, actions="one")
+    teams = {agent: ["1"] if where == ["c2"] else where for agent, where in BEFORE.items()}
+    found = what_if(log, teams, "swap p1, p3")
+    assert [one.before for one in found.people] == [("2",), ("2",), ("1",), ("1",), ("3",), ("3",)]
+    again = compare(log, BEFORE, teams)  # c1 was 1 in the first, and cannot be in the second
+    assert again.moves == ()
+    assert "coalitions are interchangeable here, and B's have other names: c1 is 2, c3 is 3" in again.warnings
+
+
+def test_chances_of_teams_under_other_names_are_certified(logs):
+    log = coterie.read_log(logs / "semi-bandit", pool_coalitions=True, coalitions=3, actions="one")
+    mixed = [{"coalitions": [name], "probability": 0.5} for name in ("1", "2")]
+    teams = {agent: [where[0][1:]] for agent, where in BEFORE.items()}
+    found, wanted = coterie.certify(log, BEFORE | {"p1": HALVES}), coterie.certify(log, teams | {"p1": mixed})
+    assert found.strategy == wanted.strategy
+    assert found.certificate.gap == wanted.certificate.gap
+    told = "coalitions are interchangeable here, and the assignment's have other names: c1 is 1, c2 is 2, c3 is 3"
+    assert told in found.warnings
+
+
 @pytest.mark.parametrize("options", [{"sizes": "aware"}, {"noise": "samples"}])
 def test_every_reading_of_a_log_is_compared(logs, options):
     for name in ("semi-bandit", "bandit"):

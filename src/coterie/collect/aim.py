@@ -114,7 +114,7 @@ class Situation:
         declared = statistics.setting.actions.leaving_out(statistics.seen_less(min_samples))
         if content is None:
             return cls(statistics, wishes, None, declared, declared, (*notes, *wishes.notes))
-        found, more = content.strategy(statistics, wishes.rules, "the assignment")
+        found, _, more = content.strategy(statistics, wishes.rules, "the assignment")
         if not found.is_pure and taken["value"] is None and wishes.value != "total":
             statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"}, **asked)
             more = [*more, BY_TOTALS]

@@ -32,7 +32,9 @@ NOTHING = "nothing"
 EXPECTED = 'expected "Ada: Finance", "Ada: Finance + Law", "Ada: +Law", "Ada: -Law", "Ada: nothing" or "swap Bo, Cy"'
 
 
-def changed(strategy: Strategy, changes: Sequence[Any]) -> tuple[Strategy, list[str]]:
+def changed(
+    strategy: Strategy, changes: Sequence[Any], also: Mapping[str, str] | None = None
+) -> tuple[Strategy, list[str]]:
     """Return a pure strategy after some changes, and a sentence for each that changed nothing.
 
     Parameters
@@ -41,18 +43,20 @@ def changed(strategy: Strategy, changes: Sequence[Any]) -> tuple[Strategy, list[
         Who is where before.
     changes
         Words as above, or dictionaries agent -> coalitions.
+    also
+        Other names of coalitions, each with the coalition that it stands for.
     """
     if not changes:
         raise InputError(f"there is no change; {EXPECTED}")
-    profile, notes = strategy.sets.copy(), []
+    profile, notes, teams = strategy.sets.copy(), [], _Teams(strategy.coalitions, also or {})
     for change in changes:
         before = profile.copy()
         if isinstance(change, Mapping):
             for agent, where in change.items():
                 i = checks.index_of(agent, strategy.agents, "person in a change")
-                profile[i] = action_of(where, strategy.coalitions, f"change of {agent}")
+                profile[i] = teams.row(action_of(where, teams.names, f"change of {agent}"))
         elif isinstance(change, str):
-            _Change(change, strategy).made_to(profile)
+            _Change(change, strategy.agents, teams).made_to(profile)
         else:
             raise InputError(f"change: {EXPECTED}, got {checks.shown(change)}")
         if np.array_equal(before, profile):
@@ -60,11 +64,25 @@ def changed(strategy: Strategy, changes: Sequence[Any]) -> tuple[Strategy, list[
     return Strategy.pure(profile, strategy.agents, strategy.coalitions), notes
 
 
+class _Teams:
+    """The names that coalitions go by: their own, and others that stand for them."""
+
+    def __init__(self, coalitions: tuple[str, ...], also: Mapping[str, str]) -> None:
+        self.coalitions, self.names = coalitions, (*also, *coalitions)
+        self.places = np.array([coalitions.index(also.get(name, name)) for name in self.names], dtype=np.intp)
+
+    def row(self, chosen: BoolArray) -> BoolArray:
+        """Return the coalitions (k,) that some of the names stand for."""
+        row = np.zeros(len(self.coalitions), dtype=bool)
+        row[self.places[chosen]] = True
+        return row
+
+
 class _Change:
     """One change in words, about known names."""
 
-    def __init__(self, text: str, strategy: Strategy) -> None:
-        self.text, self.agents, self.coalitions = text, strategy.agents, strategy.coalitions
+    def __init__(self, text: str, agents: tuple[str, ...], teams: _Teams) -> None:
+        self.text, self.agents, self.coalitions, self.teams = text, agents, teams.coalitions, teams
         self.open = _outside_quotes(text)
 
     def refused(self, why: str) -> InputError:
@@ -123,7 +141,7 @@ class _Change:
             return np.zeros_like(own)
         if not said.strip():
             raise self.refused(f'where is {name} to be? Say "{NOTHING}" for nowhere')
-        if _meant(_unquoted(said), self.coalitions) is not None:  # one name, whatever signs it holds
+        if _meant(_unquoted(said), self.teams.names) is not None:  # one name, whatever signs it holds
             return self._row([_unquoted(said)])
         parts = list(self._parts(start))
         signs = {sign for sign, _ in parts}
@@ -156,13 +174,14 @@ class _Change:
         yield sign, _unquoted(text[begin:])
 
     def _row(self, rooms: Sequence[str]) -> BoolArray:
-        row = np.zeros(len(self.coalitions), dtype=bool)
+        names = self.teams.names
+        chosen = np.zeros(len(names), dtype=bool)
         for room in rooms:
-            known = _meant(room, self.coalitions)
+            known = _meant(room, names)
             if known is None:
-                raise self.refused(_unknown(room, self.coalitions, "team") + self._numbered())
-            row[self.coalitions.index(known)] = True
-        return row
+                raise self.refused(_unknown(room, names, "team") + self._numbered())
+            chosen[names.index(known)] = True
+        return self.teams.row(chosen)
 
     def _numbered(self) -> str:
         """Say why nobody knows the names of teams that have none of their own."""

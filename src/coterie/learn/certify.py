@@ -27,7 +27,7 @@ from coterie.learn.assemble import Judged, assembled
 from coterie.learn.beliefs import beliefs_from
 from coterie.learn.result import NAMED, Result, Search
 from coterie.learn.warnings import chosen_before
-from coterie.learn.wishes import default_stability, wishes_about
+from coterie.learn.wishes import default_stability, numbered, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
@@ -95,7 +95,7 @@ def certify(
     if paper:
         taken["value"] = taken["value"] or "total"
     statistics, wishes = wishes_about(statistics, **taken)
-    given, remarks = content.strategy(statistics, wishes.rules, "the assignment")
+    given, _, remarks = content.strategy(statistics, wishes.rules, "the assignment")
     if not given.is_pure and taken["value"] is None and wishes.value != "total":
         statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"})
         notes.append(BY_TOTALS)
@@ -244,15 +244,22 @@ class Given:
             return rules, value, self.came_with.get("stability")
 
     def strategy(
-        self, statistics: Statistics, rules: Rules, label: str, *, may_lack: bool = False
-    ) -> tuple[Strategy, list[str]]:
-        """Return the strategy in the names of a log, and remarks.
+        self,
+        statistics: Statistics,
+        rules: Rules,
+        label: str,
+        *,
+        may_lack: bool = False,
+        before: Mapping[str, str] | None = None,
+    ) -> tuple[Strategy, dict[str, str], list[str]]:
+        """Return the strategy in the names of a log, which other names of teams stand for which, and remarks.
 
         Where it is known who is on the staff, those who are not may be missing, and so may people of whom nothing is
         known, or, if it `may_lack` them, anybody, who is nowhere then; whoever neither the log nor the staff knows is
-        left out.
+        left out. Interchangeable coalitions may have other names, which keep the numbers that they had `before`.
         """
         agents, notes = statistics.agents, []
+        called: dict[str, str] = {}
         with self._naming():
             content, actions = self.content, self._actions(agents)
             if actions is not None:
@@ -260,6 +267,7 @@ class Given:
                     actions = checks.rekeyed(actions, renamed, "the assignment")
                     content = {"actions": actions}
                     notes += about_known(renamed)
+                placed = actions
                 new = () if statistics.attendance is None else np.flatnonzero(statistics.attendance == 0).tolist()
                 unknown = {agents[i] for i in new}
                 missing = [name for name in agents if name not in actions]
@@ -273,13 +281,18 @@ class Given:
                             f"{label} holds people whom neither the log nor the staff knows: {some(strangers, NAMED)}"
                         )
                     kept = {name: where for name, where in actions.items() if name in agents}
-                    content = {"actions": kept | {name: [] for name in absent}}
+                    placed = kept | {name: [] for name in absent}
+                    content = {"actions": placed}
                     missing = [name for name in missing if name not in absent]
                 if missing and not set(actions) - set(agents):
                     raise InputError(f"strategy: agent {missing[0]!r} has no action; {_what_helps(rules)}")
+                if statistics.setting.pool_coalitions:
+                    placed, called, told = numbered(placed, statistics.coalitions, label, before)
+                    content = {"actions": placed} if called else content
+                    notes += told
             if self.path is not None:
-                return Strategy.from_json(content, agents, statistics.coalitions), notes
-            return as_strategy(content, agents, statistics.coalitions, "the log's"), notes
+                return Strategy.from_json(content, agents, statistics.coalitions), called, notes
+            return as_strategy(content, agents, statistics.coalitions, "the log's"), called, notes
 
     def _actions(self, agents: Sequence[str]) -> Mapping[str, Any] | None:
         """Return agent -> what she does; None where it is given in another form."""

@@ -134,7 +134,7 @@ def what_if(
     taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
-    after, remarks = changed(before, changes)
+    after, remarks = changed(before, changes, given.called)
     given.notes.extend(remarks)
     return _compared(
         given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples,
@@ -155,6 +155,8 @@ class _Given:
     rules: Rules
     newcomers: tuple[str, ...]
     notes: list[str]
+    called: dict[str, str]
+    """Other names of teams in the assignments, and the interchangeable coalitions that they stand for."""
 
     @classmethod
     def of(
@@ -166,11 +168,12 @@ class _Given:
         newcomers = tuple(name for name in rules.staff or () if name not in statistics.agents)
         if newcomers:
             statistics = statistics.with_agents(newcomers)
-        return cls(statistics, rules, newcomers, notes)
+        return cls(statistics, rules, newcomers, notes, {})
 
     def strategy(self, content: Given, label: str, *, fresh: bool) -> Strategy:
         """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
-        found, notes = content.strategy(self.statistics, self.rules, label, may_lack=True)
+        found, called, notes = content.strategy(self.statistics, self.rules, label, may_lack=True, before=self.called)
+        self.called.update(called)
         self.notes.extend(notes)
         if not found.is_pure:
             raise InputError(

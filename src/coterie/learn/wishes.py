@@ -39,7 +39,7 @@ LISTED = 10
 BY_AVERAGES = "a team is worth the average over teammates to each member, as this log says; {other} adds them up"
 """What is told where nobody said what a team is worth, and the log is one of averages."""
 
-TEAMS = (list, tuple, frozenset)
+TEAMS = (list, tuple, set, frozenset)
 """In these a person's teams are listed."""
 
 
@@ -256,7 +256,7 @@ def _assigned(
         actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
     called: list[str] = []
     if setting.pool_coalitions:
-        actions, called = _renamed(actions, coalitions)
+        actions, _, called = numbered(actions, coalitions)
     else:
         actions = _named(actions, as_known(_teams_in(actions), coalitions))
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
@@ -302,34 +302,51 @@ def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, 
 
 
 def _named(actions: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return today's teams under other names; what is no list of names stays as it is, to be refused later."""
+    """Return teams under other names; what is no list of names stays as it is, to be refused later."""
+
+    def known(one: Any) -> Any:
+        if isinstance(one, Mapping) and isinstance(one.get("coalitions"), TEAMS):  # teams that somebody may be in
+            return {**one, "coalitions": [known(name) for name in one["coalitions"]]}
+        return names.get(one, one) if isinstance(one, str) else one
+
     return {
-        agent: [names.get(name, name) if isinstance(name, str) else name for name in where]
-        if isinstance(where, TEAMS)
-        else where
-        for agent, where in actions.items()
+        agent: [known(one) for one in where] if isinstance(where, TEAMS) else where for agent, where in actions.items()
     }
 
 
 def _teams_in(actions: Mapping[str, Any]) -> set[str]:
-    listed = (where for where in actions.values() if isinstance(where, TEAMS))
-    return {name for where in listed for name in where if isinstance(name, str)}
+    listed = [one for where in actions.values() if isinstance(where, TEAMS) for one in where]
+    options = [one["coalitions"] for one in listed if isinstance(one, Mapping) and "coalitions" in one]
+    listed += [name for teams in options if isinstance(teams, TEAMS) for name in teams]
+    return {name for name in listed if isinstance(name, str)}
 
 
-def _renamed(actions: Mapping[str, Any], coalitions: tuple[str, ...]) -> tuple[Mapping[str, Any], list[str]]:
-    """Return today's teams under the names of interchangeable coalitions, where they have others, and which is which.
+def numbered(
+    actions: Mapping[str, Any], coalitions: Sequence[str], label: str = "today", before: Mapping[str, str] | None = None
+) -> tuple[Mapping[str, Any], dict[str, str], list[str]]:
+    """Return teams under the names of interchangeable coalitions, where they have others, and which is which.
 
-    A name that a coalition has stays.
+    A name that a coalition has stays, and one that was numbered `before` keeps its number if no team here has it.
+
+    Returns
+    -------
+    actions, numbers, notes
+        Who is where; the coalition that each other name stands for; and what is to be said of that.
     """
-    named = _teams_in(actions)
-    if named <= set(coalitions):
-        return actions, []
+    named, before = _teams_in(actions), before or {}
+    others = in_order(named.difference(coalitions))
+    if not others:
+        return actions, {}, []
     if len(named) > len(coalitions):
+        when = label if label == "today" else f"in {label}"
         asked = said(coalitions=len(named))
         raise InputError(
-            f"today there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
+            f"{when} there are {len(named)} teams, and no more than {len(coalitions)} may be formed: {asked}"
         )
-    others = in_order(named - set(coalitions))
-    number = dict(zip(others, (name for name in coalitions if name not in named), strict=False))
+    kept = {name: before[name] for name in others if name in before and before[name] not in named}
+    free = [name for name in coalitions if name not in named and name not in kept.values()]
+    free.sort(key=lambda name: name in before.values())  # one number for two names only where there are too few
+    number = kept | dict(zip((name for name in others if name not in kept), free, strict=False))
     listed = ", ".join(f"{name} is {number[name]}" for name in others)
-    return _named(actions, number), [f"coalitions are interchangeable here, and today's have other names: {listed}"]
+    told = f"coalitions are interchangeable here, and {label}'s have other names: {listed}"
+    return _named(actions, number), number, [told]
