@@ -96,14 +96,14 @@ def candidate(gap, by_range=10.0):
 def test_a_smaller_certificate_that_costs_next_to_nothing_is_taken(gaps, values, expected):
     values = np.array(values)
     found = chosen([candidate(gap) for gap in gaps], Expected(values, values, np.zeros(2)), "value", None)
-    assert found.index == expected
+    assert found.place == expected
     assert ("and surer" in found.why) == (expected == 1)
 
 
 def test_a_certificate_that_says_more_of_a_larger_range_is_no_reason():
     values = np.array([5.0, 4.995])
     found = chosen([candidate(1.0, 1.5), candidate(3.0)], Expected(values, values, np.zeros(2)), "value", None)
-    assert found.index == 0
+    assert found.place == 0
 
 
 LESS = "after the expected gain by moving is taken off"

@@ -215,7 +215,7 @@ def likely_values(
 class Choice(NamedTuple):
     """Which candidate is recommended, and by which rule, in a few words."""
 
-    index: int
+    place: int
     why: str
 
 
@@ -279,7 +279,7 @@ def options_of(
 
     What another is at least as good as in everything that is shown, as it is shown, is left out, but for today.
     """
-    first = choice.index
+    first = choice.place
     gaps = np.array([one.certificate.gap for one in candidates])
     worth = expected.least if wishes.goal == "fairness" else expected.values
     kept = [first, *(t for t in unbeaten(gaps, worth) if t != first)]
@@ -287,8 +287,8 @@ def options_of(
     if wishes.today is not None:
         fewest = min(range(len(candidates)), key=lambda t: (moves[t] or 0, gaps[t]))
         kept += [] if fewest in kept or fewest == today else [fewest]
-    columns = np.round(np.stack([expected.values, expected.least, -expected.gaps], axis=1), SHOWN)
-    columns = np.column_stack([columns, [-(one or 0) for one in moves]])
+    rounded = np.round(np.stack([expected.values, expected.least, -expected.gaps], axis=1), SHOWN)
+    columns: FloatArray = np.column_stack([rounded, [-(one or 0) for one in moves]]).astype(np.float64)
     stay = [first, *([] if today is None or today == first else [today])]
     # A certificate is a column where it says something of one of them.
     certified = np.array([-float(f"{gap:.3g}") for gap in gaps])

@@ -448,7 +448,7 @@ class _Teams:
         candidates = list(best.values())
         expected = self._expected([one.strategy for one in candidates], self.beliefs)
         choice = chosen(candidates, expected, self.wishes.goal, target_gap)
-        index = choice.index
+        index = choice.place
         pick, now = candidates[index], self.wishes.today
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
         options = options_of(candidates, expected, choice, self.wishes, at)
