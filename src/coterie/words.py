@@ -37,14 +37,14 @@ def some(names: Iterable[str], most: int) -> str:
     return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
-def signed(value: float) -> str:
+def signed(value: float, decimals: int = 2) -> str:
     """Return a change of utility with its sign, which nothing does not have.
 
     >>> signed(0.128), signed(-2), signed(-0.001)
     ('+0.13', '-2.00', '0.00')
     """
-    shown = f"{value:+.2f}"
-    return "0.00" if float(shown) == 0 else shown
+    shown = f"{value:+.{decimals}f}"
+    return shown[1:] if float(shown) == 0 else shown
 
 
 def percent(share: float) -> str:

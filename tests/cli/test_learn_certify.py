@@ -269,7 +269,10 @@ def test_few_ratings_for_people(run, tmp_path):
     assert "too few data to certify anything" not in shown[shown.index("Warnings") :]
     today = tmp_path / "today.csv"
     today.write_text("agent,coalition\n" + "".join(f"{name},Lab\n" for name in RATERS), encoding="utf-8")
-    assert "So far" not in run(*words, "--today", today)[1]
+    compared = run(*words, "--today", today)[1]
+    assert "So far" not in compared
+    options = compared[compared.index("Options, none") : compared.index("What changes")]
+    assert said(options).endswith("Recommended: worth most; too little is known of gains by moving to count them.")
 
 
 @pytest.mark.parametrize(

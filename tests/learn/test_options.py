@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coterie import Strategy
 from coterie.certificates.pair_evidence import PairEvidence
@@ -14,7 +16,7 @@ from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import Aware, Pooled, PooledAware, SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.learn.beliefs import Beliefs
-from coterie.learn.options import DRAWS, FEWEST_DRAWS, Expected, chosen, likely_values
+from coterie.learn.options import DRAWS, FEWEST_DRAWS, Choice, Expected, chosen, distinct, likely_values, options_of
 
 
 def made(unknowns, n, k, rng):
@@ -94,10 +96,107 @@ def candidate(gap, by_range=10.0):
 def test_a_smaller_certificate_that_costs_next_to_nothing_is_taken(gaps, values, expected):
     values = np.array(values)
     found = chosen([candidate(gap) for gap in gaps], Expected(values, values, np.zeros(2)), "value", None)
-    assert found == expected
+    assert found.place == expected
+    assert ("and surer" in found.why) == (expected == 1)
 
 
 def test_a_certificate_that_says_more_of_a_larger_range_is_no_reason():
     values = np.array([5.0, 4.995])
     found = chosen([candidate(1.0, 1.5), candidate(3.0)], Expected(values, values, np.zeros(2)), "value", None)
-    assert found == 0
+    assert found.place == 0
+
+
+LESS = "after the expected gain by moving is taken off"
+UNKNOWN = "too little is known of gains by moving to count them"
+
+
+@pytest.mark.parametrize("goal", ["value", "fairness"])
+@pytest.mark.parametrize(
+    ("gaps", "worth", "expected_gaps", "target", "index", "why"),
+    [
+        ((0.0, 1.0, 0.0), (3.0, 9.0, 2.0), (0.5, 0, 0), None, 0, "{most} among those that are surely stable"),
+        ((9.0, 8.0), (3.0, 2.0), (5, 0), None, 0, "{most}; {unknown}"),
+        ((4.0, 1.0), (3.0, 2.0), (3, 0), None, 1, "{most} {less}"),
+        ((4.0, 1.0), (3.0, 2.0), (0, 0), None, 0, "{most} {less}"),
+        ((4.0, 1.0), (9.0, 2.0), (0, 0), 2.0, 1, "{most} {less}, among those certified within the target"),
+        ((4.0, 3.0), (9.0, 2.0), (0, 0), 2.0, 0, "{most} {less}"),  # nothing keeps the target
+        ((9.0, 8.0), (3.0, 2.0), (0, 5), 8.5, 1, "{most}, among those certified within the target; {unknown}"),
+        ((4.0, 1.0), (9.0, 8.99), (0, 0), None, 1, "next to nothing less than what is {most} {less}, and surer"),
+        ((4.0, 4.5), (9.0, 8.0), (5, 0), None, 0,
+         "{most} {less}, among those that none beats in both value and certificate"),
+    ],
+)  # fmt: skip
+def test_why_something_is_recommended_is_the_rule_that_decided(goal, gaps, worth, expected_gaps, target, index, why):
+    worth, other = np.array(worth), np.zeros(len(gaps))
+    values, least = (worth, other) if goal == "value" else (other, worth)
+    found = chosen([candidate(gap) for gap in gaps], Expected(values, least, np.array(expected_gaps)), goal, target)
+    most = "worth most" if goal == "value" else "most for whoever has least"
+    assert found == (index, why.format(most=most, less=LESS, unknown=UNKNOWN))
+
+
+def test_stability_takes_the_smallest_certificate():
+    values = np.array([9.0, 1.0])
+    found = chosen([candidate(4.0), candidate(1.0)], Expected(values, values, np.zeros(2)), "stability", None)
+    assert found == (1, "the smallest certificate")
+
+
+numbers = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=7)
+
+
+@given(numbers, st.booleans())
+def test_whoever_is_left_out_has_somebody_as_good_who_is_not(rows, has_today):
+    columns = np.array(rows, dtype=float)
+    stay = [0, len(rows) - 1] if has_today else [0]
+    kept = distinct(columns, range(len(rows)), stay)
+    assert set(stay) <= set(kept)
+    for t in range(len(rows)):
+        as_good = any((columns[u] >= columns[t]).all() for u in kept if u != t)
+        assert as_good or t in kept
+        assert t in stay or not (as_good and t in kept)
+
+
+def offered(rows, *, today=None, is_known=False, first=0, by_range=10.0):
+    """Options of candidates of which certificate, value, least, expected gap and moves are these."""
+    gaps, values, least, expected_gaps, moves = np.array(rows, dtype=float).T
+    candidates = [
+        SimpleNamespace(
+            certificate=SimpleNamespace(
+                gap=gap, of_known=gap, method="paired", worst=SimpleNamespace(estimated_gain=0.0)
+            ),
+            strategy=SimpleNamespace(sets=t), by_range=by_range,
+        )
+        for t, gap in enumerate(gaps)
+    ]  # fmt: skip
+    wishes = SimpleNamespace(
+        goal="value", today="today" if is_known or today is not None else None,
+        admissible=SimpleNamespace(moves=lambda t: int(moves[t])),
+    )  # fmt: skip
+    found = options_of(candidates, Expected(values, least, expected_gaps), Choice(first, "so"), wishes, today)
+    return [(one.strategy.sets, one.label, one.why) for one in found]
+
+
+def test_an_option_that_is_no_better_in_anything_that_is_shown_is_left_out():
+    rows = [(1.0, 3.0, 1.0, 0.1, 4), (0.9999, 2.999, 1.0, 0.1, 4), (2.0, 2.0, 0.5, 0.2, 4), (3.0, 1.0, 0.0, 1.0, 0)]
+    assert offered(rows, today=3) == [(0, "recommended", "so"), (3, "today", "")]
+    for moves, labels in ((1, ["recommended", "fewest moves"]), (4, ["recommended"])):  # moves are shown
+        fewest = [rows[0], (2.0, 2.0, 0.5, 0.2, moves)]
+        assert [label for _, label, _ in offered(fewest, is_known=True)] == labels
+
+
+def test_a_certificate_counts_where_it_is_shown():
+    rows = [(9.9, 3.0, 1.0, 0.1, 0), (9.5, 2.0, 1.0, 0.1, 0)]
+    assert [label for _, label, _ in offered(rows)] == ["recommended"]
+    assert [label for _, label, _ in offered(rows, by_range=20.0)] == ["recommended", "surest"]
+
+
+def test_a_recommendation_stays_even_if_it_looks_beaten():
+    rows = [(1.0, 3.004, 1.0, 0.1, 0), (0.5, 3.001, 2.0, 0.0, 0)]
+    assert [t for t, _, _ in offered(rows)] == [0, 1]
+
+
+def test_many_options_are_told_with_today_among_them():
+    rows = [(t, t, 0.0, 0.0, 3) for t in range(1, 12)]
+    assert len(offered(rows, first=10)) == 7
+    found = offered([*rows, (12.0, 0.0, 0.0, 0.0, 0)], first=10, today=11)
+    assert len(found) == 7
+    assert found[-1] == (11, "today", "")

@@ -180,6 +180,7 @@ def test_who_has_least_is_told_and_what_looks_after_them():
         "do better elsewhere (Di most, by 0.30)."
     )
     assert less_well_off(result, advise=False) == told
+    assert "elsewhere" not in less_well_off(placed(TWO, gains={"Di": 0.03}), advise=False)  # of a range of 4
     advised = "looks for teams in which whoever has least has more."
     assert less_well_off(result, advise=True) == f'{told} goal="fairness" {advised}'
     assert advised not in less_well_off(placed(TWO, goal="fairness"), advise=True)

@@ -107,6 +107,21 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
         assert people_rows(both)[0] == head
 
 
+@pytest.mark.parametrize(
+    ("other", "shown"),
+    [
+        (0.101, ["+0.104", "+0.101"]),  # so that it is seen why
+        (0.103999, ["+0.10", "+0.10"]),  # nobody would see it
+        (0.09, ["+0.10", "+0.09"]),
+    ],
+)
+def test_a_recommendation_never_looks_beaten_for_want_of_decimals(few, other, shown):
+    first = replace(few.result.options[0], expected_value=0.104)
+    rival = replace(first, label="fairest", expected_value=other, expected_least=first.expected_least + 1)
+    rows = option_rows(replace(few.result, options=(first, rival)))
+    assert [row[1] for row in rows[1:]] == shown
+
+
 def test_the_file_of_a_result_keeps_what_the_log_told(few):
     again = coterie.Result.from_json(json.loads(few.result.file_content()))
     assert again.together == few.result.together

@@ -27,6 +27,7 @@ from coterie.learn.summary import (
     what_values_are,
     what_would_help,
     who_stays,
+    why_recommended,
 )
 from coterie.words import counted, percent, said, signed
 
@@ -211,6 +212,7 @@ def _options(result: "Result") -> Iterator[str]:
     yield ""
     yield from wrapped(what_options_are(result), "", "  ")
     yield from aligned(option_rows(result), left=(0,))
+    yield from wrapped(why_recommended(result), "  ", "  ")
 
 
 def _changes(result: "Result", most: int | None) -> Iterator[str]:

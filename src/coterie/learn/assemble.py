@@ -21,7 +21,7 @@ from coterie.game.strategy import Strategy
 from coterie.learn.explain import explanations
 from coterie.learn.explanation import Explanation
 from coterie.learn.result import Data, Estimate, Result, Search, Together
-from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW, cautions
+from coterie.learn.warnings import TOO_FEW, cautions, says_nothing
 from coterie.statistics.statistics import UNWEIGHTED_FEATURES, Statistics
 
 LISTED = 20
@@ -84,9 +84,7 @@ def assembled(
     range_gap = by_range(evidence, strategy, against)
     checks = checks_of(statistics, in_a_hurry=solver.status == "interrupted")
     warnings = cautions(statistics, strategy, checks, notes)
-    worst = certificate.worst
-    seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
-    if certificate.of_known >= SAYS_NOTHING * range_gap > 0 and seems_stable:
+    if says_nothing(certificate, range_gap):
         warnings.insert(0, TOO_FEW)
     explained, gain_intervals = dict[str, Explanation](), dict[str, tuple[float, float]]()
     if not evidence.unknowns.is_listed:  # a room for each agent and coalition would be a book

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from coterie.estimate.step_design import GAINED, LOST
 from coterie.estimate.value_design import value_design
 from coterie.game.strategy import Strategy
 from coterie.learn.beliefs import Beliefs
+from coterie.learn.warnings import SAYS_NOTHING, says_nothing
 from coterie.learn.wishes import Goal, Wishes
 
 GAMES, DRAWS = 24, 400
@@ -29,6 +31,9 @@ MOST = 7
 
 RANGE = 0.8
 """How probable it is that an improvement lies in the range that is told."""
+
+SHOWN = 2
+"""Values of options are shown with so many decimals."""
 
 CLOSE = 1e-9
 
@@ -60,6 +65,8 @@ class Option:
     """Where what whoever has least has lies with probability 80 %; only of the recommendation."""
     team_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Where what a teammate is worth in each team of several lies with probability 80 %; only of the recommendation."""
+    why: str = ""
+    """Why it was taken, in a few words; only of the recommendation."""
 
     def to_json(self) -> dict[str, object]:
         """Return an entry of `options` in a result file."""
@@ -68,6 +75,8 @@ class Option:
             ends["least_range"] = list(self.least_range)
         if self.team_ranges:
             ends["team_ranges"] = {name: list(one) for name, one in self.team_ranges.items()}
+        if self.why:
+            ends["why"] = self.why
         return {
             "label": self.label,
             "strategy": self.strategy.to_json(),
@@ -203,8 +212,15 @@ def likely_values(
 # --- The choice ---------------------------------------------------------------------------------------
 
 
-def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, target_gap: float | None) -> int:
-    """Return which candidate is recommended.
+class Choice(NamedTuple):
+    """Which candidate is recommended, and by which rule, in a few words."""
+
+    place: int
+    why: str
+
+
+def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, target_gap: float | None) -> Choice:
+    """Return which candidate is recommended, and why.
 
     Among those that nobody beats the one with the largest expected value less the expected gap; where some are surely
     stable, and not only for want of steps, the best of them. Where data say next to nothing about gaps, what is
@@ -213,11 +229,13 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
     """
     gaps = np.array([one.certificate.gap for one in candidates])
     worth = expected.least if goal == "fairness" else expected.values
-    score = worth - (expected.gaps if goal == "stability" or any(one.says_much for one in candidates) else 0.0)
+    counts = goal == "stability" or any(one.says_much for one in candidates)
+    score = worth - (expected.gaps if counts else 0.0)
     if goal == "stability":
-        return min(range(len(candidates)), key=lambda t: (gaps[t], -score[t]))
+        return Choice(min(range(len(candidates)), key=lambda t: (gaps[t], -score[t])), "the smallest certificate")
     among = unbeaten(gaps, worth)
-    if target_gap is not None and any(gaps[t] <= target_gap for t in among):
+    keeps = target_gap is not None and any(gaps[t] <= target_gap for t in among)
+    if target_gap is not None and keeps:
         among = [t for t in among if gaps[t] <= target_gap]
     sure = [t for t in among if gaps[t] == 0 and not candidates[t].is_vacuous]
     best = max(sure or among, key=lambda t: (score[t], -gaps[t]))
@@ -227,7 +245,20 @@ def chosen(candidates: Sequence[Candidate], expected: Expected, goal: Goal, targ
         for t in sure or among
         if candidates[t].says_much and lost[t] <= NEARLY * abs(score[best]) and gaps[best] - gaps[t] > lost[t]
     ]
-    return min([best, *nearly], key=lambda t: (gaps[t], lost[t]))
+    taken = min([best, *nearly], key=lambda t: (gaps[t], lost[t]))
+    most = "most for whoever has least" if goal == "fairness" else "worth most"
+    if sure:  # nothing beats these, so that none that is surely stable is worth more
+        return Choice(taken, f"{most} among those that are surely stable")
+    if counts:
+        most += " after the expected gain by moving is taken off"
+    if keeps:
+        most += ", among those certified within the target"
+    rivals = score[gaps <= target_gap] if target_gap is not None and keeps else score
+    if counts and rivals.max() > score[best] + CLOSE * abs(score[best]):
+        most += ", among those that none beats in both value and certificate"
+    if taken != best:
+        return Choice(taken, f"next to nothing less than what is {most}, and surer")
+    return Choice(taken, most if counts else f"{most}; too little is known of gains by moving to count them")
 
 
 def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:
@@ -242,9 +273,13 @@ def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:
 
 
 def options_of(
-    candidates: Sequence[Candidate], expected: Expected, first: int, wishes: Wishes, today: int | None
+    candidates: Sequence[Candidate], expected: Expected, choice: Choice, wishes: Wishes, today: int | None
 ) -> tuple[Option, ...]:
-    """Return the recommendation and what else nobody beats, at most `MOST`, each with a word for what it is best at."""
+    """Return the recommendation and what else nobody beats, at most `MOST`, each with a word for what it is best at.
+
+    What another is at least as good as in everything that is shown, as it is shown, is left out, but for today.
+    """
+    first = choice.place
     gaps = np.array([one.certificate.gap for one in candidates])
     worth = expected.least if wishes.goal == "fairness" else expected.values
     kept = [first, *(t for t in unbeaten(gaps, worth) if t != first)]
@@ -252,30 +287,53 @@ def options_of(
     if wishes.today is not None:
         fewest = min(range(len(candidates)), key=lambda t: (moves[t] or 0, gaps[t]))
         kept += [] if fewest in kept or fewest == today else [fewest]
-    kept = _few(kept, gaps)
+    rounded = np.round(np.stack([expected.values, expected.least, -expected.gaps], axis=1), SHOWN)
+    columns: FloatArray = np.column_stack([rounded, [-(one or 0) for one in moves]]).astype(np.float64)
+    stay = [first, *([] if today is None or today == first else [today])]
+    # A certificate is a column where it says something of one of them.
+    certified = np.array([-float(f"{gap:.3g}") for gap in gaps])
+    kept = distinct(np.column_stack([columns, certified]), kept, stay)
+    without = candidates[first].by_range
+    if says_nothing(candidates[first].certificate, without) and (gaps[kept] >= SAYS_NOTHING * without).all():
+        kept = distinct(columns, kept, stay)
+    others = [t for t in kept if t == first or t != today]
+    kept = [*_few(others, gaps, MOST - len(stay) + 1), *stay[1:]]
     labels = dict.fromkeys(kept, "another")
     if wishes.today is not None:
-        labels[min(kept, key=lambda t: (moves[t] or 0, gaps[t]))] = "fewest moves"
+        labels[min((t for t in kept if t not in stay[1:]), key=lambda t: (moves[t] or 0, gaps[t]))] = "fewest moves"
     labels[max(kept, key=lambda t: (expected.least[t], -gaps[t]))] = "fairest"
     labels[max(kept, key=lambda t: (expected.values[t], -gaps[t]))] = "best expected"
     labels[min(kept, key=lambda t: (gaps[t], -expected.values[t]))] = "surest"
     labels[first] = "recommended"
-    if today is not None:
-        kept = [*kept[: MOST - 1], *([] if today in kept else [today])]
-        labels[today] = "recommended" if today == first else "today"
+    labels.update(dict.fromkeys(stay[1:], "today"))
     return tuple(
         Option(
             labels[t], candidates[t].strategy, candidates[t].certificate.method, float(gaps[t]),
             float(expected.values[t]), float(expected.gaps[t]), moves[t], float(expected.least[t]),
+            why=choice.why if t == first else "",
         )
         for t in kept
     )  # fmt: skip
 
 
-def _few(kept: list[int], gaps: FloatArray) -> list[int]:
-    """Return at most `MOST`, the first among them, the others spread over certificates."""
-    if len(kept) <= MOST:
+def distinct(columns: FloatArray, kept: Sequence[int], stay: Sequence[int]) -> list[int]:
+    """Return those that `stay`, and then of the others those that none is at least as good as in every column.
+
+    More is better in all of them. Of several that are alike the first remains.
+    """
+    every = [*stay, *(t for t in kept if t not in stay)]
+    found = list(stay)
+    for place, t in enumerate(every[len(stay) :], len(stay)):
+        as_good = [u for u in every if u != t and (columns[u] >= columns[t]).all()]
+        if not any((columns[u] > columns[t]).any() or u in every[:place] for u in as_good):
+            found.append(t)
+    return found
+
+
+def _few(kept: list[int], gaps: FloatArray, most: int) -> list[int]:
+    """Return at most so many, the first among them, the others spread over certificates."""
+    if len(kept) <= most:
         return kept
     others = sorted(kept[1:], key=lambda t: gaps[t])
-    places = np.unique(np.linspace(0, len(others) - 1, MOST - 1).round().astype(int))
+    places = np.unique(np.linspace(0, len(others) - 1, most - 1).round().astype(int))
     return [kept[0], *(others[place] for place in places.tolist())]

@@ -329,10 +329,13 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     # What somebody is left with who turns out to have least is less than anybody is expected to have.
     if ends is not None and signed(ends[0]) != signed(ends[1]):
         told += f" As guesses err, whoever ends with least has, {likely_range(*map(signed, ends))}."
+    low, high = result.data.utility_range or (0.0, 0.0)
     gains = {
         agent: other.estimated_gain
         for agent in people
-        if (other := result.explanations[agent].alternative) is not None and signed(other.estimated_gain)[0] == "+"
+        if (other := result.explanations[agent].alternative) is not None
+        and signed(other.estimated_gain)[0] == "+"
+        and other.estimated_gain > LITTLE * (high - low)
     }
     if gains:
         most = max(gains, key=lambda agent: gains[agent])
@@ -342,6 +345,9 @@ def less_well_off(result: Result, *, advise: bool) -> str:
         told += f" {said(goal='fairness')} looks for teams in which whoever has least has more."
     return told
 
+
+LITTLE = 0.01
+"""Nobody is said to do better elsewhere by no more than this share of the range of utilities."""
 
 FEW = 3
 """Of fewer people everybody is seen at a glance."""
@@ -456,6 +462,12 @@ def what_options_are(result: Result) -> str:
     """Return what options are, and what their values are counted in."""
     counted_in = f"per person{_in_unit(result)}; {what_zero_is(result)}"
     return f"Options, none of them better than another in everything ({counted_in})"
+
+
+def why_recommended(result: Result) -> str:
+    """Return by which rule the recommendation was taken among the options; "" in files that do not say."""
+    why = result.options[0].why if result.options else ""
+    return f"Recommended: {why}." if why else ""
 
 
 def shown_value(result: Result, agent: str) -> str:

@@ -447,10 +447,11 @@ class _Teams:
                 best[one.strategy] = one
         candidates = list(best.values())
         expected = self._expected([one.strategy for one in candidates], self.beliefs)
-        index = chosen(candidates, expected, self.wishes.goal, target_gap)
+        choice = chosen(candidates, expected, self.wishes.goal, target_gap)
+        index = choice.place
         pick, now = candidates[index], self.wishes.today
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
-        options = options_of(candidates, expected, index, self.wishes, at)
+        options = options_of(candidates, expected, choice, self.wishes, at)
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
         by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]

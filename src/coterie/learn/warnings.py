@@ -6,6 +6,7 @@ import numpy as np
 
 from coterie.assumptions.check import Check
 from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
+from coterie.certificates.certificate import Certificate
 from coterie.game.strategy import Strategy
 from coterie.statistics.setting import NoiseChoice
 from coterie.statistics.statistics import Statistics
@@ -23,6 +24,13 @@ NAMED = 8
 
 SAYS_NOTHING = 0.9
 """A certificate above this share of what the range alone says is as good as none."""
+
+
+def says_nothing(certificate: Certificate, range_gap: float) -> bool:
+    """Return whether a certificate says no more than the range of utilities does, of what may well be stable."""
+    worst = certificate.worst
+    seems_stable = worst is not None and worst.estimated_gain < 0.5 * certificate.gap
+    return certificate.of_known >= SAYS_NOTHING * range_gap > 0 and seems_stable
 
 
 def cautions(

@@ -53,6 +53,7 @@ from coterie.learn.summary import (
     what_would_help,
     who_changes,
     who_stays,
+    why_recommended,
 )
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
@@ -218,6 +219,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "changes": () if result.today is None else result.today.changes,
         "people": list(_people(result)),
         "options": _options(result, starts),
+        "why_recommended": why_recommended(result),
         "known": usable,
         "too_large": known is not None and is_pure and not known.fits,
         "starts": starts,

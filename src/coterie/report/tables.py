@@ -12,7 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from coterie.files import defused, is_formula
+from coterie.learn.options import SHOWN
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
@@ -174,10 +177,33 @@ def _option_rows(result: Result) -> list[list[Any]]:
 
 
 def option_rows(result: Result) -> list[list[str]]:
-    """Return a header and a row for every option, in words."""
+    """Return a header and a row for every option, in words.
+
+    Values have more decimals where the recommendation would otherwise look as if another were as good in everything.
+    """
     head, *rows = _option_rows(result)
+    return next(
+        (shown for decimals in DECIMALS if not _looks_beaten(shown := _worded(head, rows, decimals))),
+        _worded(head, rows, DECIMALS[0]),
+    )
+
+
+DECIMALS = (SHOWN, SHOWN + 1, SHOWN + 2)
+"""Of values of options: as few of these as tell the recommendation from others."""
+
+
+def _worded(head: list[str], rows: Sequence[Sequence[Any]], decimals: int) -> list[list[str]]:
     kinds: dict[str, Callable[[Any], str]] = {
-        "expected": signed, "least well off": signed, "gain by moving": "{:.2f}".format,
+        "expected": lambda cell: signed(cell, decimals),
+        "least well off": lambda cell: signed(cell, decimals),
+        "gain by moving": lambda cell: f"{cell:.{decimals}f}",
         "surely at most": "{:.3g}".format,
-    }  # fmt: skip
+    }
     return [head, *([kinds.get(name, str)(cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
+
+
+def _looks_beaten(shown: list[list[str]]) -> bool:
+    """Return whether by what a table shows another option is as good as the first in everything."""
+    signs = np.array([1 if name in {"expected", "least well off"} else -1 for name in shown[0][1:]])
+    first, *others = (signs * np.array([float(cell or 0) for cell in row[1:]]) for row in shown[1:])
+    return any((one >= first).all() for one in others)
