@@ -13,7 +13,6 @@ from coterie.game.game import Value
 from coterie.game.tables import NEWLINE
 from coterie.log import choices, queries, schema, shape_queries
 from coterie.log.checking import (
-    MOST_LOOKED_AT,
     Checked,
     check,
     check_choices,
@@ -354,13 +353,12 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     else:
         coalitions = listed + in_order(set(coalitions) - set(listed))
     agents = options["agents"] + in_order(set(agents) - set(options["agents"]))
-    # A range that `coterie start` guessed is as wide as a slip of the hand made it.
-    far = (
-        ()
-        if "utility_range" in (call if outcome.source.is_copy else declared)
-        else (_far_numbers(engine, outcome, tables, options, checked.rows))
-    )
-    log = Log(agents, coalitions, options, engine, checked, tables, (*far, *notes), frozenset(call))
+    log = Log(
+        agents, coalitions, options, engine, checked, tables,
+        # A range that `coterie start` guessed is as wide as a slip of the hand made it: nobody declared that.
+        (*_far_numbers(engine, outcome, tables, options, call if outcome.source.is_copy else declared), *notes),
+        frozenset(call),
+    )  # fmt: skip
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
@@ -433,12 +431,14 @@ def _rate(engine: Engine, checked: Checked, options: Options) -> list[str]:
     return notes
 
 
-def _far_numbers(engine: Engine, outcome: Table, tables: Sequence[str], options: Options, rows: int) -> Sequence[str]:
+def _far_numbers(
+    engine: Engine, outcome: Table, tables: Sequence[str], options: Options, declared: Options
+) -> Sequence[str]:
     """Return what to tell of numbers far from all others, as they are written, and of a pair if they are sums.
 
-    The score of a team is one number, in however many rows it is written.
+    The score of a team is one number, in however many rows it is written. Where a range was declared, all is well.
     """
-    if outcome.shape == "choices" or rows > MOST_LOOKED_AT:
+    if outcome.shape == "choices" or "utility_range" in declared:
         return ()
     written, of_teams = engine.name(AS_WRITTEN), tables[-1] == "totals" and options["totals"] in TEAM_SCORES
     views = [f"({queries.once_each(written)}) AS scores" if of_teams else written]
