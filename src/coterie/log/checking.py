@@ -350,8 +350,6 @@ def slips_of_hand(engine: Engine, source: Source, times_of: Sequence[str]) -> li
     each outcome, then perhaps what they come to for a single pair, since the sum of a large team is large.
     """
     found = None
-    if int(engine.rows(queries.finite(times_of[0]))[0]["n"]) > MOST_LOOKED_AT:
-        return []
     for view in reversed(times_of):
         counts = engine.rows(queries.value_counts(view, MOST_LOOKED_AT))
         found = slips_among({float(row["utility"]): int(row["times"]) for row in counts})

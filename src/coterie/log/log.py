@@ -13,6 +13,7 @@ from coterie.game.game import Value
 from coterie.game.tables import NEWLINE
 from coterie.log import choices, queries, schema, shape_queries
 from coterie.log.checking import (
+    MOST_LOOKED_AT,
     Checked,
     check,
     check_choices,
@@ -356,7 +357,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     log = Log(
         agents, coalitions, options, engine, checked, tables,
         # A range that `coterie start` guessed is as wide as a slip of the hand made it: nobody declared that.
-        (*_far_numbers(engine, outcome, tables, options, call if outcome.source.is_copy else declared), *notes),
+        (*_far_numbers(engine, outcome, checked.rows, options, call if outcome.source.is_copy else declared), *notes),
         frozenset(call),
     )  # fmt: skip
     if not is_observed(log.action_description):
@@ -431,18 +432,17 @@ def _rate(engine: Engine, checked: Checked, options: Options) -> list[str]:
     return notes
 
 
-def _far_numbers(
-    engine: Engine, outcome: Table, tables: Sequence[str], options: Options, declared: Options
-) -> Sequence[str]:
+def _far_numbers(engine: Engine, outcome: Table, rows: int, options: Options, declared: Options) -> Sequence[str]:
     """Return what to tell of numbers far from all others, as they are written, and of a pair if they are sums.
 
     The score of a team is one number, in however many rows it is written. Where a range was declared, all is well.
     """
-    if outcome.shape == "choices" or "utility_range" in declared:
+    if outcome.shape == "choices" or "utility_range" in declared or rows > MOST_LOOKED_AT:
         return ()
-    written, of_teams = engine.name(AS_WRITTEN), tables[-1] == "totals" and options["totals"] in TEAM_SCORES
+    has_totals = outcome.source.table == "totals"
+    written, of_teams = engine.name(AS_WRITTEN), has_totals and options["totals"] in TEAM_SCORES
     views = [f"({queries.once_each(written)}) AS scores" if of_teams else written]
-    if tables[-1] == "totals" and options["totals"] in {"sum", "team-scores"}:
+    if has_totals and options["totals"] in {"sum", "team-scores"}:
         per_pair = queries.totals_per_pair(engine.name("totals"), engine.name("members"), of_teams=of_teams)
         views.append(f"({per_pair}) AS per_pair")
     return slips_of_hand(engine, outcome.source, views)
