@@ -1,6 +1,6 @@
 """A few changes on top of an assignment, in words.
 
-    Ada: Finance            Ada is in Finance, and nowhere else
+    Ada: Finance            Ada is in Finance, and nowhere else; also "Ada -> Finance"
     Ada: Finance + Law      in both, and nowhere else
     Ada: +Law               also in Law
     Ada: -Law               no longer in Law
@@ -28,6 +28,8 @@ from coterie.game.strategy import Strategy
 
 NOTHING = "nothing"
 """Stands for no coalition."""
+
+SWAP = re.compile(r"\s*swap\s+(?=\S)", re.IGNORECASE)
 
 EXPECTED = 'expected "Ada: Finance", "Ada: Finance + Law", "Ada: +Law", "Ada: -Law", "Ada: nothing" or "swap Bo, Cy"'
 
@@ -81,12 +83,19 @@ class _Teams:
 class _Change:
     """One change in words, about known names."""
 
+<<<<<<< HEAD
     def __init__(self, text: str, agents: tuple[str, ...], teams: _Teams) -> None:
         self.text, self.agents, self.coalitions, self.teams = text, agents, teams.coalitions, teams
         self.open = _outside_quotes(text)
+=======
+    def __init__(self, text: str, strategy: Strategy) -> None:
+        self.given, self.text = text, _with_colon(text)
+        self.agents, self.coalitions = strategy.agents, strategy.coalitions
+        self.open = _outside_quotes(self.text)
+>>>>>>> stumble
 
     def refused(self, why: str) -> InputError:
-        return InputError(f"change {checks.shown(self.text)}: {why}")
+        return InputError(f"change {checks.shown(self.given)}: {why}")
 
     def made_to(self, profile: BoolArray) -> None:
         """Make the change to a profile (n, k)."""
@@ -95,7 +104,7 @@ class _Change:
         readings = [one for one in said if one[0] in self.agents] or [
             (name, t) for given, t in said if (name := _meant(given, self.agents)) is not None
         ]
-        swap = re.match(r"\s*swap\s+(?=\S)", self.text, re.IGNORECASE)
+        swap = SWAP.match(self.text)
         if len(readings) > 1:
             raise self.refused(
                 f"this may be about {' or '.join(name for name, _ in readings)}: put the name in quotation marks"
@@ -193,6 +202,15 @@ def _meant(name: str, known: Sequence[str]) -> str | None:
     """Return a name as it is known: itself, or the only one that is spelled otherwise or begins so."""
     found = checks.meant(name, known)
     return found[0] if len(found) == 1 else None
+
+
+def _with_colon(text: str) -> str:
+    """Return a change with a colon for the only arrow, where there is no colon yet."""
+    is_open = _outside_quotes(text)
+    signs = [found for found in re.finditer(r":|->|\u2192", text) if is_open[found.start()]]
+    if len(signs) != 1 or SWAP.match(text):
+        return text
+    return f"{text[: signs[0].start()]}:{text[signs[0].end() :]}"
 
 
 def _outside_quotes(text: str) -> list[bool]:

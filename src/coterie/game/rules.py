@@ -59,16 +59,15 @@ class TeamSize:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read "6:8", "6", ":8", "6:", one of these after "0,": or nobody, or "any".
+        """Read "6:8" (or "6-8"), "6", ":8", "6:", one of these after "0,": or nobody, or "any".
 
         >>> TeamSize.parse("0,6:8")
         TeamSize(min=6, max=8, or_empty=True)
         """
         if text.strip() == "any":
             return cls()
-        found = re.fullmatch(
-            r"(0,)?(?:(\d{1,6})|(\d{0,6}):(\d{0,6}))", re.sub(r"\s*([,:])\s*", r"\1", text.strip()), re.ASCII
-        )
+        plain = re.sub(r"(?<=\d)\s*[-\u2013]\s*(?=\d)", ":", re.sub(r"\s*([,:])\s*", r"\1", text.strip()))
+        found = re.fullmatch(r"(0,)?(?:(\d{1,6})|(\d{0,6}):(\d{0,6}))", plain, re.ASCII)
         if found is None or found[0] in {":", "0,:"}:
             what = said("team_size")
             raise InputError(f'{what}: expected "6:8", "6", ":8", "0,6:8" or "any", got {checks.shown(text)}')

@@ -1,6 +1,6 @@
 """How stable a given strategy surely is, such as today's teams."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -284,6 +284,8 @@ class Given:
                     placed = kept | {name: [] for name in absent}
                     content = {"actions": placed}
                     missing = [name for name in missing if name not in absent]
+                else:
+                    _refuse_strangers(actions, agents)
                 if missing and not set(actions) - set(agents):
                     raise InputError(f"strategy: agent {missing[0]!r} has no action; {_what_helps(rules)}")
                 if statistics.setting.pool_coalitions:
@@ -305,6 +307,17 @@ class Given:
 
     def _naming(self) -> AbstractContextManager[None]:
         return nullcontext() if self.path is None else naming(self.path)
+
+
+def _refuse_strangers(actions: Iterable[Any], agents: Sequence[str]) -> None:
+    """Refuse people whom the log does not know where nobody said who is on the staff."""
+    known = set(agents)
+    for name in actions:
+        if isinstance(name, str) and name not in known:
+            try:
+                checks.index_of(name, agents, "agent in strategy")
+            except InputError as problem:
+                raise InputError(f"{problem}; whoever is new is named by {said('staff')}") from None
 
 
 def _what_helps(rules: Rules) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 from coterie import checks
@@ -25,7 +26,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import GUESS, counted, data_frame, html_table, percent, signed, some
+from coterie.words import GUESS, counted, data_frame, html_table, percent, said, signed, some
 
 FORMAT = "coterie.result/1"
 
@@ -476,7 +477,15 @@ class Result:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Result":
         """Read a result file."""
-        content = read_json(path)
+        try:
+            content = read_json(path)
+        except InputError:
+            if Path(path).is_file() and Path(path).suffix.lower() != ".json":
+                raise InputError(
+                    f"{path}: is no result file, expected the .json file that learn wrote with "
+                    f"{said(out='result.json')}"
+                ) from None
+            raise
         with naming(path):
             return cls.from_json(content)
 

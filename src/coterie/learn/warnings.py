@@ -8,6 +8,7 @@ from coterie.assumptions.check import Check
 from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
 from coterie.certificates.certificate import Certificate
 from coterie.game.strategy import Strategy
+from coterie.log.refusals import SLIP
 from coterie.statistics.setting import NoiseChoice
 from coterie.statistics.statistics import Statistics
 from coterie.words import said, some
@@ -41,14 +42,16 @@ def cautions(
     First what may make an answer wrong, broken assumptions among it (`checks` are what the log says about each), then
     other `notes`, and last how the tables were read, which was told when that was done.
     """
+    slips = [note for note in statistics.clues.notes if SLIP in note]
     return [
+        *slips,
         *(check.text for check in checks if check.verdict == "broken"),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
         *notes,
         *(check.text for check in checks if check.verdict != "broken" and check.text.startswith(TOO_FEW_TO_TELL)),
-        *statistics.clues.notes,
+        *(note for note in statistics.clues.notes if note not in slips),
     ]
 
 

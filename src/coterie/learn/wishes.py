@@ -114,6 +114,7 @@ def wishes_about(
         told = [BY_AVERAGES.format(other=said(value="total"))] if value == "average" else []
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
+    told += _idle_pairs(given)
     added = tuple(name for name in given.staff or () if name not in statistics.agents)
     if added:
         statistics = statistics.with_agents(added)
@@ -162,6 +163,16 @@ def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, 
         name for name in (*rules.in_pairs, *rules.fix, *rules.ban) if name not in everybody and name not in renamed
     ]
     return rules.renamed(renamed | _begun(unknown, everybody)), renamed
+
+
+def _idle_pairs(rules: Rules) -> list[str]:
+    """Return what to tell of people who are to be apart from somebody, and are nowhere as they are not on the staff."""
+    named = dict.fromkeys(name for one in rules.apart for name in one.agents)
+    gone = [] if rules.staff is None else [name for name in named if name not in rules.staff]
+    if not gone:
+        return []
+    who = "who is" if len(gone) == 1 else "who are"
+    return [f"{said('apart')} changes nothing about {some(gone, LISTED)}, {who} not on the staff"]
 
 
 def _with_commas(rules: Rules, everybody: Sequence[str]) -> Rules:

@@ -16,7 +16,7 @@ from coterie.log import queries, refusals, schema, shape_queries
 from coterie.log.engine import Engine, is_text
 from coterie.log.options import Options, fixed_range
 from coterie.log.refusals import Refusal
-from coterie.log.scales import likely_scale, most_typos
+from coterie.log.scales import likely_scale, most_typos, slips_among
 from coterie.log.shapes import AS_WRITTEN
 from coterie.log.tables import Source
 from coterie.words import said
@@ -337,6 +337,32 @@ def _outside(
         ends = (scale.low, scale.high)
         typos = table.some(queries.some_rows(table.view, queries.is_outside(ends), ["utility"]))
         yield table.refusal(typos, refusals.typo(typos[0]["utility"], ends, scale.typos, rows), scale.typos)
+
+
+MOST_LOOKED_AT = 100_000
+"""Among more numbers, one that is far from the others hardly changes anything, and none is looked for."""
+
+
+def slips_of_hand(engine: Engine, source: Source, times_of: Sequence[str]) -> list[str]:
+    """Return what to tell of numbers, as they are written, that lie far from all others.
+
+    Each of `times_of` is a view of numbers among which there must be some: these as they are written first, one for
+    each outcome, then perhaps what they come to for a single pair, since the sum of a large team is large.
+    """
+    found = None
+    for view in reversed(times_of):
+        counts = engine.rows(queries.value_counts(view, MOST_LOOKED_AT))
+        found = slips_among({float(row["utility"]): int(row["times"]) for row in counts})
+        if found is None:
+            return []
+    assert found is not None
+    table = _Table(engine, source, shown_by=AS_WRITTEN)
+    places = []
+    for value in found.values:
+        rows = table.some(queries.some_rows(table.view, f"utility = {queries.double(value)}", ["utility"]))
+        part = f" of {PurePath(rows[0]['file_name']).name}" if len(source.files) > 1 else ""
+        places.append(f"{refusals.in_rows(value, table.refusal(rows, '', len(rows)).rows)}{part}")
+    return [refusals.slip(places, found.rest)]
 
 
 def _distinct_rows(table: _Table, rows: int, pairs: _Table | None = None) -> list[int]:

@@ -13,6 +13,7 @@ from coterie.game.game import Value
 from coterie.game.tables import NEWLINE
 from coterie.log import choices, queries, schema, shape_queries
 from coterie.log.checking import (
+    MOST_LOOKED_AT,
     Checked,
     check,
     check_choices,
@@ -20,6 +21,7 @@ from coterie.log.checking import (
     has_columns,
     match_columns,
     refuse_unknown_columns,
+    slips_of_hand,
 )
 from coterie.log.choices import is_observed
 from coterie.log.engine import Engine, make_engine
@@ -35,7 +37,7 @@ from coterie.log.options import (
     takes_options,
 )
 from coterie.log.samples import Samples, samples_of
-from coterie.log.shapes import Table, load, settled_totals, shape_of
+from coterie.log.shapes import AS_WRITTEN, Table, load, settled_totals, shape_of
 from coterie.log.tables import Source, frame_sources, used_tables
 from coterie.words import counted, html_table, in_order, said, some
 
@@ -352,7 +354,12 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     else:
         coalitions = listed + in_order(set(coalitions) - set(listed))
     agents = options["agents"] + in_order(set(agents) - set(options["agents"]))
-    log = Log(agents, coalitions, options, engine, checked, tables, tuple(notes), frozenset(call))
+    log = Log(
+        agents, coalitions, options, engine, checked, tables,
+        # A range that `coterie start` guessed is as wide as a slip of the hand made it: nobody declared that.
+        (*_far_numbers(engine, outcome, checked.rows, options, call if outcome.source.is_copy else declared), *notes),
+        frozenset(call),
+    )  # fmt: skip
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
@@ -423,6 +430,22 @@ def _rate(engine: Engine, checked: Checked, options: Options) -> list[str]:
         notes = [BOTH_ORDERS]
     engine.view("ratings", query, stored=checked.both_orders > 0)
     return notes
+
+
+def _far_numbers(engine: Engine, outcome: Table, rows: int, options: Options, declared: Options) -> Sequence[str]:
+    """Return what to tell of numbers far from all others, as they are written, and of a pair if they are sums.
+
+    The score of a team is one number, in however many rows it is written. Where a range was declared, all is well.
+    """
+    if outcome.shape == "choices" or "utility_range" in declared or rows > MOST_LOOKED_AT:
+        return ()
+    has_totals = outcome.source.table == "totals"
+    written, of_teams = engine.name(AS_WRITTEN), has_totals and options["totals"] in TEAM_SCORES
+    views = [f"({queries.once_each(written)}) AS scores" if of_teams else written]
+    if has_totals and options["totals"] in {"sum", "team-scores"}:
+        per_pair = queries.totals_per_pair(engine.name("totals"), engine.name("members"), of_teams=of_teams)
+        views.append(f"({per_pair}) AS per_pair")
+    return slips_of_hand(engine, outcome.source, views)
 
 
 def _listed(coalitions: int | tuple[str, ...] | None) -> tuple[str, ...]:

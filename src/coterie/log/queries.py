@@ -408,6 +408,11 @@ def totals_per_pair(totals: str, members: str, *, of_teams: bool) -> str:
     )
 
 
+def once_each(scores: str) -> str:
+    """Return the score of each team once, in however many rows it is written."""
+    return f"SELECT DISTINCT sample, coalition, utility FROM {scores}"
+
+
 def stated(totals: str) -> str:
     """Return totals that are averages as they are written."""
     return f"SELECT stated AS utility FROM {totals}"

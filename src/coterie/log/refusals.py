@@ -125,6 +125,24 @@ def typo(value: float, limits: tuple[float, float], count: int, rows: int) -> st
     )
 
 
+SLIP = "a slip of the hand?"
+"""What tells the remark about a number that may be one from others: it comes first."""
+
+
+def in_rows(value: float, rows: Sequence[int]) -> str:
+    """Word where a number is written."""
+    return f"{number(value)} in row{'s' if len(rows) > 1 else ''} {_and([str(row) for row in rows])}"
+
+
+def slip(places: Sequence[str], rest: tuple[float, float]) -> str:
+    """Word numbers far from all others, which may be right."""
+    it, are = ("it", "is") if len(places) == 1 else ("them", "are")
+    return (
+        f"{_and(places)} {are} far from all others, {number(rest[0])} to {number(rest[1])}: {SLIP} correct {it}, or, "
+        f"if {'it is' if it == 'it' else 'they are'} right, declare the scale: {said('utility_range')}"
+    )
+
+
 def total_outside(
     value: float, terms: int, limits: tuple[float, float], totals: str = "sum", times: float = 1.0
 ) -> str:

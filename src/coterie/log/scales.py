@@ -1,8 +1,12 @@
 """Which scale ratings are on, from the values that occur; and which of these are probably typos."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from coterie.arrays import FloatArray, IntArray
 from coterie.words import counted, number
 
 COMMON = (
@@ -19,6 +23,14 @@ ENOUGH = 20
 
 SHARE = 200
 """One value in so many may be a typo."""
+
+MOST_SLIPS = 3
+"""More values than so many, or than one in `RARELY`, are no slips of the hand, wherever they lie."""
+
+RARELY = 50
+
+FEW_VALUES = 3
+"""Where fewer different values occur besides, nothing is far from them: four wins and a defeat, all stars but one."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,63 @@ def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
         outside = sum(count for value, count in times.items() if not most[0] <= value <= most[1])
         return _scale(most, seen, outside)
     return _scale(whole or seen, seen)
+
+
+@dataclass(frozen=True)
+class Slips:
+    """Values far from all others, so few that they may be slips of the hand."""
+
+    values: tuple[float, ...]
+    rest: tuple[float, float]
+    """Where all others lie."""
+
+
+def slips_among(times: Mapping[float, int]) -> Slips | None:
+    """Return the values that lie far outside of all others, given how often each occurs; None where there are none.
+
+    They are further from the nearest other value than all others are from each other (3 times that, where these lie on
+    both sides of zero), and than 3 times the distance of their quartiles. Sizes above zero may be skewed, as sales and
+    incomes are: among them a slip is also 3 times as large as any other, or as small, and in logarithms further off
+    than 1.5 times the distance of the quartiles. There is one at most among fewer than 100 values, 3 among any number,
+    and none among fewer than 20.
+
+    >>> slips_among({24: 3, 35: 5, 48: 9, 60: 8, 71: 5, 96: 2, 640: 1})
+    Slips(values=(640.0,), rest=(24.0, 96.0))
+    >>> slips_among({24: 3, 35: 5, 48: 9, 60: 8, 71: 5, 96: 2, 140: 1})
+    """
+    values = np.array(sorted(times), dtype=np.float64)
+    counts = np.array([times[value] for value in sorted(times)], dtype=np.int64)
+    count = int(counts.sum())
+    most = 0 if count < ENOUGH else min(MOST_SLIPS, max(1, count // RARELY))
+    for removed in range(min(most, len(values)), 0, -1):
+        for below in range(removed + 1):
+            rest = slice(below, len(values) - removed + below)
+            slips = (*values[: rest.start].tolist(), *values[rest.stop :].tolist())
+            if count - int(counts[rest].sum()) <= most and _are_far(slips, values[rest], counts[rest]):
+                return Slips(slips, (float(values[rest][0]), float(values[rest][-1])))
+    return None
+
+
+def _are_far(slips: Sequence[float], rest: FloatArray, counts: IntArray) -> bool:
+    """Return whether values are all far from the ascending rest, which occur so often."""
+    if len(rest) < FEW_VALUES or (middle := _middle_half(rest, counts)) <= 0:
+        return False
+    low, high = float(rest[0]), float(rest[-1])
+    far = max(3 * middle, (3 if low < 0 < high else 1) * (high - low))
+    sizes = rest > 0
+    far_in_logarithms = max(math.log(3), 1.5 * _middle_half(np.log(rest[sizes]), counts[sizes])) if low >= 0 else 0.0
+    for slip in slips:
+        small, large = (slip, low) if slip < low else (high, slip)
+        if large - small <= far or (small > 0 and math.log(large) - math.log(small) <= far_in_logarithms):
+            return False
+    return True
+
+
+def _middle_half(values: FloatArray, counts: IntArray) -> float:
+    """Return the distance between the quartiles of ascending values that occur so often."""
+    reached = np.cumsum(counts)
+    low, high = (values[np.searchsorted(reached, share * reached[-1])] for share in (0.25, 0.75))
+    return float(high - low)
 
 
 def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0) -> Scale:

@@ -22,7 +22,7 @@ from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
 from coterie.log.names import are_names_for_once, spellings
 from coterie.log.options import COPIED_FROM, FORMAT, TABLE, call_options
-from coterie.log.refusals import ambiguous_column
+from coterie.log.refusals import SLIP, ambiguous_column
 from coterie.log.scales import likely_scale
 from coterie.log.schema import ROW, Named, names_of
 from coterie.log.shapes import loaded
@@ -177,7 +177,10 @@ class Guess:
             declared = self.to_json() | {COPIED_FROM: self.path.name, "version": __version__}
             (temporary / "log.json").write_text(to_json(declared), encoding="utf-8")
             own = read_log(self.path, **self.options)  # refuses what is wrong, in the words of the user's own file
-        return replace(read_log(folder), notes=own.notes)
+        log = read_log(folder)
+        # The scale is a guess that a slip of the hand made wider, unless somebody said it.
+        slips = () if "utility_range" in self.known else (note for note in log.notes if SLIP in note)
+        return replace(log, notes=(*slips, *own.notes))
 
     def __repr__(self) -> str:
         lines = [f"Guess({self.path}: {SHAPES[self.shape]}, {counted(self.rows, 'row')})"]

@@ -102,6 +102,8 @@ class Source:
     """What is written there."""
     workbook: Workbook | None = None
     """Of a sheet that nobody asked for by name."""
+    is_copy: bool = False
+    """Whether `coterie start` copied it: what is declared of it is guessed as a rule."""
 
     @property
     def other_sheets(self) -> str:
@@ -181,7 +183,7 @@ def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None)
 
 def _called(source: Source, original: str | None) -> Source:
     """Return a copy of a table under the name of the file that it was copied from, if that is known."""
-    return replace(source, shown=f"{original} (its copy {source.shown})") if original else source
+    return replace(source, shown=f"{original} (its copy {source.shown})", is_copy=True) if original else source
 
 
 def _file_sources(path: Path, sheet: str | None, skip_rows: int | None) -> list[Source]:

@@ -1,0 +1,103 @@
+"""What people write who are new to the command line: understood where it is clear, else refused with what helps."""
+
+import pytest
+
+from coterie.errors import InputError
+from coterie.game.edits import changed
+from coterie.game.rules import Rules, TeamSize
+from coterie.game.strategy import Strategy
+
+ROWS = [
+    f"{week},{team},{one},{two},0.{week}"
+    for week in range(1, 7)
+    for team, members in (("x", "Ada Bo Cy"), ("y", "Dov Eli Quinn"))
+    for one, two in (members.split()[:2], members.split()[1:], members.split()[::2])
+]
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text("\n".join(["sample,coalition,agent,partner,utility", *ROWS, ""]), "utf-8")
+    (tmp_path / "staff.csv").write_text("agent\nAda\nBo\nCy\nDov\nEli\n", "utf-8")
+    places = "agent,coalition\nAda,x\nBo,x\nCy,x\nDov,y\nEli,y\nQuinn,y\nZoe,y\n"
+    (tmp_path / "now.csv").write_text(places, "utf-8")
+    return "pairs.csv"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("4-5", "4:5"), ("4 - 5", "4:5"), ("4\u20135", "4:5"), ("0,4-5", "0,4:5"), ("12-12", "12")],
+)
+def test_sizes_with_a_dash(written, meant):
+    assert TeamSize.parse(written) == TeamSize.parse(meant)
+    assert Rules(team_size=f"x={written}").team_size == {"x": TeamSize.parse(meant)}
+
+
+@pytest.mark.parametrize("written", ["-5", "4-", "4-5-6", "4-5:6", "4--5", "4,5", "a-5"])
+def test_sizes_that_are_not_clear(written):
+    with pytest.raises(InputError, match='expected "6:8"'):
+        TeamSize.parse(written)
+
+
+def test_sizes_the_wrong_way_round():
+    with pytest.raises(InputError, match="the largest, 4, is below the smallest, 5"):
+        TeamSize.parse("5-4")
+
+
+@pytest.mark.parametrize(
+    ("arrow", "colon"),
+    [
+        ("Ada -> Energy", "Ada: Energy"),
+        ("Ada->Energy", "Ada: Energy"),
+        ("Ada \u2192 Energy + Law", "Ada: Energy + Law"),
+        ("Ada -> +Law", "Ada: +Law"),
+        ("Ada -> nothing", "Ada: nothing"),
+        ("'a->b' -> Energy", "'a->b': Energy"),
+        ("swap a->b, Ada", "swap 'a->b', Ada"),
+    ],
+)
+def test_an_arrow_is_a_colon(arrow, colon):
+    agents, coalitions = ("Ada", "a->b"), ("Energy", "Law", "Tax")
+    before = Strategy.pure([[False, False, True], [False, True, False]], agents, coalitions)
+    one, two = (changed(before, [text])[0].sets for text in (arrow, colon))
+    assert (one == two).all()
+    assert (one != before.sets).any()
+
+
+def test_two_arrows_are_not_clear():
+    before = Strategy.pure([[True, False]], ("Ada",), ("Energy", "Law"))
+    with pytest.raises(InputError, match=r"change 'Ada -> Energy -> Law': expected"):
+        changed(before, ["Ada -> Energy -> Law"])
+
+
+def test_a_page_is_no_result(run, tmp_path):
+    page = tmp_path / "firm.html"
+    page.write_text("<html></html>", "utf-8")
+    code, _, err = run("report", page, "--out", tmp_path / "other.html")
+    assert code == 2
+    words = " ".join(err.split())
+    assert words.endswith("is no result file, expected the .json file that learn wrote with --out result.json")
+    assert "is not JSON" not in words
+
+
+@pytest.mark.parametrize(
+    "words", [["certify", "pairs.csv", "now.csv"], ["what-if", "pairs.csv", "now.csv", "Ada -> y"]]
+)
+def test_somebody_unknown_is_for_the_staff(log, run, words):
+    code, _, err = run(*words)
+    assert code == 2
+    said = " ".join(err.split())
+    assert (
+        "unknown agent in strategy 'Zoe'; known are: Ada, Bo, Cy, Dov, Eli, Quinn; whoever is new is named by --staff"
+        in said
+    )
+
+
+def test_apart_from_somebody_who_left(log, run):
+    words = ("learn", log, "--team-size", "2:3", "--staff", "staff.csv", "--time-limit", "1", "--details")
+    told = "--apart changes nothing about Quinn, who is not on the staff"
+    code, out, _ = run(*words, "--apart", "Quinn,Bo")
+    assert code == 0
+    assert " ".join(out.split()).count(told) == 1
+    assert told not in " ".join(run(*words, "--apart", "Ada,Bo")[1].split())
