@@ -83,16 +83,10 @@ class _Teams:
 class _Change:
     """One change in words, about known names."""
 
-<<<<<<< HEAD
     def __init__(self, text: str, agents: tuple[str, ...], teams: _Teams) -> None:
-        self.text, self.agents, self.coalitions, self.teams = text, agents, teams.coalitions, teams
-        self.open = _outside_quotes(text)
-=======
-    def __init__(self, text: str, strategy: Strategy) -> None:
         self.given, self.text = text, _with_colon(text)
-        self.agents, self.coalitions = strategy.agents, strategy.coalitions
+        self.agents, self.coalitions, self.teams = agents, teams.coalitions, teams
         self.open = _outside_quotes(self.text)
->>>>>>> stumble
 
     def refused(self, why: str) -> InputError:
         return InputError(f"change {checks.shown(self.given)}: {why}")
