@@ -243,7 +243,7 @@ def test_a_set_outside_the_actions_is_added_with_a_warning(run, log):
     teams.write_text(TEAMS + "ada,y\n", encoding="utf-8")
     code, _, messages = run("coverage", log, "--strategy", teams)
     assert code == 0
-    assert "ada is where they could not be before (x, y), which is taken as possible" in messages
+    assert "ada is where they could not be before (x, y), which is taken as possible" in said(messages)
 
 
 def test_samples_that_move_together(run, tmp_path):

@@ -480,7 +480,8 @@ class Result:
         try:
             content = read_json(path)
         except InputError:
-            if Path(path).is_file() and Path(path).suffix.lower() != ".json":
+            other = isinstance(path, str | PathLike) and Path(path).suffix.lower() != ".json"
+            if other and Path(path).is_file():
                 raise InputError(
                     f"{path}: is no result file, expected the .json file that learn wrote with "
                     f"{said(out='result.json')}"
