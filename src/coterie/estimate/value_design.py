@@ -35,7 +35,7 @@ class SumDesign(StepDesign):
         table, partner, *size = self.cell
         return np.asarray(values[(table, self.agent, partner, *size)])
 
-    def rows_directions(self, rows: IntArray) -> FloatArray:
+    def _coefficients_of(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         raise NotImplementedError("a sum over several agents is no combination of one agent's own unknowns")
 
     @property
