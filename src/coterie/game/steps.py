@@ -89,7 +89,7 @@ class Steps:
     @classmethod
     def together(cls, parts: "Sequence[Steps]") -> "Steps":
         """Return the steps of all parts, of which there is at least one; empty ones make none longer."""
-        parts = [part for part in parts if len(part)] or parts[:1]
+        parts = [part for part in parts if len(part)] or [cls.none(parts[0].sets.shape[2])]
         count, most = sum(map(len, parts)), max(part.movers.shape[1] for part in parts)
         movers = np.full((count, most), NOBODY, dtype=np.int64)
         sets = np.zeros((count, most, parts[0].sets.shape[2]), dtype=bool)
@@ -235,7 +235,7 @@ def group_exchanges(profile: BoolArray, spaces: ActionSpaces, groups: Sequence[S
             from_one, from_two = _offers(profile[one], profile[two])
             movers = np.tile(np.array([*one, *two]), (len(from_one), 1))
             parts.append(handed_over(profile, spaces, movers, len(one), from_one, from_two))
-    return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+    return Steps.together([*parts, Steps.none(profile.shape[1])])
 
 
 def _offers(one: BoolArray, two: BoolArray) -> tuple[BoolArray, BoolArray]:

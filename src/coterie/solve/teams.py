@@ -165,7 +165,7 @@ class Task:
 
     def _kept(self, profile: BoolArray, parts: Sequence[Steps]) -> Steps:
         """Return the steps of all parts that keep what holds."""
-        found = Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+        found = Steps.together([*parts, Steps.none(profile.shape[1])])
         if self.admissible.rules:
             found = found[self.admissible.admitted(profile, found)]
         if (self.largest < len(profile)).any():
@@ -192,7 +192,7 @@ class Task:
                     movers = np.hstack([np.tile(np.array(group), (len(chosen), 1)), chosen])
                     given, taken = (np.broadcast_to(units[room], (len(chosen), len(units))) for room in (l, m))
                     parts.append(handed_over(profile, self.spaces, movers, len(group), given, taken))
-        return Steps.together([part for part in parts if len(part)] or [Steps.none(profile.shape[1])])
+        return Steps.together([*parts, Steps.none(profile.shape[1])])
 
     def _order_of_leaving(self, profile: BoolArray, agents: IntArray, l: int, m: int) -> IntArray:
         """Return in which order agents come who are in m and could be in l: whose move is worth most first."""
