@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.arrays import FloatArray
+from coterie.from_scipy import half_solved
 
 STEPS, MOST_STEPS, KEPT = 480, 1920, 32
 """At least and at most so many steps are taken through what is possible, and so many variances on the way are kept.
@@ -60,7 +61,7 @@ class Ratios:
         ratios = np.exp(logs)
         matrix = self.always + sum(one * kernel for one, kernel in zip(ratios, self.kernels, strict=True))
         lower = np.linalg.cholesky(matrix)
-        square = float((np.linalg.solve(lower, self.totals) ** 2).sum()) + self.left
+        square = float((half_solved(lower, self.totals) ** 2).sum()) + self.left
         parts, told = ratios * self.weights, float(ratios @ self._traces)
         by_share = float(np.log(parts / parts.sum()).sum()) + math.log(self.count * told / (self.count + told) ** 2)
         size = float(np.log(np.diag(lower)).sum())
