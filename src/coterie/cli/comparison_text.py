@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.words import GUESS, counted, percent, signed
+from coterie.words import GUESS, chance, counted, signed
 
 if TYPE_CHECKING:
     from coterie.learn.comparison import Amount, Comparison, Person
@@ -100,15 +100,10 @@ def _word(person: "Person") -> str:
     if person.chance is None:
         return "open"
     if person.chance >= LIKELY:
-        return f"likely gains ({_chance(person.chance)})"
+        return f"likely gains ({chance(person.chance)})"
     if person.chance <= 1 - LIKELY:
-        return f"likely loses ({_chance(1 - person.chance)})"
+        return f"likely loses ({chance(1 - person.chance)})"
     return "open"
-
-
-def _chance(chance: float) -> str:
-    """Return a probability that came from draws, which never make anything certain."""
-    return percent(round(chance, 2)) if chance < 0.99 else f"over {percent(0.99)}"
 
 
 def _shown(coalitions: Sequence[str]) -> str:

@@ -509,6 +509,7 @@ class StableLearner:
             options=() if teams is None else teams.options,
             today=None if teams is None else teams.today,
             more_samples=None if teams is None else teams.more_samples,
+            by_lot=None if teams is None else teams.by_lot,
         )
 
 

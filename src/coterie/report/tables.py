@@ -21,15 +21,21 @@ from coterie.learn.summary import (
     against_today,
     cut_short,
     guesses,
+    is_on_scale,
     kind_of_proof,
     less_well_off,
     likely,
+    more_needed,
     option_labels,
     options_have_limits,
     people_rows,
+    places_of_people,
+    rather_elsewhere,
     recommendation,
+    scaled,
     so_far,
     team_levels,
+    tightest_case,
     told_warnings,
     what_is_sure,
     what_levels_are,
@@ -81,10 +87,13 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("people with least", less_well_off(result, advise=False)),
+        ("people elsewhere", rather_elsewhere(result)),
         ("guesses", guesses(result)),
         ("what is sure" if nothing else "promise", what_is_sure(result)),
+        ("tightest case", "" if nothing else tightest_case(result)),
         ("likely", likely(result)),
         ("people", who_stays(result)),
+        ("more data", more_needed(result)),
         ("proof", "" if nothing else kind_of_proof(result, commands=False)),
         ("values of people", what_values_are(result)),
         ("below teams", what_levels_are(result) if team_levels(result) else ""),
@@ -168,35 +177,50 @@ def _team_columns(result: Result) -> list[list[Any]]:
 
 def _option_rows(result: Result) -> list[list[Any]]:
     moves, limits = result.options[0].moves is not None, options_have_limits(result)
-    head = ["option", "expected", "least well off", "gain by moving"]
+    head = ["option", "expected", "least well off", MOVING]
     rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
     for label, one in zip(option_labels(result), result.options, strict=True):
-        numbers = [one.expected_value, one.expected_least, one.expected_gap, *([one.gap] if limits else [])]
+        worth = [scaled(result, one.expected_value), scaled(result, one.expected_least)]
+        numbers = [*worth, one.expected_gap, *([one.gap] if limits else [])]
         rows.append([label, *numbers, *([one.moves if one.moves is not None else ""] if moves else [])])
     return rows
 
 
-def option_rows(result: Result) -> list[list[str]]:
+def option_rows(result: Result, *, details: bool = True) -> list[list[str]]:
     """Return a header and a row for every option, in words.
 
-    Values have more decimals where the recommendation would otherwise look as if another were as good in everything.
+    Without `details` what is expected of gains by moving is left out. It is there, and values have more decimals, where
+    the recommendation would otherwise look as if another were as good in everything.
     """
     head, *rows = _option_rows(result)
-    return next(
-        (shown for decimals in DECIMALS if not _looks_beaten(shown := _worded(head, rows, decimals))),
-        _worded(head, rows, DECIMALS[0]),
-    )
+    fewest = min(places_of_people(result), DECIMALS[0])
+    columns = [list(range(len(head)))]
+    if not details:
+        columns.insert(0, [t for t, name in enumerate(head) if name != MOVING])
+    tried = [
+        _worded(
+            [head[t] for t in kept], [[row[t] for t in kept] for row in rows], places, signs=not is_on_scale(result)
+        )
+        for kept in columns
+        for places in dict.fromkeys((fewest, *DECIMALS))
+    ]
+    return next((shown for shown in tried if not _looks_beaten(shown)), tried[0])
 
+
+MOVING = "gain by moving"
 
 DECIMALS = (SHOWN, SHOWN + 1, SHOWN + 2)
 """Of values of options: as few of these as tell the recommendation from others."""
 
 
-def _worded(head: list[str], rows: Sequence[Sequence[Any]], decimals: int) -> list[list[str]]:
+def _worded(head: list[str], rows: Sequence[Sequence[Any]], decimals: int, *, signs: bool) -> list[list[str]]:
+    def worth(cell: float) -> str:
+        return signed(cell, decimals) if signs else f"{cell:.{decimals}f}"
+
     kinds: dict[str, Callable[[Any], str]] = {
-        "expected": lambda cell: signed(cell, decimals),
-        "least well off": lambda cell: signed(cell, decimals),
-        "gain by moving": lambda cell: f"{cell:.{decimals}f}",
+        "expected": worth,
+        "least well off": worth,
+        MOVING: lambda cell: f"{cell:.{decimals}f}",
         "surely at most": "{:.3g}".format,
     }
     return [head, *([kinds.get(name, str)(cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
