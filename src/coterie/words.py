@@ -47,6 +47,15 @@ def signed(value: float, decimals: int = 2) -> str:
     return shown[1:] if float(shown) == 0 else shown
 
 
+def numbered_team(number: str) -> str:
+    """Return what a team is called that has a number and no name.
+
+    >>> numbered_team("3")
+    'team 3'
+    """
+    return f"team {number}"
+
+
 def decimals(*ranges: Sequence[float]) -> int:
     """Return with how many decimals numbers are told that lie in such ranges: no more than the widest deserves.
 

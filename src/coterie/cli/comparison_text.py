@@ -83,8 +83,8 @@ def _people(found: "Comparison") -> Iterator[str]:
     numbers = _expected if found.says_nothing else _numbers
     for person in sorted(told, key=matters):
         name = short(person.agent) if person.is_counted else f"{short(person.agent)} (not counted)"
-        after = "the same" if person.before == person.after else _shown(person.after)
-        rows.append([name, _shown(person.before), after, *numbers(person.change), _word(person)])
+        after = "the same" if person.before == person.after else _shown(found.teams(person.after))
+        rows.append([name, _shown(found.teams(person.before)), after, *numbers(person.change), _word(person)])
     yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}"
     if told:
         yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))

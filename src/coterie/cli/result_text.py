@@ -1,6 +1,7 @@
 """What `learn`, `certify` and `demo` print of a result, and how they hand it over."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
@@ -39,6 +40,7 @@ from coterie.learn.summary import (
     who_stays,
     why_recommended,
 )
+from coterie.learn.team_names import with_team_names
 from coterie.words import counted, percent, said
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def deliver(
     elif explain is not None:
         show_card(result, explain)
     elif not quiet:
-        for line in _lines(result, target_gap, timed=timed, details=details):
+        for line in _lines(with_team_names(result), target_gap, timed=timed, details=details):
             results.print(printable(line))
     say_written(written, quiet=quiet)
     if len(written) < len(out):
@@ -79,7 +81,7 @@ def deliver(
 
 def show_card(result: "Result", agent: str) -> None:
     """Print everything about one person."""
-    for line in card(result, agent):
+    for line in card(with_team_names(result), agent):
         results.print(printable(line))
 
 
@@ -92,7 +94,10 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         return
     limits = not result.says_nothing
     likely_to_be = likely_worth(result, agent)
-    verdict, *rooms = explain(result, agent).told(
+    found = explain(result, agent)
+    if result.data.pool_coalitions:  # all empty ones are the same, and worth nothing
+        found = replace(found, rooms=tuple(room for room in found.rooms if room.joined or room.seen is not None))
+    verdict, *rooms = found.told(
         limits=limits,
         worth=lambda value: shown_worth(result, value),
         change=lambda value: shown_change(result, value),
@@ -331,6 +336,8 @@ def _teams(result: "Result") -> Iterator[str]:
     levels = team_levels(result)
     yield f"Teams (how many people; {what_levels_are(result)})" if levels else "Teams"
     for name, members in result.strategy.members().items():
+        if not members and result.data.pool_coalitions:
+            continue  # one that has no name of its own, and nobody in it, is none
         # Names may hold commas themselves: Lee, Ann.
         listed = ("; " if any("," in one for one in members) else ", ").join(map(short, members))
         about = f"{len(members)}; {levels[name]}" if name in levels else f"{len(members)}"

@@ -45,7 +45,7 @@ from coterie.log.log import Log, as_log
 from coterie.log.names import about_known
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said, some
+from coterie.words import numbered_team, said, some
 
 
 def compare(
@@ -134,7 +134,8 @@ def what_if(
     taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
-    after, remarks = changed(before, changes, given.called)
+    numbers = {numbered_team(name): name for name in before.coalitions if given.statistics.setting.pool_coalitions}
+    after, remarks = changed(before, changes, numbers | given.called)
     given.notes.extend(remarks)
     return _compared(
         given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples,
@@ -281,6 +282,7 @@ def _compared(
         any(one.verdict == "broken" and one.assumption not in covered for one in tested),
         put_together(statistics, both[1]),
         setting.pool_coalitions,
+        {number: name for name, number in reversed(given.called.items())},  # of two names the first
         unit,
     )
 

@@ -1,6 +1,7 @@
 """What a comparison of two assignments says: for everybody together and for each person, and what of that is sure."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, STEPS, Together
+from coterie.learn.team_names import shown_names
 from coterie.learn.warnings import SAYS_NOTHING
 from coterie.words import counted, percent, signed, some
 
@@ -147,6 +149,8 @@ class Comparison:
     """Who is put together in the second assignment without having been seen together; None where it is not known."""
     pooled: bool = False
     """Whether coalitions are interchangeable."""
+    team_names: Mapping[str, str] = field(default_factory=dict)
+    """What interchangeable coalitions are called in what was given, where that is known."""
     unit: str = ""
     """What outcomes are counted in, such as "stars"; only said, never computed with."""
     version: str = __version__
@@ -160,6 +164,11 @@ class Comparison:
     def per_person(self) -> Amount:
         """The change divided by the number of people who are counted."""
         return self.change / max(1, self.n_counted)
+
+    def teams(self, some: Sequence[str]) -> list[str]:
+        """Return coalitions as people call them."""
+        names = shown_names(self.one.strategy.coalitions, self.team_names) if self.pooled else {}
+        return [names.get(one, one) for one in some]
 
     def who(self, verdict: Verdict) -> tuple[str, ...]:
         """Return those of whom something is sure."""
@@ -296,6 +305,7 @@ class Comparison:
             "fresh": self.fresh,
             "value": self.value,
             **({"unit": self.unit} if self.unit else {}),
+            **({"team_names": dict(self.team_names)} if self.team_names else {}),
             "stability": self.stability,
             "rules": self.rules.to_json(),
             "assignments": [self.one.to_json(), self.two.to_json()],

@@ -510,6 +510,7 @@ class StableLearner:
             today=None if teams is None else teams.today,
             more_samples=None if teams is None else teams.more_samples,
             by_lot=None if teams is None else teams.by_lot,
+            team_names=wishes.team_names,
         )
 
 

@@ -26,7 +26,7 @@ from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import GUESS, counted, data_frame, html_table, percent, said, signed, some
+from coterie.words import GUESS, counted, data_frame, html_table, percent, said, some
 
 FORMAT = "coterie.result/1"
 
@@ -255,6 +255,8 @@ class Result:
     by_lot: Likely | None = None
     """By how much the mean utility is above that of teams of the same sizes drawn by lot; None where today is known,
     or where that is too much to draw."""
+    team_names: Mapping[str, str] = field(default_factory=dict)
+    """What interchangeable coalitions are called today, where that is known; see `coterie.learn.team_names`."""
     unit: str = ""
     """What utilities are counted in, such as "stars"; only said, never computed with."""
     title: str = ""
@@ -289,7 +291,7 @@ class Result:
         )
 
     def sentence(self, *, witness: bool = True) -> str:
-        """Return the certificate in one plain sentence, perhaps with its tightest case; `caveat` may belong beside it."""
+        """Return the certificate in one plain sentence, with its tightest case or not; `caveat` may belong to it."""
         found = self.certificate
         if found.gap == float("inf"):
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
@@ -361,25 +363,41 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import cut_short, guesses, people_rows, recommendation, so_far, what_is_sure
+        from coterie.learn.summary import (
+            against_today,
+            cut_short,
+            guesses,
+            less_well_off,
+            people_rows,
+            rather_elsewhere,
+            recommendation,
+            so_far,
+            what_is_sure,
+        )
+        from coterie.learn.team_names import with_team_names
 
+        shown = with_team_names(self)
         told = [
-            recommendation(self),
-            cut_short(self),
-            so_far(self),
+            recommendation(shown),
+            cut_short(shown),
+            so_far(shown),
             self.caveat(),
-            guesses(self),
-            what_is_sure(self),
+            against_today(shown),
+            less_well_off(shown, advise=False),
+            rather_elsewhere(shown),
+            guesses(shown),
+            what_is_sure(shown),
             self.among_known(),
         ]
-        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
+        rows = [[f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row] for row in people_rows(shown)]
         return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with a row for everybody: where they are, what it is worth, what would be best."""
         from coterie.learn.summary import people_rows
+        from coterie.learn.team_names import with_team_names
 
-        return data_frame(people_rows(self))
+        return data_frame(people_rows(with_team_names(self)))
 
     # --- The file -----------------------------------------------------------------------------------
 
@@ -415,6 +433,7 @@ class Result:
             **({} if self.more_samples is None else {"more_samples": self.more_samples}),
             "by_lot": None if self.by_lot is None else asdict(self.by_lot),
             **{name: getattr(self, name) for name in ("unit", "title", "date") if getattr(self, name)},
+            **({"team_names": dict(self.team_names)} if self.team_names else {}),
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),

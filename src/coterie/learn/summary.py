@@ -481,7 +481,7 @@ def improvement(result: Result) -> tuple[str, list[str]] | None:
     places = decimals(ends)
     notes = [likely_range(ends, places)]
     if sure is not None and not result.contradicted and signed(expected, places).startswith("+"):
-        notes.append(f"better with {chance(sure)}")
+        notes.append(f"an improvement with {chance(sure)} probability")
     return _with_unit(signed(expected, places), result), notes
 
 

@@ -55,6 +55,7 @@ from coterie.learn.summary import (
     who_stays,
     why_recommended,
 )
+from coterie.learn.team_names import with_team_names
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.statistics.statistics import Statistics
@@ -92,6 +93,7 @@ def report_html(result: Result, statistics: Statistics | None = None) -> str:
 
     style, script = source("page.css"), source("page.js")
     known = None if statistics is None or is_listed(statistics.setting) else Knowledge.of(result, statistics)
+    result = with_team_names(result)
     view = _view(result, known)
     return rendered(
         "page.html",

@@ -42,6 +42,7 @@ from coterie.learn.summary import (
     what_values_are,
     who_stays,
 )
+from coterie.learn.team_names import with_team_names
 from coterie.words import counted, signed
 
 LONGEST = 32_000
@@ -56,7 +57,7 @@ def teams_csv(result: Result) -> str:
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    header, *rows = _rows(result)
+    header, *rows = _rows(with_team_names(result))
     writer.writerow(header)
     writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return text.getvalue()
@@ -112,6 +113,7 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
     """Write who is where as a workbook: teams, people, options, and what to know about them."""
     import xlsxwriter
 
+    result = with_team_names(result)
     # In memory, so that no files of its own are left where a disk is full or the process is killed.
     content = io.BytesIO()
     as_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
