@@ -284,6 +284,7 @@ def _compared(
         setting.pool_coalitions,
         {number: name for name, number in reversed(given.called.items())},  # of two names the first
         unit,
+        setting.neutral,
     )
 
 

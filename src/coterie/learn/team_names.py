@@ -4,6 +4,7 @@ Files and Python have the coalitions "1", "2", ... of the contract; whatever is 
 copy that `with_team_names` returns.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -76,18 +77,16 @@ def with_team_names(result: Result) -> Result:
         rules=replace(
             result.rules, team_size={names.get(name, name): size for name, size in result.rules.team_size.items()}
         ),
-        warnings=tuple(_renamed(text, names) for text in result.warnings),
+        warnings=tuple(called_in(text, names) for text in result.warnings),
+        violations=tuple(called_in(text, names) for text in result.violations),
         team_names={},
     )
 
 
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return a warning about a numbered team, which begins with it, in the name that the team has."""
-    return next(
-        (
-            names[name] + text.removeprefix(numbered_team(name))
-            for name in names
-            if text.startswith(f"{numbered_team(name)} would have")
-        ),
-        text,
-    )
+def called_in(text: str, names: Mapping[str, str]) -> str:
+    """Return a sentence of ours about numbered teams in the names that these have.
+
+    >>> called_in("team 2 would have 5 members", {"2": "Table B"})
+    'Table B would have 5 members'
+    """
+    return re.sub(r"\bteam (\d+)\b", lambda found: names.get(found[1], found[0]), text)
