@@ -63,7 +63,7 @@ def decimals(*ranges: Sequence[float]) -> int:
     (2, 1, 0, 2)
     """
     widest = max((one[-1] - one[0] for one in ranges if one), default=0.0)
-    return next((places for places, width in ((2, 0.7), (1, 7.0)) if widest < width), 0)
+    return next((places for places, width in ((2, 0.4), (1, 4.0)) if widest < width), 0)
 
 
 def chance(share: float) -> str:

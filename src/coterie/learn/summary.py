@@ -441,6 +441,7 @@ def rather_elsewhere(result: Result) -> str:
         return "By the best guess, nobody would rather be elsewhere."
     most = max(gains, key=lambda agent: gains[agent])
     by = shown_change(result, gains[most]).removeprefix("+")
+    by = by if float(by) else f"{gains[most]:.2f}"
     whom = f"{most} most, who would gain {by}" if len(gains) > 1 else f"{most}, who would gain {by}"
     would = "person" if len(gains) == len(_valued(result)) == 1 else "people"
     return f"By the best guess, {len(gains)} of {len(_valued(result))} {would} would rather be elsewhere ({whom})."

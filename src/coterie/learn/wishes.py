@@ -23,6 +23,7 @@ from coterie.game.rules import Pairing, Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
 from coterie.game.tables import sheet_among_others
+from coterie.learn.warnings import BY_AVERAGES
 from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
@@ -35,9 +36,6 @@ largest expected value of whoever is worst off."""
 
 LISTED = 10
 """How many names a sentence shows."""
-
-BY_AVERAGES = "a team is worth the average over teammates to each member, as this log says; {other} adds them up"
-"""What is told where nobody said what a team is worth, and the log is one of averages."""
 
 TEAMS = (list, tuple, set, frozenset)
 """In these a person's teams are listed."""
@@ -113,7 +111,7 @@ def wishes_about(
     told: list[str] = []
     if value is None:
         value = statistics.setting.value
-        told = [BY_AVERAGES.format(other=said(value="total"))] if value == "average" else []
+        told = [f"{BY_AVERAGES}; {said(value='total')} adds them up"] if value == "average" else []
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     told += _idle_pairs(given)
