@@ -95,7 +95,7 @@ def certify(
     if paper:
         taken["value"] = taken["value"] or "total"
     statistics, wishes = wishes_about(statistics, **taken)
-    given, _, remarks = content.strategy(statistics, wishes.rules, "the assignment")
+    given, called, remarks = content.strategy(statistics, wishes.rules, "the assignment")
     if not given.is_pure and taken["value"] is None and wishes.value != "total":
         statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"})
         notes.append(BY_TOTALS)
@@ -129,7 +129,7 @@ def certify(
     violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()
     return replace(
         result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations,
-        unit=content.unit,
+        unit=content.unit, team_names={number: name for name, number in called.items()},
     )  # fmt: skip
 
 

@@ -158,6 +158,8 @@ class _Given:
     notes: list[str]
     called: dict[str, str]
     """Other names of teams in the assignments, and the interchangeable coalitions that they stand for."""
+    names: dict[str, str]
+    """What these are called: of two names the first."""
 
     @classmethod
     def of(
@@ -169,12 +171,13 @@ class _Given:
         newcomers = tuple(name for name in rules.staff or () if name not in statistics.agents)
         if newcomers:
             statistics = statistics.with_agents(newcomers)
-        return cls(statistics, rules, newcomers, notes, {})
+        return cls(statistics, rules, newcomers, notes, {}, {})
 
     def strategy(self, content: Given, label: str, *, fresh: bool) -> Strategy:
         """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
         found, called, notes = content.strategy(self.statistics, self.rules, label, may_lack=True, before=self.called)
         self.called.update(called)
+        self.names.update({number: name for name, number in called.items() if number not in self.names})
         self.notes.extend(notes)
         if not found.is_pure:
             raise InputError(
@@ -282,7 +285,7 @@ def _compared(
         any(one.verdict == "broken" and one.assumption not in covered for one in tested),
         put_together(statistics, both[1]),
         setting.pool_coalitions,
-        {number: name for name, number in reversed(given.called.items())},  # of two names the first
+        given.names,
         unit,
         setting.neutral,
     )
