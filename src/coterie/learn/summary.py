@@ -34,7 +34,7 @@ GLOSSARY: dict[str, str] = {
     "holdout": "proven on rounds that were set aside while the teams were chosen",
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
-    "least well off": "whoever has least",
+    "least well off": "whoever has least by the best guess, with what is expected of them",
     "gain by moving": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
     "more than any change by the best guess alone",
     "option": "an assignment that none of the others beats in everything",

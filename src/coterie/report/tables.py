@@ -7,7 +7,7 @@ workbook every name is a cell of text, and such a name is marked as text, as if 
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from coterie.files import defused, is_formula
-from coterie.learn.options import SHOWN
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
@@ -43,7 +42,7 @@ from coterie.learn.summary import (
     who_stays,
 )
 from coterie.learn.team_names import with_team_names
-from coterie.words import counted, signed
+from coterie.words import counted, decimals, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
@@ -195,37 +194,41 @@ def option_rows(result: Result, *, details: bool = True) -> list[list[str]]:
     the recommendation would otherwise look as if another were as good in everything.
     """
     head, *rows = _option_rows(result)
-    fewest = min(places_of_people(result), DECIMALS[0])
+    first = result.options[0].expected_range or ()
+    fewest = {"expected": decimals(first), "least well off": places_of_people(result)}
     columns = [list(range(len(head)))]
     if not details:
         columns.insert(0, [t for t, name in enumerate(head) if name != MOVING])
     tried = [
         _worded(
-            [head[t] for t in kept], [[row[t] for t in kept] for row in rows], places, signs=not is_on_scale(result)
+            [head[t] for t in kept],
+            [[row[t] for t in kept] for row in rows],
+            {name: places + more for name, places in fewest.items()},
+            signs=not is_on_scale(result),
         )
         for kept in columns
-        for places in dict.fromkeys((fewest, *DECIMALS))
+        for more in range(MORE + 1)
     ]
     return next((shown for shown in tried if not _looks_beaten(shown)), tried[0])
 
 
 MOVING = "gain by moving"
 
-DECIMALS = (SHOWN, SHOWN + 1, SHOWN + 2)
-"""Of values of options: as few of these as tell the recommendation from others."""
+MORE = 2
+"""So many decimals more than they deserve tell the recommendation from others, if need be."""
 
 
-def _worded(head: list[str], rows: Sequence[Sequence[Any]], decimals: int, *, signs: bool) -> list[list[str]]:
-    def worth(cell: float) -> str:
-        return signed(cell, decimals) if signs else f"{cell:.{decimals}f}"
+def _worded(
+    head: list[str], rows: Sequence[Sequence[Any]], places: Mapping[str, int], *, signs: bool
+) -> list[list[str]]:
+    def cell_of(name: str, cell: Any) -> str:
+        if name in places:
+            return signed(cell, places[name]) if signs else f"{cell:.{places[name]}f}"
+        if name == MOVING:
+            return f"{cell:.{places['expected']}f}"
+        return f"{cell:.3g}" if name == "surely at most" else str(cell)
 
-    kinds: dict[str, Callable[[Any], str]] = {
-        "expected": worth,
-        "least well off": worth,
-        MOVING: lambda cell: f"{cell:.{decimals}f}",
-        "surely at most": "{:.3g}".format,
-    }
-    return [head, *([kinds.get(name, str)(cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
+    return [head, *([cell_of(name, cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
 
 
 def _looks_beaten(shown: list[list[str]]) -> bool:
