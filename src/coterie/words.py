@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
@@ -45,6 +45,36 @@ def signed(value: float, decimals: int = 2) -> str:
     """
     shown = f"{value:+.{decimals}f}"
     return shown[1:] if float(shown) == 0 else shown
+
+
+def numbered_team(number: str) -> str:
+    """Return what a team is called that has a number and no name.
+
+    >>> numbered_team("3")
+    'team 3'
+    """
+    return f"team {number}"
+
+
+def decimals(*ranges: Sequence[float]) -> int:
+    """Return with how many decimals numbers are told that lie in such ranges: no more than the widest deserves.
+
+    >>> decimals((3.74, 3.75)), decimals((5.8, 7.8)), decimals((100, 160)), decimals()
+    (2, 1, 0, 2)
+    """
+    widest = max((one[-1] - one[0] for one in ranges if one), default=0.0)
+    return next((places for places, width in ((2, 0.4), (1, 4.0)) if widest < width), 0)
+
+
+def chance(share: float) -> str:
+    """Return a probability that came from draws, which never make anything certain.
+
+    >>> chance(0.873), chance(1.0), chance(0.0)
+    ('87 %', 'over 99 %', 'under 1 %')
+    """
+    if 0.01 <= share < 0.99:
+        return percent(round(share, 2))
+    return f"over {percent(0.99)}" if share > 0.5 else f"under {percent(0.01)}"
 
 
 def percent(share: float) -> str:

@@ -40,10 +40,11 @@ def test_learn_for_people(run, log):
     assert code == 0
     assert said(shown).startswith("Recommended: ")
     assert "With 99 % confidence, nobody can gain" in said(shown)
-    assert "the tightest case is p" in said(shown)
     for part in ("Teams", "500 rounds", "--details also tells what everybody's place is worth"):
         assert part in said(shown)
     code, more, _ = run("learn", log, "--details")
+    assert "The tightest case of that is p" in said(more)
+    assert "tightest case" not in said(shown)
     for part in ("Who goes where", "best alternative", "at least", "at most", "Teams", "500 rounds", "Words"):
         assert part in more
         assert part in shown or part in {"Who goes where", "best alternative", "at least", "at most", "Words"}
@@ -74,11 +75,14 @@ def test_a_manager_reads_what_matters_and_the_rest_on_demand(run, tmp_path):
 
 def test_the_likely_figure_is_named_as_no_promise(run, log):
     for words in (["learn", log, "--noise", "pairs"], ["learn", log, "--noise", "samples"]):
-        shown, content = said(run(*words, "--delta", 0.001)[1]), json.loads(run(*words, "--delta", 0.001, "--json")[1])
+        shown, content = (
+            said(run(*words, "--delta", 0.001, "--details")[1]),
+            json.loads(run(*words, "--delta", 0.001, "--json")[1]),
+        )
         assert 0 <= content["likely_gap"] <= content["certificate"]["gap"]
         by = "by moving" if content["likely_gap"] == 0 else f"more than {content['likely_gap']:.3g} by moving"
         differs = content["likely_gap"] < content["certificate"]["gap"]
-        assert (f"Likely, but not guaranteed: nobody can gain {by}." in shown) == differs
+        assert (f"Likely, but not proven: nobody can gain {by}." in shown) == differs
         assert differs or words[3] == "pairs"
     learner = coterie.StableLearner(noise="samples", delta=0.001).fit(log)
     assert learner.result_.likely == content["likely_gap"]
@@ -231,10 +235,11 @@ def test_too_few_data(run, tmp_path):
     )
     code, shown, _ = run("learn", tmp_path)
     assert code == 0
-    assert "There are too few data to certify anything: take these teams as a best guess." in said(shown)
-    assert re.search(
-        r"guess\. (It would take up to about [\d,]+ more rounds like|More rounds in which the same)", said(shown)
-    )
+    known = "these teams are a best guess, and what is known are the ranges above. Next: form them"
+    assert f"There are too few data to prove that nobody would rather be elsewhere: {known}" in said(shown)
+    longer = r"(It would take up to about [\d,]+ more rounds like|More rounds in which the same)"
+    assert not re.search(longer, said(shown))
+    assert re.search(longer, said(run("learn", tmp_path, "--details")[1]))
     assert "What would help most" in shown
 
 
@@ -251,7 +256,8 @@ def test_few_ratings_for_people(run, tmp_path):
     average = sum(float(row["utility"]) for row in rows) / len(rows)
     assert content["data"]["average"] == pytest.approx(average)
     assert content["data"]["period"] == ["2026-01-05", "2026-01-19"]
-    assert f"So far: {average:.2f} stars per teammate, the average of what was read." in said(shown)
+    assert "Against teams of the same sizes drawn by lot: " in said(shown)
+    assert content["by_lot"]["range"][0] <= content["by_lot"]["expected"] <= content["by_lot"]["range"][1]
     met = {(row["coalition"], frozenset((row["agent"], row["partner"]))) for row in rows}
     pairs = [
         (room, frozenset(pair))
@@ -270,7 +276,7 @@ def test_few_ratings_for_people(run, tmp_path):
     today = tmp_path / "today.csv"
     today.write_text("agent,coalition\n" + "".join(f"{name},Lab\n" for name in RATERS), encoding="utf-8")
     compared = run(*words, "--today", today)[1]
-    assert "So far" not in compared
+    assert "drawn by lot" not in compared
     options = compared[compared.index("Options, none") : compared.index("What changes")]
     assert said(options).endswith("Recommended: worth most; too little is known of gains by moving to count them.")
 

@@ -139,7 +139,7 @@ def test_words_that_not_everybody_knows_are_explained(run, log):
 
 def test_learn_and_certify_say_why_they_differ(run, log, tmp_path):
     words = ["--noise", "pairs", "--certificate", "holdout", "--out", tmp_path / "r.json"]
-    shown = said(run("learn", log, *words)[1])
+    shown = said(run("learn", log, *words, "--details")[1])
     paired = json.loads((tmp_path / "r.json").read_text())["certificates"]["paired"]
     assert f"Of the same teams certify and coverage say {paired:.3g}" in shown
     shown = said(run("certify", log, tmp_path / "r.json", "--noise", "pairs")[1])

@@ -379,7 +379,7 @@ def test_the_last_word_is_a_command_that_works(messy, run):
     code, out, err = run(*words, "--details", "--time-limit", "0.5")
     assert code == 0, err
     assert Path("report.html").exists()
-    assert "the average teammate" in out
+    assert "value: per teammate" in out
     hint = "Nobody said how large teams may be: --team-size 2:3 asks for sizes as they were seen; --report report.html"
     assert "Nobody said" not in err
     err = " ".join(run("learn", "my class", "--time-limit", "0.2")[2].split())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie import StableLearner
+from coterie import Result, StableLearner
 from coterie.certificates.from_statistics import evidence_from
 from coterie.errors import InputError
 from coterie.learn import beliefs as beliefs_module
@@ -71,8 +71,8 @@ def test_teams_learnt_from_totals_keep_todays_sizes_under_other_names():
     learner = StableLearner(value="average", today=school.today.actions, keep_sizes=True, time_limit=3)
     found = learner.fit(school.log()).strategy_
     assert found.coalitions == ("1", "2")
-    told = "coalitions are interchangeable here, and today's have other names: t1 is 1, t2 is 2"
-    assert told in learner.result_.warnings
+    assert learner.result_.team_names == {"1": "t1", "2": "t2"}
+    assert Result.from_json(learner.result_.to_json()) == learner.result_
     assert sorted(found.sets.sum(axis=0).tolist()) == [4, 4]
     assert learner.result_.today.range[0] < learner.result_.today.range[1]
 

@@ -51,7 +51,7 @@ def test_changes_are_sums_over_those_who_come_and_go(value, actions):
         """Return what i gets from everybody who shares a coalition with i."""
         shared = {j: [l for l in range(k) if profile[i, l] and profile[j, l]] for j in range(n) if j != i}
         found = {game.agents[j]: [mean(l, i, j) for l in rooms] for j, rooms in shared.items() if rooms}
-        return {name: np.mean(all_) if value == "average" else sum(all_) for name, all_ in found.items()}
+        return {name: np.mean(all_) for name, all_ in found.items()}
 
     for _ in range(20):
         now, new = drawn(), drawn() & staff[:, None]

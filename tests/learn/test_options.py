@@ -16,7 +16,17 @@ from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.unknowns import Aware, Pooled, PooledAware, SizeFree
 from coterie.game.actions import ActionSpaces
 from coterie.learn.beliefs import Beliefs
-from coterie.learn.options import DRAWS, FEWEST_DRAWS, Choice, Expected, chosen, distinct, likely_values, options_of
+from coterie.learn.options import (
+    DRAWS,
+    FEWEST_DRAWS,
+    Choice,
+    Expected,
+    by_lot,
+    chosen,
+    distinct,
+    likely_values,
+    options_of,
+)
 
 
 def made(unknowns, n, k, rng):
@@ -39,13 +49,30 @@ def test_the_improvement_is_that_of_the_expected_game(unknowns, value):
     staff = np.array([True, True, False, True, True, True])
     wishes = SimpleNamespace(value=value, admissible=SimpleNamespace(staff=staff))
     difference = [(1.0, new.sets), (-1.0, today.sets)]
-    (found, limits), (worth, _), (least, _) = likely_values([difference, [(1.0, new.sets)]], beliefs, wishes, rng)
+    (found, worth), own = likely_values([difference, [(1.0, new.sets)]], beliefs, wishes, rng)
     game = beliefs.game(ActionSpaces.parse("one", new.agents, new.coalitions)).valued(value)
     expected = (game.values(new) - game.values(today))[staff].mean()
-    assert found == pytest.approx(expected)
-    assert worth == pytest.approx(game.values(new)[staff].mean())
-    assert limits == (found, found)
-    assert least == pytest.approx((game.values(new) - game.values(today))[staff].min())
+    assert found.expected == pytest.approx(expected)
+    assert worth.expected == pytest.approx(game.values(new)[staff].mean())
+    assert (found.range, found.chance) == ((found.expected, found.expected), None)
+    each = (game.values(new) - game.values(today))[staff]
+    assert [one.expected for one in own] == pytest.approx(each.tolist())
+
+
+def test_teams_drawn_by_lot_have_the_same_places():
+    profile = np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2, 0]]
+    profile[6] = False
+    staff = np.array([True] * 6 + [False])
+    (one, same), *drawn = by_lot(profile, staff, np.random.default_rng(0))
+    assert one == 1.0
+    assert same is profile
+    assert sum(times for times, _ in drawn) == pytest.approx(-1.0)
+    for _, other in drawn:
+        assert (other.sum(axis=0) == profile.sum(axis=0)).all()
+        assert not other[6].any()
+    met = np.mean([(other @ other.T)[0, 1] for _, other in drawn])
+    assert 0.0 < met < 0.6  # one in five is expected
+    assert by_lot(np.ones((600, 1), dtype=bool), np.ones(600, dtype=bool), np.random.default_rng(0)) is None
 
 
 def test_whoever_waits_gets_a_range_of_fewer_draws():
@@ -60,11 +87,14 @@ def test_whoever_waits_gets_a_range_of_fewer_draws():
     for late, count in ((False, DRAWS), (True, FEWEST_DRAWS)):
         drawn.clear()
         asked = [[(1.0, new.sets)]]
-        (found, (low, high)), _ = likely_values(
+        (found,), own = likely_values(
             asked, replace(beliefs, draw=draw), wishes, np.random.default_rng(0), lambda late=late: late
         )
         assert len(drawn) == count
-        assert low < found < high
+        for one in (found, *own):  # what is expected is always in its range
+            assert one.range[0] <= one.expected <= one.range[1]
+            assert 0 <= one.chance <= 1
+        assert found.range[0] < found.range[1]
 
 
 def test_memory_grows_with_sizes_only_where_they_matter():

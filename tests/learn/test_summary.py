@@ -8,14 +8,20 @@ import pytest
 
 from coterie import Result, Strategy
 from coterie.certificates.certificate import Doubt, Witness
+from coterie.game.rules import TeamSize
 from coterie.learn.explanation import Explanation, with_others
-from coterie.learn.options import Option
+from coterie.learn.options import Likely, Option
 from coterie.learn.summary import (
+    against_today,
     difference,
     expected_worth,
     for_readers,
+    full_teams,
+    gains_elsewhere,
     less_well_off,
     option_labels,
+    rather_elsewhere,
+    shown_worth,
     team_levels,
     what_levels_are,
     what_would_help,
@@ -109,14 +115,14 @@ def test_what_is_expected_has_its_range():
         data=SimpleNamespace(neutral=3.0, average=3.4, utility_range=(1.0, 5.0)), contradicted=(),
     )  # fmt: skip
     assert expected_worth(result) == (
-        "3.50 stars per teammate (with 80 % probability 3.20 to 3.70; 3 is as good as being alone)"
+        "3.5 stars per teammate (with 80 % probability 3.2 to 3.7; 3 is as good as being alone)"
     )
     result.contradicted = ("independence",)
     assert expected_worth(result) == "3.50 stars per teammate (3 is as good as being alone)"
 
 
 def placed(
-    values, *, value="average", neutral=3.0, totals="", gains=None, goal="value", seen=True, least=None, ranges=None
+    values, *, value="average", neutral=3.0, totals="", gains=None, goal="value", seen=True, likely=None, ranges=None
 ):
     """A result in which two teams are worth so much to their members: team -> person -> worth."""
     agents = tuple(name for team in values.values() for name in team)
@@ -136,8 +142,9 @@ def placed(
         estimate=SimpleNamespace(utility={name: rooms[name][0].value for name in agents}),
         data=SimpleNamespace(neutral=neutral, totals=totals, average=2.5, utility_range=(1, 5)),
         rules=SimpleNamespace(staff=None),
-        certificate=SimpleNamespace(newcomers=()),
-        value=value, goal=goal, unit="stars", options=(SimpleNamespace(least_range=least, team_ranges=ranges or {}),),
+        certificate=SimpleNamespace(newcomers=(), gap=1.0),
+        value=value, goal=goal, unit="stars", contradicted=(),
+        options=(SimpleNamespace(person_ranges=likely or {}, team_ranges=ranges or {}),),
     )  # fmt: skip
 
 
@@ -149,7 +156,7 @@ def test_what_is_expected_of_teams():
     assert team_levels(placed(TWO, value="total")) == {"x": "3.25", "y": "2.88"}  # 1.5 over six ordered pairs
     assert team_levels(placed(TWO, seen=False)) == {"x": "3.50, a guess", "y": "2.88, a guess"}
     ranged = team_levels(placed(TWO, ranges={"x": (0.25, 0.75)}))
-    assert ranged == {"x": "3.50, likely 3.25 to 3.75", "y": "2.88"}
+    assert ranged == {"x": "3.5, likely 3.2 to 3.8", "y": "2.9"}
     assert what_levels_are(placed(TWO)) == "expected stars per teammate"
 
 
@@ -170,40 +177,78 @@ def test_files_in_which_somebody_has_no_explanation():
     result = placed(TWO)
     del result.explanations["Ada"], result.estimate.utility["Ada"]
     assert team_levels(result) == {"y": "2.88"}
-    assert less_well_off(result, advise=True).startswith("Least well off, as far as anybody can tell: Di")
+    assert less_well_off(result, advise=True).startswith("Least well off: Di")
 
 
-def test_who_has_least_is_told_and_what_looks_after_them():
-    result = placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001})
-    told = (
-        "Least well off, as far as anybody can tell: Di with -0.50 stars, worse than alone. 2 of 6 people would likely "
-        "do better elsewhere (Di most, by 0.30)."
-    )
-    assert less_well_off(result, advise=False) == told
-    assert "elsewhere" not in less_well_off(placed(TWO, gains={"Di": 0.03}), advise=False)  # of a range of 4
+def test_who_has_least_is_told_with_their_own_range_and_what_looks_after_them():
+    result = placed(TWO, likely={"Di": (-0.8, -0.6), "Ada": (0.9, 1.1)})
+    told = "Least well off: Di with 2.50 stars per teammate (with 80 % probability 2.20 to 2.50; worse than alone)."
+    assert less_well_off(result, advise=False) == told  # what is sure of Di is above what is drawn, and in the range
     advised = "looks for teams in which whoever has least has more."
     assert less_well_off(result, advise=True) == f'{told} goal="fairness" {advised}'
     assert advised not in less_well_off(placed(TWO, goal="fairness"), advise=True)
+    result.contradicted = ("independence",)
+    assert "80 %" not in less_well_off(result, advise=False)
     result.data.average = result.data.neutral = 2.0  # not the middle of 1 to 5: the average of the table
-    assert "Di with -0.50 stars, below the average of the table." in less_well_off(result, advise=False)
-    told = less_well_off(placed(TWO, least=(-0.9, -0.4)), advise=False)
-    assert "worse than alone. As guesses err, whoever ends with least has, with 80 % probability" in told
-    assert told.endswith("-0.90 to -0.40.")
+    assert "Di with 1.50 stars per teammate (below the average of the table)." in less_well_off(result, advise=False)
+    in_all = less_well_off(placed(TWO, value="total"), advise=False)
+    assert in_all == "Least well off: Di with -0.50 stars over all teammates (worse than alone)."
     better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}
-    assert (
-        less_well_off(placed(better), advise=True) == "Least well off, as far as anybody can tell: Cy with 0.00 stars."
-    )
+    assert less_well_off(placed(better), advise=True) == "Least well off: Cy with 3.00 stars per teammate."
     assert not less_well_off(placed({"x": {"Ada": 1.0, "Bo": 0.5}}), advise=True)
+
+
+def test_one_rule_counts_who_would_rather_be_elsewhere():
+    result = placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001})
+    assert gains_elsewhere(result) == {"Di": 0.3, "Bo": 0.1}
+    told = "By the best guess, 2 of 6 people would rather be elsewhere (Di most, who would gain 0.30)."
+    assert rather_elsewhere(result) == told
+    alone = rather_elsewhere(placed(TWO, gains={"Di": 0.3}))
+    assert alone == "By the best guess, 1 of 6 people would rather be elsewhere (Di, who would gain 0.30)."
+    nobody = placed(TWO, gains={"Di": 0.03})  # of a range of 4
+    assert rather_elsewhere(nobody) == "By the best guess, nobody would rather be elsewhere."
+    nobody.certificate.gap = 0.0
+    assert rather_elsewhere(nobody) == ""  # the promise says so
+    wide = placed(TWO, gains={"Di": 0.3}, likely=dict.fromkeys(("Ada", "Bo", "Cy", "Di"), (-5.0, 5.0)))
+    assert "who would gain 0.30" in rather_elsewhere(wide)  # never nothing
+
+
+def test_people_have_as_many_digits_as_they_deserve():
+    assert shown_worth(placed(TWO), 0.123) == "3.12"
+    wide = placed(TWO, likely={"Ada": (-1.0, 1.0), "Bo": (0.0, 0.1), "Cy": (0.0, 2.5)})
+    assert shown_worth(wide, 0.123) == "3.1"
+    assert shown_worth(placed(TWO, value="total", likely={"Ada": (-1.0, 1.0)}), 0.123) == "+0.1"
+    assert shown_worth(placed(TWO), np.inf) == "no limit"
+
+
+def test_teams_at_their_largest_size_are_full():
+    result = placed(TWO)
+    result.rules.team_size = {"*": TeamSize(1, 3), "y": TeamSize(1, 4)}
+    assert full_teams(result) == {"x": "which is full (3 of at most 3)"}
+
+
+def test_what_it_is_better_than():
+    """Than today, or where nobody says what that is, than teams drawn by lot."""
+    result = placed(TWO)
+    result.today, result.by_lot = None, Likely(0.5, (0.2, 0.7), 0.94)
+    assert against_today(result) == (
+        "Against teams of the same sizes drawn by lot: +0.5 stars per teammate expected (with 80 % probability +0.2 to "
+        "+0.7; an improvement with 94 % probability)."
+    )
+    result.by_lot = Likely(-0.01, (-0.1, 0.1), 0.4)
+    assert "improvement" not in against_today(result)
+    result.by_lot = None
+    assert against_today(result) == ""
 
 
 def test_who_has_least_may_be_a_guess_and_that_is_said():
     result = placed(TWO, goal="fairness")
     result.certificate.newcomers = ("Di",)
     assert less_well_off(result, advise=True) == (
-        "Least well off, as far as anybody can tell: Di with -0.50 stars, worse than alone (a guess: they were never "
-        "seen with anybody there; of those who were, Cy with 0.00), and what is fairest hangs on that guess."
+        "Least well off: Di with 2.50 stars per teammate (worse than alone; a guess: they were never seen with anybody "
+        "there; of those who were, Cy with 3.00), and what is fairest hangs on that guess."
     )
     result.goal = "value"
     assert "hangs on that guess" not in less_well_off(result, advise=False)
     result.certificate.newcomers = tuple(result.strategy.agents)
-    assert "(a guess: they were never seen with anybody there)." in less_well_off(result, advise=False)
+    assert "; a guess: they were never seen with anybody there)." in less_well_off(result, advise=False)

@@ -108,7 +108,7 @@ def test_a_result_says_how_many_teams_there_may_be(table, tmp_path):
         found = what_if(log(), given, {"Ann": ["1"]})
         assert found.one.violations == ()
         assert [text for text in found.warnings if "there may be 1 team, as in the result" in text]
-    assert coterie.certify(log(coalitions=2), tmp_path / "one.json").violations == ("team size of 2: 7",)
+    assert coterie.certify(log(coalitions=2), tmp_path / "one.json").violations == ("team size of team 2: 7",)
     found = coterie.certify(log(), result.strategy.actions)  # no result, so nothing to take over
     assert len(found.strategy.coalitions) == 2
 

@@ -193,7 +193,8 @@ CLASS = """sample,agent,coalition,utility
 @pytest.mark.parametrize(
     ("word", "options", "there"),
     [("absent", {}, 5), ("Krank", {}, 5), ("n/a", {}, 6), ("", {}, 6), ("abs.", {"absent_words": "Abs."}, 5),
-     ("abs.", {"blank_words": "abs."}, 6), ("absent", {"blank_words": "absent"}, 6)],
+     ("abs.", {"blank_words": "abs."}, 6), ("absent", {"blank_words": "absent"}, 6), ("", {"blanks": "absent"}, 5),
+     ("-", {"blanks": "absent"}, 5), ("sick", {"blanks": "absent"}, 5)],
 )  # fmt: skip
 def test_who_was_not_there_is_nobodys_teammate(csv_log, word, options, there):
     """A word for no rating leaves somebody in the team, one for being away does not, and it is said which was meant."""
@@ -203,6 +204,24 @@ def test_who_was_not_there_is_nobodys_teammate(csv_log, word, options, there):
     assert log.rows == 5
     (note,) = noted(log, "nobody's teammate" if there == 5 else "no number")
     assert note.startswith("1 row of")
+    if there == 6:  # which is told, and what to do about it
+        undo = 'the person still counts as a teammate of the others there; if they were not there, say blanks="absent"'
+        assert undo in note
+    elif options.get("blanks"):
+        assert 'if they were there and only the number is missing, say blanks="skip"' in note
+
+
+def test_who_rates_stands_before_whom_they_rate(saved):
+    """A colleague may be either of the two, and nothing says what a nurse is."""
+    rows = [
+        [f"2025-W{week:02d}", "Ward A", one, two, 1 + (week + i + 2 * j) % 10]
+        for week in range(1, 9)
+        for i, one in enumerate(PEOPLE[:4])
+        for j, two in enumerate(PEOPLE[:4])
+        if one != two
+    ]
+    guess = coterie.start(saved([["Week", "Ward", "Nurse", "Colleague", "How was it"], *rows]))
+    assert (part(guess, "agent").value, part(guess, "partner").value) == ("Nurse", "Colleague")
 
 
 @pytest.mark.parametrize("team_scores", [False, True])

@@ -88,8 +88,9 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     about = dict(about_rows(few.result))
     assert "promise" not in about
     assert "proof" not in about
-    assert about["what is sure"].startswith("There are too few data to certify anything")
-    assert about["so far"].startswith("So far: ")
+    assert about["what is sure"].startswith("There are too few data to prove that nobody would rather be elsewhere")
+    assert about["against today"].startswith("Against teams of the same sizes drawn by lot: ")
+    assert dict(about_rows(replace(few.result, by_lot=None)))["so far"].startswith("So far: ")
     assert "never seen together" in about["guesses"]
     assert "promise" in dict(about_rows(hostile.result))
     head, *rows = people_rows(few.result)
@@ -111,7 +112,7 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     ("other", "shown"),
     [
         (0.101, ["+0.104", "+0.101"]),  # so that it is seen why
-        (0.103999, ["+0.10", "+0.10"]),  # nobody would see it
+        (0.103999, ["+0.1", "+0.1"]),  # nobody would see it
         (0.09, ["+0.10", "+0.09"]),
     ],
 )

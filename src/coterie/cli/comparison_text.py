@@ -1,10 +1,10 @@
 """What `compare` and `what-if` print."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, printable, results, short, show_json, wrapped
-from coterie.words import GUESS, counted, percent, signed
+from coterie.words import GUESS, chance, counted, signed
 
 if TYPE_CHECKING:
     from coterie.learn.comparison import Amount, Comparison, Person
@@ -31,7 +31,8 @@ def _lines(found: "Comparison", legend: str) -> Iterator[str]:
             "",
             "",
         )
-    for text in (legend, *(() if found.says_nothing else (found.meaning(), found.stable()))):
+    is_sure = not found.says_nothing and found.one.strategy != found.two.strategy
+    for text in (legend, *((found.meaning(), found.stable()) if is_sure else ())):
         if text:
             yield from wrapped(text, "", "")
     yield ""
@@ -41,31 +42,27 @@ def _lines(found: "Comparison", legend: str) -> Iterator[str]:
     if found.warnings:
         yield from ("", "Warnings")
         for warning in found.warnings:
-            yield from wrapped(warning, "  - ", "    ")
+            yield from wrapped(found.called(warning), "  - ", "    ")
 
 
 def _together(found: "Comparison") -> Iterator[str]:
     """Yield what both are worth per person."""
     n = max(1, found.n_counted)
-    numbers = _expected if found.says_nothing else _numbers
     rows = [["", "expected", *([] if found.says_nothing else ["at least", "at most"])]]
     for name, amount in ((found.one.label, found.one.value), (found.two.label, found.two.value)):
-        rows.append([name, *numbers(amount / n)])
-    rows.append(["difference", *numbers(found.per_person)])
+        rows.append([name, *_numbers(found, amount / n, found.shown)])
+    rows.append(["difference", *_numbers(found, found.per_person, found.changed_by)])
     people = counted(found.n_counted, "person", "people")
-    what = f"Value per person{f' in {found.unit}' if found.unit else ''}, mean of {people}"
-    yield f"{what}{', average over teammates' if found.value == 'average' else ''}"
+    yield f"What both are worth ({found.counted_in}; mean of {people})"
     yield from aligned(rows, left=(0,))
     if found.left_out:
         yield from wrapped(f"Not counted: {', '.join(short(name) for name in found.left_out)}.")
 
 
-def _expected(amount: "Amount") -> list[str]:
-    return [signed(amount.expected)]
-
-
-def _numbers(amount: "Amount") -> list[str]:
-    return [signed(amount.expected), signed(amount.low), signed(amount.high)]
+def _numbers(found: "Comparison", amount: "Amount", shown: Callable[[float], str]) -> list[str]:
+    """Return what is expected, and what is sure where that says something."""
+    ends = [] if found.says_nothing else [amount.low, amount.high]
+    return [shown(amount.expected), *(shown(end) for end in ends)]
 
 
 ORDER = ("loses", "gains", "unclear", "same")
@@ -76,15 +73,17 @@ def _people(found: "Comparison") -> Iterator[str]:
     def matters(person: "Person") -> tuple[int, float]:
         return ORDER.index(person.verdict), -abs(person.change.expected)
 
-    told = [one for one in found.people if one.verdict != "same" or one.before != one.after]
+    # Where teams are interchangeable, another name for the same teammates is no change.
+    told = [one for one in found.people if one.verdict != "same" or (one.before != one.after and not found.pooled)]
     one, two = found.one.label, found.two.label
     rows = [["person", f"in {one}" if one != "before" else one, f"in {two}" if two != "after" else two,
              "change", *([] if found.says_nothing else ["at least", "at most"]), ""]]  # fmt: skip
-    numbers = _expected if found.says_nothing else _numbers
     for person in sorted(told, key=matters):
         name = short(person.agent) if person.is_counted else f"{short(person.agent)} (not counted)"
-        after = "the same" if person.before == person.after else _shown(person.after)
-        rows.append([name, _shown(person.before), after, *numbers(person.change), _word(person)])
+        after = "the same" if person.before == person.after else _shown(found.teams(person.after))
+        rows.append(
+            [name, _shown(found.teams(person.before)), after, *_numbers(found, person.change, signed), _word(person)]
+        )
     yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}"
     if told:
         yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))
@@ -100,15 +99,10 @@ def _word(person: "Person") -> str:
     if person.chance is None:
         return "open"
     if person.chance >= LIKELY:
-        return f"likely gains ({_chance(person.chance)})"
+        return f"likely gains ({chance(person.chance)})"
     if person.chance <= 1 - LIKELY:
-        return f"likely loses ({_chance(1 - person.chance)})"
+        return f"likely loses ({chance(1 - person.chance)})"
     return "open"
-
-
-def _chance(chance: float) -> str:
-    """Return a probability that came from draws, which never make anything certain."""
-    return percent(round(chance, 2)) if chance < 0.99 else f"over {percent(0.99)}"
 
 
 def _shown(coalitions: Sequence[str]) -> str:

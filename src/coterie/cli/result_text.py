@@ -1,35 +1,47 @@
 """What `learn`, `certify` and `demo` print of a result, and how they hand it over."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coterie.cli.output import aligned, at_work, printable, results, short, show_json, wrapped
 from coterie.cli.targets import Target, say_written, write_all
 from coterie.learn.summary import (
+    TOO_LITTLE,
     against_today,
     assigned_people,
     cut_short,
+    full_teams,
     glossary,
     guesses,
     kind_of_proof,
     less_well_off,
     likely,
-    nothing_sure,
+    likely_worth,
+    more_needed,
+    places_of_people,
+    rather_elsewhere,
     recommendation,
+    shown_change,
     shown_value,
+    shown_worth,
     so_far,
     team_levels,
+    tightest_case,
     told_warnings,
+    unit_of_people,
     vacuous,
     what_is_sure,
     what_levels_are,
     what_options_are,
     what_values_are,
+    what_worths_are,
     what_would_help,
     who_stays,
     why_recommended,
 )
-from coterie.words import counted, percent, said, signed
+from coterie.learn.team_names import with_team_names
+from coterie.words import counted, percent, said
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Witness
@@ -57,7 +69,7 @@ def deliver(
     elif explain is not None:
         show_card(result, explain)
     elif not quiet:
-        for line in _lines(result, target_gap, timed=timed, details=details):
+        for line in _lines(with_team_names(result), target_gap, timed=timed, details=details):
             results.print(printable(line))
     say_written(written, quiet=quiet)
     if len(written) < len(out):
@@ -69,7 +81,7 @@ def deliver(
 
 def show_card(result: "Result", agent: str) -> None:
     """Print everything about one person."""
-    for line in card(result, agent):
+    for line in card(with_team_names(result), agent):
         results.print(printable(line))
 
 
@@ -81,7 +93,19 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         yield f"{printable(agent)} is not on the staff, and has no place."
         return
     limits = not result.says_nothing
-    verdict, *rooms = explain(result, agent).told(limits=limits)
+    likely_to_be = likely_worth(result, agent)
+    found = explain(result, agent)
+    if result.data.pool_coalitions:  # all empty ones are the same, and worth nothing
+        found = replace(found, rooms=tuple(room for room in found.rooms if room.joined or room.seen is not None))
+    verdict, *rooms = found.told(
+        limits=limits,
+        worth=lambda value: shown_worth(result, value),
+        change=lambda value: shown_change(result, value),
+        about={}
+        if not result.strategy.is_pure
+        else {name: text for name, text in full_teams(result).items() if name not in result.strategy.actions[agent]},
+        likely=f" {unit_of_people(result)}{f' ({likely_to_be})' if likely_to_be else ''}",
+    )
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
         yield "What they could gain is not counted in the certificate."
@@ -94,11 +118,13 @@ def card(result: "Result", agent: str) -> Iterator[str]:
             f"{most:.3g}.", "", "",
         )  # fmt: skip
     elif not limits:
-        yield from wrapped(nothing_sure(result), "", "")
+        yield f"{TOO_LITTLE}."
     if result.today is not None and result.today.strategy.is_pure:
         yield f"Today: {_shown(result.today.strategy.actions[agent])}."
     yield ""
-    yield "What each team would be worth to them, and who makes it so"
+    yield from wrapped(
+        f"What each team would be worth to them, and who makes it so ({what_worths_are(result)})", "", "  "
+    )
     for room in rooms:
         yield from wrapped(room.strip(), "  ", "    ")
 
@@ -130,7 +156,7 @@ def _told(result: "Result", target_gap: float | None, *, timed: bool, details: b
     if result.strategy.is_pure:
         yield ""
         yield from _teams(result)
-    yield from _options(result)
+    yield from _options(result, details=details)
     yield from _changes(result, None if details else FEW_CHANGES)
     if details or not result.strategy.is_pure:
         yield ""
@@ -167,21 +193,28 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool, details
     yield from _broken(result)
     for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
-    yield from wrapped(printable(less_well_off(result, advise=True)), "", "")
-    yield from wrapped(guesses(result), "", "")
-    yield from wrapped(vacuous(result), "", "")
+    for text in (less_well_off(result, advise=True), rather_elsewhere(result), guesses(result), vacuous(result)):
+        yield from wrapped(printable(text), "", "")
     yield from wrapped(what_is_sure(result), "", "")
     if (known := result.among_known()) and not result.says_nothing:
         yield from wrapped(printable(known), "", "")
-    yield from wrapped(likely(result), "", "")
-    yield from wrapped(printable(who_stays(result)), "", "")
     yield f"({_made_of(result, timed=timed, details=details)})"
-    yield from wrapped("" if result.says_nothing else kind_of_proof(result), "", "")
-    if details and result.solver.guess != "raw":
-        yield from wrapped(f"(looked for as if {_believed(result.solver.guess)})", "", "")
+    if details or result.solver.status == "given":  # of teams that were given the promise is the answer
+        yield from _proof(result)
     if target_gap is not None:
         reached = result.certificate.gap <= target_gap
         yield f"The target of {target_gap:g} is {'certified' if reached else 'NOT certified'}."
+
+
+def _proof(result: "Result") -> Iterator[str]:
+    """Yield what else is known of gains by moving, how it is proven, and how much more that would take."""
+    told = [more_needed(result)]
+    if not result.says_nothing:
+        told = [tightest_case(result), likely(result), who_stays(result), kind_of_proof(result)]
+    if result.solver.guess != "raw":
+        told.append(f"(looked for as if {_believed(result.solver.guess)})")
+    for text in told:
+        yield from wrapped(printable(text), "", "")
 
 
 def _made_of(result: "Result", *, timed: bool, details: bool) -> str:
@@ -203,7 +236,7 @@ def _broken(result: "Result") -> Iterator[str]:
         yield from wrapped(f"This assignment breaks rules: {'; '.join(result.violations)}.", "", "")
 
 
-def _options(result: "Result") -> Iterator[str]:
+def _options(result: "Result", *, details: bool) -> Iterator[str]:
     """Yield what else there is to choose from, a line each."""
     if len(result.options) < 2:
         return
@@ -211,7 +244,7 @@ def _options(result: "Result") -> Iterator[str]:
 
     yield ""
     yield from wrapped(what_options_are(result), "", "  ")
-    yield from aligned(option_rows(result), left=(0,))
+    yield from aligned(option_rows(result, details=details), left=(0,))
     yield from wrapped(why_recommended(result), "  ", "  ")
 
 
@@ -226,8 +259,13 @@ def _changes(result: "Result", most: int | None) -> Iterator[str]:
         far = sorted(told, key=lambda one: -abs(one.expected or 0.0))[:most]
         told = [one for one in told if one in far]
     yield ""
-    yield f"What changes against today{f', in {result.unit}' if result.unit else ''}{some_of}"
-    rows = [[short(one.agent), _shown(one.before), _shown(one.after), one.worth(), one.why()] for one in told]
+    yield from wrapped(f"What changes against today ({what_worths_are(result)}){some_of}", "", "  ")
+    places = places_of_people(result)
+    rows = [
+        [short(one.agent), _shown(one.before), _shown(one.after), one.worth(places),
+         one.why(lambda worth: shown_worth(result, worth))]
+        for one in told
+    ]  # fmt: skip
     yield from aligned([["person", "from", "to", "for them", "why"], *rows], left=(0, 1, 2, 4))
 
 
@@ -263,11 +301,11 @@ def _people(result: "Result") -> Iterator[str]:
         other = _best(result, agent)
         last = ["-", "", *(["", ""] if ends else [])]
         if other is not None:
-            least = signed(intervals[agent][0]) if agent in intervals else ""
+            least = shown_change(result, intervals[agent][0]) if agent in intervals else ""
             last = [
                 result.step(other, short, ", "),
-                signed(other.estimated_gain),
-                *([least, signed(other.bound)] if ends else []),
+                shown_change(result, other.estimated_gain),
+                *([least, shown_change(result, other.bound)] if ends else []),
             ]
         name = f"{short(agent)} (not counted)" if agent in left_out else short(agent)
         rows.append([name, goes, shown_value(result, agent), *last])
@@ -298,6 +336,8 @@ def _teams(result: "Result") -> Iterator[str]:
     levels = team_levels(result)
     yield f"Teams (how many people; {what_levels_are(result)})" if levels else "Teams"
     for name, members in result.strategy.members().items():
+        if not members and result.data.pool_coalitions:
+            continue  # one that has no name of its own, and nobody in it, is none
         # Names may hold commas themselves: Lee, Ann.
         listed = ("; " if any("," in one for one in members) else ", ").join(map(short, members))
         about = f"{len(members)}; {levels[name]}" if name in levels else f"{len(members)}"

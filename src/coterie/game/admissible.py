@@ -7,7 +7,7 @@ The rule about moves is one about profiles, not about steps: it restricts what i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations
@@ -20,7 +20,7 @@ from coterie.errors import InputError
 from coterie.game.actions import ActionSpace, ActionSpaces, ExplicitSets
 from coterie.game.rules import EACH, Rules, TeamSize
 from coterie.game.steps import LISTED, Stability, Steps, steps_from
-from coterie.words import counted, in_order, said
+from coterie.words import counted, in_order, numbered_team, said
 
 RENAMED = 6
 """Up to so many interchangeable coalitions, all their renamings are looked at where people are in several."""
@@ -231,7 +231,7 @@ class Admissible:
         """
         if rules.max_moves is not None and today is None:
             raise InputError(f"{said('max_moves')} needs to know who is where today: {said('today')}")
-        compiled = list(_compiled(rules, agents, coalitions))
+        compiled = list(_compiled(rules, agents, coalitions, numbered_team if interchangeable else str))
         staff = np.ones(len(agents), dtype=bool) if rules.staff is None else np.isin(agents, rules.staff)
         today = None if today is None else today & staff[:, None]
         largest = np.full(len(coalitions), len(agents))
@@ -419,8 +419,10 @@ def named_as_today(today: BoolArray, profile: BoolArray, staff: BoolArray | None
     return np.asarray(profile[:, renamings[elsewhere.sum(axis=0).argmin()]])
 
 
-def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) -> Iterable[Rule]:
-    """Yield every rule with numbers for names."""
+def _compiled(
+    rules: Rules, agents: Sequence[str], coalitions: Sequence[str], shown: Callable[[str], str]
+) -> Iterable[Rule]:
+    """Yield every rule with numbers for names; coalitions are `shown` so in its text."""
     place = {name: l for l, name in enumerate(coalitions)}
     who = {name: i for i, name in enumerate(agents)}
 
@@ -437,7 +439,7 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
         size = rules.team_size.get(name, rules.team_size.get(EACH))
         if size is not None and not size.says_nothing:
             yield SizeRule(
-                f"team size of {name}: {size}", l, size, rules.left_behind == "free", name not in rules.team_size
+                f"team size of {shown(name)}: {size}", l, size, rules.left_behind == "free", name not in rules.team_size
             )
     staff = np.ones(len(agents), dtype=bool)
     if rules.staff is not None:
@@ -453,13 +455,13 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
     for what, share, pairings in (("together", True, rules.together), ("apart", False, rules.apart)):
         for pairing in pairings:
             room = None if pairing.coalition is None else coalition(pairing.coalition, what)
-            where = "" if pairing.coalition is None else f" in {pairing.coalition}"
+            where = "" if pairing.coalition is None else f" in {shown(pairing.coalition)}"
             for one, two in combinations(pairing.agents, 2):
                 yield PairRule(f"{one} and {two} {what}{where}", (agent(one, what), agent(two, what)), room, share)
     for what, inside, places in (("fix", True, rules.fix), ("ban", False, rules.ban)):
         for name, rooms in places.items():
             for where in rooms:
-                text = f"{name} is {'' if inside else 'not '}in {where}"
+                text = f"{name} is {'' if inside else 'not '}in {shown(where)}"
                 yield PlaceRule(text, agent(name, what), coalition(where, what), inside)
     for name in rules.labels:
         agent(name, "labels")
@@ -474,7 +476,7 @@ def _compiled(rules: Rules, agents: Sequence[str], coalitions: Sequence[str]) ->
         limits = [f"at least {quota.at_least}"] if quota.at_least else []
         limits += [] if quota.at_most is None else [f"at most {quota.at_most}"]
         for name in coalitions if quota.coalition == EACH else [quota.coalition]:
-            text = f"{' and '.join(limits)} with {quota.label} {quota.equals} in {name}"
+            text = f"{' and '.join(limits)} with {quota.label} {quota.equals} in {shown(name)}"
             l = coalition(name, "quota")
             yield QuotaRule(text, labelled, l, quota.at_least, quota.at_most, quota.coalition == EACH)
 

@@ -27,7 +27,7 @@ from coterie.learn.assemble import Judged, assembled
 from coterie.learn.beliefs import beliefs_from
 from coterie.learn.result import NAMED, Result, Search
 from coterie.learn.warnings import chosen_before
-from coterie.learn.wishes import default_stability, numbered, wishes_about
+from coterie.learn.wishes import default_stability, names_of_teams, numbered, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
@@ -95,7 +95,7 @@ def certify(
     if paper:
         taken["value"] = taken["value"] or "total"
     statistics, wishes = wishes_about(statistics, **taken)
-    given, _, remarks = content.strategy(statistics, wishes.rules, "the assignment")
+    given, called, remarks = content.strategy(statistics, wishes.rules, "the assignment")
     if not given.is_pure and taken["value"] is None and wishes.value != "total":
         statistics, wishes = wishes_about(statistics, **{**taken, "value": "total"})
         notes.append(BY_TOTALS)
@@ -129,7 +129,7 @@ def certify(
     violations = tuple(wishes.admissible.violations(given.sets)) if given.is_pure else ()
     return replace(
         result, value=wishes.value, stability=wishes.stability, rules=wishes.rules, violations=violations,
-        unit=content.unit,
+        unit=content.unit, team_names={number: name for name, number in called.items()},
     )  # fmt: skip
 
 
@@ -215,6 +215,7 @@ class Given:
         if isinstance(given, Result):
             about: dict[str, Any] = {"value": given.value, "stability": given.stability, "rules": given.rules.to_json()}
             about |= {"coalitions": list(given.strategy.coalitions), "unit": given.unit}
+            about |= {"team_names": dict(given.team_names)}
             return cls(given.strategy, None, {**about, "data": given.data.to_json()})
         path = Path(checks.path(given, "strategy")) if isinstance(given, (str, PathLike)) else None
         content = given if path is None else read_strategy_content(path)
@@ -290,7 +291,9 @@ class Given:
                     raise InputError(f"strategy: agent {missing[0]!r} has no action; {_what_helps(rules)}")
                 if statistics.setting.pool_coalitions:
                     placed, called, told = numbered(placed, statistics.coalitions, label, before)
-                    content = {"actions": placed} if called else content
+                    content = content if placed is actions else {"actions": placed}
+                    named = names_of_teams(self.came_with)
+                    called = {name: one for one, name in named.items() if one in statistics.coalitions} | called
                     notes += told
             if self.path is not None:
                 return Strategy.from_json(content, agents, statistics.coalitions), called, notes

@@ -1,6 +1,6 @@
 """Who is to be elsewhere than today, and why: what they are expected to get by it, with whom, and without whom."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ class Mate:
 
     name: str
     value: float
-    """What the agent is expected to get from them, in all coalitions that they share."""
+    """What the agent is expected to get from them in a coalition, on average over those that they share."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +47,22 @@ class Change:
         """Return an entry of `today.changes` in a result file."""
         return asdict(self)
 
-    def why(self) -> str:
-        """Return the reason in a few words."""
+    def why(self, shown: Callable[[float], str] = signed) -> str:
+        """Return the reason in a few words; what a teammate is worth is `shown` so."""
         reasons = []
         if self.joined:
-            reasons.append(f"with {_listed(self.joined)}")
+            reasons.append(f"with {_listed(self.joined, shown)}")
         if self.left:
-            reasons.append(f"without {_listed(self.left)}")
+            reasons.append(f"without {_listed(self.left, shown)}")
         return "; ".join([*reasons, *([self.note] if self.note else [])])
 
-    def worth(self) -> str:
+    def worth(self, decimals: int = 2) -> str:
         """Return what it is expected to change for them, in a word; nothing for whoever is new."""
-        return "-" if self.expected is None else signed(self.expected)
+        return "-" if self.expected is None else signed(self.expected, decimals)
 
 
-def _listed(mates: Iterable[Mate]) -> str:
-    return ", ".join(f"{mate.name} ({signed(mate.value)})" for mate in mates)
+def _listed(mates: Iterable[Mate], shown: Callable[[float], str]) -> str:
+    return ", ".join(f"{mate.name} ({shown(mate.value)})" for mate in mates)
 
 
 def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes) -> tuple[Change, ...]:
@@ -92,9 +92,10 @@ def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes
 
 
 def _from_others(game: Game, agent: int, profile: BoolArray) -> FloatArray:
-    """Return what an agent gets from everybody, all shared coalitions added up; their mean where averages count.
+    """Return what an agent gets from everybody in a coalition, on average over those that they share.
 
-    Nothing where what two get from each other depends on how many there are.
+    So it is the same number as in the explanation of a coalition (`coterie.learn.explanation.Partner`), whatever the
+    value of teams is. Nothing where what two get from each other depends on how many there are.
     """
     n = len(profile)
     if not isinstance(game.observed, FromMeans) or game.observed.depends_on_size:
@@ -102,7 +103,7 @@ def _from_others(game: Game, agent: int, profile: BoolArray) -> FloatArray:
     shared = profile & profile[agent]
     worth = (game.observed.means.between(np.full(n, agent), np.arange(n)) * shared).sum(axis=1)
     worth[agent] = 0.0
-    return np.asarray(worth / np.maximum(shared.sum(axis=1), 1) if game.value == "average" else worth)
+    return np.asarray(worth / np.maximum(shared.sum(axis=1), 1))
 
 
 def _named(agents: tuple[str, ...], worth: FloatArray, which: BoolArray) -> tuple[Mate, ...]:

@@ -45,7 +45,7 @@ from coterie.log.log import Log, as_log
 from coterie.log.names import about_known
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
-from coterie.words import said, some
+from coterie.words import numbered_team, said, some
 
 
 def compare(
@@ -134,7 +134,8 @@ def what_if(
     taken, notes = taken_over([content], as_rules(rules), value, stability, usual_value(source))
     given = _Given.of(source, taken.pop("rules"), [*notes, *teams], sizes=sizes, noise=noise)
     before = given.strategy(content, "the assignment", fresh=fresh)
-    after, remarks = changed(before, changes, given.called)
+    numbers = {numbered_team(name): name for name in before.coalitions if given.statistics.setting.pool_coalitions}
+    after, remarks = changed(before, changes, numbers | given.called)
     given.notes.extend(remarks)
     return _compared(
         given, (before, after), _labels(labels), fresh=fresh, delta=delta, min_samples=min_samples,
@@ -157,6 +158,8 @@ class _Given:
     notes: list[str]
     called: dict[str, str]
     """Other names of teams in the assignments, and the interchangeable coalitions that they stand for."""
+    names: dict[str, str]
+    """What these are called: of two names the first."""
 
     @classmethod
     def of(
@@ -168,12 +171,13 @@ class _Given:
         newcomers = tuple(name for name in rules.staff or () if name not in statistics.agents)
         if newcomers:
             statistics = statistics.with_agents(newcomers)
-        return cls(statistics, rules, newcomers, notes, {})
+        return cls(statistics, rules, newcomers, notes, {}, {})
 
     def strategy(self, content: Given, label: str, *, fresh: bool) -> Strategy:
         """Return an assignment in the names of the log; it must be pure, and fresh if that is said."""
         found, called, notes = content.strategy(self.statistics, self.rules, label, may_lack=True, before=self.called)
         self.called.update(called)
+        self.names.update({number: name for name, number in called.items() if number not in self.names})
         self.notes.extend(notes)
         if not found.is_pure:
             raise InputError(
@@ -281,7 +285,9 @@ def _compared(
         any(one.verdict == "broken" and one.assumption not in covered for one in tested),
         put_together(statistics, both[1]),
         setting.pool_coalitions,
+        given.names,
         unit,
+        setting.neutral,
     )
 
 

@@ -1,6 +1,7 @@
 """What a comparison of two assignments says: for everybody together and for each person, and what of that is sure."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -13,8 +14,9 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, STEPS, Together
+from coterie.learn.team_names import called_in, shown_names
 from coterie.learn.warnings import SAYS_NOTHING
-from coterie.words import counted, percent, signed, some
+from coterie.words import counted, decimals, percent, signed, some
 
 FORMAT = "coterie.comparison/1"
 
@@ -147,8 +149,12 @@ class Comparison:
     """Who is put together in the second assignment without having been seen together; None where it is not known."""
     pooled: bool = False
     """Whether coalitions are interchangeable."""
+    team_names: Mapping[str, str] = field(default_factory=dict)
+    """What interchangeable coalitions are called in what was given, where that is known."""
     unit: str = ""
     """What outcomes are counted in, such as "stars"; only said, never computed with."""
+    neutral: float = 0.0
+    """What is as good as being alone, on the scale of the log; values count from there."""
     version: str = __version__
 
     @property
@@ -160,6 +166,48 @@ class Comparison:
     def per_person(self) -> Amount:
         """The change divided by the number of people who are counted."""
         return self.change / max(1, self.n_counted)
+
+    @property
+    def is_per_teammate(self) -> bool:
+        """Whether values are averages over the teammates of one team each."""
+        sides = (self.one.strategy, self.two.strategy)
+        return self.value == "average" and all(bool((one.sets.sum(axis=1) <= 1).all()) for one in sides)
+
+    @property
+    def counted_in(self) -> str:
+        """What values of people are counted in."""
+        if self.value != "average":
+            of = "per person, over all teammates"
+        else:
+            of = "per teammate" if self.is_per_teammate else "per teammate, all teams added up"
+        return f"{self.unit} {of}" if self.unit else of
+
+    def changed_by(self, change: float) -> str:
+        """Return a change per person as it is told, with as many decimals as it deserves."""
+        return signed(change, self._places)
+
+    def shown(self, value: float) -> str:
+        """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""
+        if self.is_per_teammate and self.neutral:
+            return f"{self.neutral + value:.{self._places}f}"
+        return signed(value, self._places)
+
+    @property
+    def _places(self) -> int:
+        return decimals(() if self.range is None else [end / max(1, self.n_counted) for end in self.range])
+
+    @property
+    def _names(self) -> dict[str, str]:
+        return shown_names(self.one.strategy.coalitions, self.team_names) if self.pooled else {}
+
+    def teams(self, some: Sequence[str]) -> list[str]:
+        """Return coalitions as people call them."""
+        names = self._names
+        return [names.get(one, one) for one in some]
+
+    def called(self, text: str) -> str:
+        """Return a sentence of ours in which teams are called as people call them."""
+        return called_in(text, self._names)
 
     def who(self, verdict: Verdict) -> tuple[str, ...]:
         """Return those of whom something is sure."""
@@ -201,26 +249,26 @@ class Comparison:
             return f"{one} and {two} are the same."
         if each.low == each.high == 0:
             return f"{one} and {two} are worth the same to everybody together."
-        per = "per person on average over teammates" if self.value == "average" else "per person"
-        per = f"{self.unit} {per}" if self.unit else per
+        per, by = self.counted_in, f"{abs(each.expected):.{self._places}f}"
+        same = float(by) == 0
         if not np.isfinite([each.low, each.high]).all():
             return (
-                f"{two} is expected to change the value by {signed(each.expected)} {per}{self._likely()}; nothing is "
-                "sure, as nothing bounds the utility of pairs that were never seen."
+                f"{two} is expected to change the value by {self.changed_by(each.expected)} {per}{self._likely()}; "
+                "nothing is sure, as nothing bounds the utility of pairs that were never seen."
             )
         if each.low > 0 or each.high < 0:
             better, worse = (two, one) if each.low > 0 else (one, two)
             ends = sorted((abs(each.low), abs(each.high)))
             return (
-                f"{better} is better than {worse} by {abs(each.expected):.2f} {per} (surely {ends[0]:.2f} to "
+                f"{better} is better than {worse} by {by} {per} (surely {ends[0]:.2f} to "
                 f"{ends[1]:.2f} with {sure} confidence{self._likely(', ', '', each.high < 0)})."
             )
-        if signed(each.expected) == "0.00":
+        if same:
             which = f"Neither of {one} and {two} is expected to be better"
         else:
             better, worse = (two, one) if each.expected > 0 else (one, two)
-            which = f"{better} is expected to be better than {worse} by {abs(each.expected):.2f} {per}"
-        turned = each.expected < 0 and signed(each.expected) != "0.00"
+            which = f"{better} is expected to be better than {worse} by {by} {per}"
+        turned = each.expected < 0 and not same
         if self.says_nothing:
             return f"{which}{self._likely(turned=turned)}; there are too few data to prove that, or anything else."
         low, high = (-each.high, -each.low) if turned else (each.low, each.high)
@@ -240,7 +288,8 @@ class Comparison:
             return ""
         low, high = (end / max(1, self.n_counted) for end in self.range)
         low, high = (-high, -low) if turned else (low, high)
-        return f"{before}with {percent(RANGE)} probability {signed(low)} to {signed(high)}{after}"
+        told = f"{self.changed_by(low)} to {self.changed_by(high)}"
+        return f"{before}with {percent(RANGE)} probability {told}{after}"
 
     def _how_many(self) -> str:
         parts = [counted(len(self.moves), "person changes something", "people change something")]
@@ -278,7 +327,7 @@ class Comparison:
     def broken(self) -> tuple[str, ...]:
         """Return a sentence for each assignment that breaks rules."""
         return tuple(
-            f"{side.label[0].upper()}{side.label[1:]} breaks rules: {'; '.join(side.violations)}."
+            f"{side.label[0].upper()}{side.label[1:]} breaks rules: {'; '.join(map(self.called, side.violations))}."
             for side in (self.one, self.two)
             if side.violations
         )
@@ -296,9 +345,11 @@ class Comparison:
             "fresh": self.fresh,
             "value": self.value,
             **({"unit": self.unit} if self.unit else {}),
+            **({"team_names": dict(self.team_names)} if self.team_names else {}),
             "stability": self.stability,
             "rules": self.rules.to_json(),
             "assignments": [self.one.to_json(), self.two.to_json()],
+            "neutral": self.neutral,
             "difference": {**self.change.to_json(), "range": None if self.range is None else list(self.range)},
             "per_person": self.per_person.to_json(),
             "counted": self.n_counted,

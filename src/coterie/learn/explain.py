@@ -47,11 +47,11 @@ def explanations(
     `Evidence.uniform_bound`, which holds for all profiles and directions at once, so it does not matter that the data
     chose them; nothing changes by more than the certificate says of the agent.
     """
-    design = evidence.design(strategy)
+    plain = design = evidence.design(strategy)
     if against.value == "average":
-        design = AveragedDesign(design)
+        design = AveragedDesign(plain)
     sure = SmallerOf((evidence.range_bound(design), evidence.uniform_bound(design, certificate.delta)))
-    rooms = _rooms(evidence, design, sure, strategy, expected)
+    rooms = _rooms(evidence, plain, design, sure, strategy, expected)
     if against.is_plain:
         best, ends = _best_moves(design.linear(expected), sure, strategy, against)
     else:
@@ -128,9 +128,17 @@ def _best_steps(
 
 
 def _rooms(
-    evidence: Evidence, design: StrategyDesign, sure: GainBound, strategy: Strategy, expected: FloatArray
+    evidence: Evidence,
+    plain: StrategyDesign,
+    design: StrategyDesign,
+    sure: GainBound,
+    strategy: Strategy,
+    expected: FloatArray,
 ) -> dict[str, tuple[Room, ...]]:
-    """Return every agent's rooms: W_i(l) is at most the bound at e_l, and at least minus the bound at -e_l."""
+    """Return every agent's rooms: W_i(l) is at most the bound at e_l, and at least minus the bound at -e_l.
+
+    What partners are worth is by the `plain` design, whether their sum counts or their average.
+    """
     n, k = design.marginals.shape
     everybody, unit = np.arange(n), np.broadcast_to(np.eye(k), (n, k, k))
     upper, lower = sure.at(unit, everybody), -sure.at(-unit, everybody)
@@ -140,7 +148,7 @@ def _rooms(
         counts = evidence.unknowns.seen_in_rooms(evidence.estimate.moments.count, k)
     found = {}
     for i, agent in enumerate(strategy.agents):
-        worth, joined = evidence.unknowns.by_partner(expected, design, i), strategy.marginals[i]
+        worth, joined = evidence.unknowns.by_partner(expected, plain, i), strategy.marginals[i]
         order = sorted(range(k), key=lambda l: (-joined[l], -values[i, l], l))
         found[agent] = tuple(
             Room(

@@ -13,7 +13,8 @@ class Partner:
 
     name: str
     value: float
-    """What the partner adds to the coalition's value: the mean that is expected, times the chance of being there."""
+    """What the agent gets from the partner there, a sum or not: the mean that is expected, times their chance of being
+    there."""
     observed: int | None
     """How often the two were observed there; None where that is not known, as in bandit logs."""
 
@@ -90,36 +91,71 @@ class Explanation:
         """Say it in sentences."""
         return "\n".join(self.told())
 
-    def told(self, *, limits: bool = True) -> list[str]:
-        """Return the verdict, and a sentence for each room; without `limits` nothing of what is sure."""
-        return [self._verdict(limits=limits), *(self._line(room, limits=limits) for room in self.rooms)]
+    def told(
+        self,
+        *,
+        limits: bool = True,
+        worth: Callable[[float], str] = signed,
+        change: Callable[[float], str] = signed,
+        about: Mapping[str, str] | None = None,
+        likely: str = "",
+    ) -> list[str]:
+        """Return the verdict, and a sentence for each room.
+
+        Parameters
+        ----------
+        limits
+            Whether what is sure is told.
+        worth, change
+            How values, and what changes them, are written.
+        about
+            What there is to know of rooms, such as that one is full.
+        likely
+            What stands behind their value: its unit, and where it is likely to be.
+        """
+        words = _Words(limits, worth, change, about or {}, likely)
+        return [self._verdict(words), *(_line(room, words) for room in self.rooms)]
 
     def __repr__(self) -> str:
         home = " and ".join(room.coalition for room in self.rooms if room.joined) or "no coalition"
         return f"Explanation({self.agent} in {home}: {signed(self.value)}, alternative {self.alternative})"
 
-    def _verdict(self, *, limits: bool) -> str:
-        said = f"{self.agent} is expected to get {signed(self.value)}"
+    def _verdict(self, words: "_Words") -> str:
+        change = words.change
+        said = f"{self.agent} is expected to get {words.worth(self.value)}{words.likely}"
         said += f", {GUESS}: they were never seen together with anybody who is there." if self.knows_nothing else "."
         if self.alternative is None:
             return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
         if len(self.alternative.movers) > 1:
             to = f"to {with_others(self.alternative, {})} (then in {to})"
-        move, most = signed(self.alternative.estimated_gain), signed(self.alternative.bound)
-        least = "" if self.least is None else f"{signed(self.least)} at least and "
-        sure = f", by {least}{most} at most" if limits else ""
+        move, most = change(self.alternative.estimated_gain), change(self.alternative.bound)
+        least = "" if self.least is None else f"{change(self.least)} at least and "
+        sure = f", by {least}{most} at most" if words.limits else ""
         return f"{said} Their best alternative, {to}, would change that by about {move}{sure}."
 
-    def _line(self, room: Room, *, limits: bool) -> str:
-        where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
-        # Where nobody there was seen with them the room says so, and each of its partners need not.
-        made_by = ", ".join(
-            f"{partner.name} {signed(partner.value)}"
-            + (f" ({GUESS}: never seen together)" if partner.observed == 0 and room.seen else "")
-            for partner in room.partners
-        )
-        nobody = "nobody there" if room.seen is None else "nobody stands out"
-        sure = f" (surely {signed(room.lower)} to {signed(room.upper)})" if limits else ""
-        guess = f", {GUESS}: never seen together with anybody there" if room.seen is False else ""
-        return f"  {where} {room.coalition}: worth {signed(room.value)}{guess}{sure}; {made_by or nobody}"
+
+@dataclass(frozen=True)
+class _Words:
+    """How an explanation is told."""
+
+    limits: bool
+    worth: Callable[[float], str]
+    change: Callable[[float], str]
+    about: Mapping[str, str]
+    likely: str
+
+
+def _line(room: Room, words: _Words) -> str:
+    where = {1.0: "in", 0.0: "not in"}.get(room.joined, f"{room.joined:.0%} in")
+    # Where nobody there was seen with them the room says so, and each of its partners need not.
+    made_by = ", ".join(
+        f"{partner.name} {words.worth(partner.value)}"
+        + (f" ({GUESS}: never seen together)" if partner.observed == 0 and room.seen else "")
+        for partner in room.partners
+    )
+    nobody = "nobody there" if room.seen is None else "nobody stands out"
+    sure = f" (surely {words.worth(room.lower)} to {words.worth(room.upper)})" if words.limits else ""
+    guess = f", {GUESS}: never seen together with anybody there" if room.seen is False else ""
+    about = f", {words.about[room.coalition]}" if room.coalition in words.about else ""
+    return f"  {where} {room.coalition}{about}: worth {words.worth(room.value)}{guess}{sure}; {made_by or nobody}"

@@ -509,6 +509,8 @@ class StableLearner:
             options=() if teams is None else teams.options,
             today=None if teams is None else teams.today,
             more_samples=None if teams is None else teams.more_samples,
+            by_lot=None if teams is None else teams.by_lot,
+            team_names=wishes.team_names,
         )
 
 

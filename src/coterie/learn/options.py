@@ -61,8 +61,8 @@ class Option:
     """What whoever is worst off is expected to have."""
     expected_range: tuple[float, float] | None = None
     """Where the value per person lies with probability 80 %, as far as the log tells; only of the recommendation."""
-    least_range: tuple[float, float] | None = None
-    """Where what whoever has least has lies with probability 80 %; only of the recommendation."""
+    person_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Where what each person has lies with probability 80 %; only of the recommendation."""
     team_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Where what a teammate is worth in each team of several lies with probability 80 %; only of the recommendation."""
     why: str = ""
@@ -71,10 +71,9 @@ class Option:
     def to_json(self) -> dict[str, object]:
         """Return an entry of `options` in a result file."""
         ends: dict[str, object] = {} if self.expected_range is None else {"expected_range": list(self.expected_range)}
-        if self.least_range is not None:
-            ends["least_range"] = list(self.least_range)
-        if self.team_ranges:
-            ends["team_ranges"] = {name: list(one) for name, one in self.team_ranges.items()}
+        for name in ("person_ranges", "team_ranges"):
+            if ranges := getattr(self, name):
+                ends[name] = {who: list(one) for who, one in ranges.items()}
         if self.why:
             ends["why"] = self.why
         return {
@@ -163,17 +162,25 @@ Terms = list[tuple[float, BoolArray]]
 """Profiles, and how often each counts: what differs between two is one of the first and minus one of the second."""
 
 
+@dataclass(frozen=True)
+class Likely:
+    """Where something lies, as far as a log tells."""
+
+    expected: float
+    range: tuple[float, float]
+    """With probability 80 %; what is expected is in it."""
+    chance: float | None
+    """How probable it is that it is above 0; None where nothing is drawn."""
+
+
 def likely_values(
     sums: Sequence[Terms],
     beliefs: Beliefs,
     wishes: Wishes,
     rng: np.random.Generator,
     is_late: Callable[[], bool] = never,
-) -> list[tuple[float, tuple[float, float]]]:
-    """Return what the mean utility of those who are assigned is expected to be in sums of profiles, and its ranges.
-
-    Last comes what whoever has least has in the first of them: its expectation is below what anybody is expected to
-    have, since nobody knows who that is.
+) -> tuple[list[Likely], list[Likely]]:
+    """Return what the mean utility of those who are assigned is in sums of profiles, and what each has in the first.
 
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
     not be corrected for. Where it `is_late`, few are drawn.
@@ -187,26 +194,55 @@ def likely_values(
             return np.asarray(sum(one[staff].sum(axis=1) for one in each))
 
         own = [rooms(terms) for terms in sums]
-        found = [*(float(one.sum()) / max(1, int(staff.sum())) for one in own), float(own[0].min(initial=np.inf))]
-        return [(one, (one, one)) for one in found]
+        found = [float(one.sum()) / max(1, int(staff.sum())) for one in own]
+        return [Likely(one, (one, one), None) for one in found], []
     designs = [value_design(unknowns, terms, wishes.value) for terms in sums]
 
-    def told(values: FloatArray) -> list[float]:
+    def told(values: FloatArray) -> FloatArray:
         rooms = (design.linear(values)[staff] for design in designs)
         own = [one[:, GAINED] - one[:, LOST] for one in rooms]
-        return [*(float(one.sum()) / max(1, int(staff.sum())) for one in own), float(own[0].min(initial=np.inf))]
+        return np.concatenate([[one.sum() / max(1, int(staff.sum())) for one in own], own[0]])
 
     middle = told(beliefs.middle)
-    draws: list[list[float]] = []
+    draws: list[FloatArray] = []
     for values in beliefs.drawing(rng, draws_for(beliefs)):
         draws.append(told(values))
         if len(draws) >= FEWEST_DRAWS and is_late():
             break
     drawn = np.array(draws)
-    tail = (1 - RANGE) / 2
-    ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
-    *means, least = zip(middle, *ends.tolist(), strict=True)
-    return [*((one, (min(low, one), max(high, one))) for one, low, high in means), (least[0], (least[1], least[2]))]
+    if len(drawn) < 2:
+        all_of_them = [Likely(one, (one, one), None) for one in middle.tolist()]
+    else:
+        tail = (1 - RANGE) / 2
+        ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
+        above = (drawn > 0).mean(axis=0).tolist()
+        all_of_them = [
+            Likely(one, (min(low, one), max(high, one)), chance)
+            for one, low, high, chance in zip(middle.tolist(), *ends, above, strict=True)
+        ]
+    return all_of_them[: len(sums)], all_of_them[len(sums) :]
+
+
+LOTS, LOT_PAIRS = 40, 1_000_000
+"""Teams are drawn by lot so many times, fewer where that makes more pairs than these, and never fewer than `FEWEST`."""
+
+
+def by_lot(profile: BoolArray, staff: BoolArray, rng: np.random.Generator) -> Terms | None:
+    """Return what differs between a profile and teams of the same sizes drawn by lot; None where that is too much.
+
+    The places stay as they are, and who of the staff has which is drawn.
+    """
+    sizes = profile.sum(axis=0)
+    times = min(LOTS, LOT_PAIRS // max(1, int((sizes * (sizes - 1)).sum())))
+    if times < FEWEST:
+        return None
+    places = np.flatnonzero(staff)
+    drawn: Terms = [(1.0, profile)]
+    for _ in range(times):
+        other = profile.copy()
+        other[places] = profile[rng.permutation(places)]
+        drawn.append((-1.0 / times, other))
+    return drawn
 
 
 # --- The choice ---------------------------------------------------------------------------------------

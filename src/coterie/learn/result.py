@@ -19,14 +19,14 @@ from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy
 from coterie.learn.changes import Change
 from coterie.learn.explanation import Explanation, Room, with_others
-from coterie.learn.options import Option
+from coterie.learn.options import Likely, Option
 from coterie.learn.warnings import TOO_FEW
 from coterie.learn.wishes import Goal
 from coterie.log.options import Missing
 from coterie.log.schema import Feedback
 from coterie.solve.solution import Status
 from coterie.statistics.setting import Noise, Sizes
-from coterie.words import GUESS, counted, data_frame, html_table, percent, said, signed, some
+from coterie.words import GUESS, counted, data_frame, html_table, percent, said, some
 
 FORMAT = "coterie.result/1"
 
@@ -188,6 +188,8 @@ class Today:
     """What it is with probability 80 %, as far as the log tells."""
     changes: tuple[Change, ...] = ()
     """What changes for whom, and why."""
+    chance: float | None = None
+    """How probable it is that the recommended one is better, as far as the log tells; None where nobody knows."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `today` of a result file."""
@@ -196,6 +198,7 @@ class Today:
             "moves": self.moves,
             "expected_improvement": self.expected_improvement,
             "range": list(self.range),
+            "chance": self.chance,
             "changes": [change.to_json() for change in self.changes],
         }
 
@@ -249,6 +252,11 @@ class Result:
     more_samples: float | None = None
     """Where nothing is certified, how many more samples like these would certify something, by extrapolation; infinite
     where no realistic number would, None where that is not known."""
+    by_lot: Likely | None = None
+    """By how much the mean utility is above that of teams of the same sizes drawn by lot; None where today is known,
+    or where that is too much to draw."""
+    team_names: Mapping[str, str] = field(default_factory=dict)
+    """What interchangeable coalitions are called today, where that is known; see `coterie.learn.team_names`."""
     unit: str = ""
     """What utilities are counted in, such as "stars"; only said, never computed with."""
     title: str = ""
@@ -282,8 +290,8 @@ class Result:
             "wrong: see the warnings."
         )
 
-    def sentence(self) -> str:
-        """Return the certificate in one plain sentence; `caveat` may have to stand beside it."""
+    def sentence(self, *, witness: bool = True) -> str:
+        """Return the certificate in one plain sentence, with its tightest case or not; `caveat` may belong to it."""
         found = self.certificate
         if found.gap == float("inf"):
             return "Nothing can be certified: nothing bounds the utility of pairs that were never seen."
@@ -293,7 +301,8 @@ class Result:
             if self.stability not in {"nash", "swap"}:
                 why = "whoever could gain would surely be refused, or has no choice"
             return f"{sure}: {why}{self.uncounted()}."
-        return f"{sure}; the tightest case is {found.worst.agent} {self.moving(found.worst)}{self.uncounted()}."
+        tightest = f"; the tightest case is {found.worst.agent} {self.moving(found.worst)}" if witness else ""
+        return f"{sure}{tightest}{self.uncounted()}."
 
     def among_known(self) -> str:
         """Return what is sure without newcomers, a sentence that belongs below `sentence`; "" where there are none."""
@@ -354,25 +363,41 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what was found, and everybody's row, for notebooks."""
-        from coterie.learn.summary import cut_short, guesses, people_rows, recommendation, so_far, what_is_sure
+        from coterie.learn.summary import (
+            against_today,
+            cut_short,
+            guesses,
+            less_well_off,
+            people_rows,
+            rather_elsewhere,
+            recommendation,
+            so_far,
+            what_is_sure,
+        )
+        from coterie.learn.team_names import with_team_names
 
+        shown = with_team_names(self)
         told = [
-            recommendation(self),
-            cut_short(self),
-            so_far(self),
+            recommendation(shown),
+            cut_short(shown),
+            so_far(shown),
             self.caveat(),
-            guesses(self),
-            what_is_sure(self),
+            against_today(shown),
+            less_well_off(shown, advise=False),
+            rather_elsewhere(shown),
+            guesses(shown),
+            what_is_sure(shown),
             self.among_known(),
         ]
-        rows = [[signed(cell) if isinstance(cell, float) else cell for cell in row] for row in people_rows(self)]
+        rows = [[f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row] for row in people_rows(shown)]
         return "".join(f"<p>{escape(text)}</p>" for text in told if text) + html_table(rows)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with a row for everybody: where they are, what it is worth, what would be best."""
         from coterie.learn.summary import people_rows
+        from coterie.learn.team_names import with_team_names
 
-        return data_frame(people_rows(self))
+        return data_frame(people_rows(with_team_names(self)))
 
     # --- The file -----------------------------------------------------------------------------------
 
@@ -406,7 +431,9 @@ class Result:
             "is_vacuous": self.is_vacuous,
             "together": None if self.together is None else asdict(self.together),
             **({} if self.more_samples is None else {"more_samples": self.more_samples}),
+            "by_lot": None if self.by_lot is None else asdict(self.by_lot),
             **{name: getattr(self, name) for name in ("unit", "title", "date") if getattr(self, name)},
+            **({"team_names": dict(self.team_names)} if self.team_names else {}),
             "left_out": list(self.left_out),
             "certificates": dict(self.certificates),
             "estimate": asdict(self.estimate),

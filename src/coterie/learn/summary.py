@@ -6,6 +6,7 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 import math
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from coterie.learn.options import RANGE
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.log.options import TEAM_SCORES
-from coterie.words import GUESS, counted, number, percent, said, signed, some
+from coterie.words import GUESS, chance, counted, decimals, number, percent, said, signed, some
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Doubt
@@ -33,7 +34,7 @@ GLOSSARY: dict[str, str] = {
     "holdout": "proven on rounds that were set aside while the teams were chosen",
     "paired": "proven for all teams at once, so that it does not matter how these were chosen",
     "paper": "the bound of the published method, wider than the others",
-    "least well off": "whoever has least",
+    "least well off": "whoever has least by the best guess, with what is expected of them",
     "gain by moving": "what whoever gains most by moving would gain, on average over all that the log leaves possible; "
     "more than any change by the best guess alone",
     "option": "an assignment that none of the others beats in everything",
@@ -91,7 +92,7 @@ def level_so_far(result: Result) -> str:
     It is no value of an assignment: people met in many teams, some more often than others.
     """
     average = result.data.average
-    if average is None or not result.options or result.today is not None or not result.strategy.is_pure:
+    if average is None or not result.options or not result.strategy.is_pure or result.today or result.by_lot:
         return ""
     return shown_level(result, average - result.data.neutral)
 
@@ -202,21 +203,25 @@ def expected_worth(result: Result) -> str:
     first = result.options[0]
     each = first.expected_value
     level = per_teammate(result, result.strategy, each)
-    notes = []
-    # A range of what the log contradicts is none, and one that rounding hides says nothing.
-    if first.expected_range is not None and not result.contradicted:
-        ends = [
-            signed(end) if level is None else shown_level(result, per_teammate(result, result.strategy, end) or 0.0)
-            for end in first.expected_range
-        ]
-        notes += [likely_range(*ends)] if ends[0] != ends[1] else []
+    ends: tuple[float, ...] = ()
+    if first.expected_range is not None and not result.contradicted:  # a range of what the log contradicts is none
+        low, high = first.expected_range
+        ends = low, high
     if level is None:
-        return f"{_with_unit(signed(each), result)} per person{f' ({notes[0]})' if notes else ''}"
-    if result.data.neutral:
-        notes.append(what_neutral_is(result))
-    aside = f" ({'; '.join(notes)})" if notes else ""
-    told = f"{_with_unit(shown_level(result, level), result)} per teammate{aside}"
-    return told if result.value == "average" else f"{told}, which makes {signed(each)} per person in all"
+        places = decimals(ends)
+        return f"{_with_unit(signed(each, places), result)} per person{_aside(likely_range(ends, places))}"
+    levels = tuple(per_teammate(result, result.strategy, end) or 0.0 for end in ends)
+    places = decimals(levels)
+    neutral = what_neutral_is(result) if result.data.neutral else ""
+    told = f"{_with_unit(shown_level(result, level, places), result)} per teammate"
+    told += _aside(likely_range(levels, places, lambda end: shown_level(result, end, places)), neutral)
+    in_all = signed(each, decimals(ends))
+    return told if result.value == "average" else f"{told}, which makes {in_all} per person in all"
+
+
+def _aside(*notes: str) -> str:
+    told = [one for one in notes if one]
+    return f" ({'; '.join(told)})" if told else ""
 
 
 AVERAGE = "the average of the table"
@@ -245,9 +250,10 @@ ROUNDED = 0.005
 """A neutral point that is an average was rounded by up to such a share of the range."""
 
 
-def likely_range(low: str, high: str) -> str:
-    """Word where something lies by what a log makes likely."""
-    return f"with {percent(RANGE)} probability {low} to {high}"
+def likely_range(ends: Sequence[float], places: int, shown: Callable[[float], str] | None = None) -> str:
+    """Word where something lies by what a log makes likely; "" where nobody knows, or rounding hides it."""
+    told = [signed(end, places) if shown is None else shown(end) for end in ends]
+    return f"with {percent(RANGE)} probability {told[0]} to {told[1]}" if len(set(told)) > 1 else ""
 
 
 def per_teammate(result: Result, strategy: Strategy, each: float) -> float | None:
@@ -263,9 +269,77 @@ def per_teammate(result: Result, strategy: Strategy, each: float) -> float | Non
     return each * people / float(teams.sum()) if teams.sum() else None
 
 
-def shown_level(result: Result, level: float) -> str:
+def shown_level(result: Result, level: float, places: int = 2) -> str:
     """Return a value per teammate as the log has it: on its scale where that has a neutral point, else with a sign."""
-    return f"{result.data.neutral + level:.2f}" if result.data.neutral else signed(level)
+    return f"{result.data.neutral + level:.{places}f}" if result.data.neutral else signed(level, places)
+
+
+# --- What somebody has: one number, with its unit, wherever it is told ---------------------------------
+
+
+def is_on_scale(result: Result) -> bool:
+    """Return whether what people have is on the scale of the log: an average over the teammates of one team each."""
+    one_team_each = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) <= 1).all())
+    return result.value == "average" and one_team_each and bool(result.data.neutral)
+
+
+def scaled(result: Result, value: float) -> float:
+    """Return what somebody has as it is told: on the scale of the log where that can be, else from 0 = alone."""
+    return result.data.neutral + value if is_on_scale(result) else value
+
+
+def places_of_people(result: Result) -> int:
+    """Return with how many decimals values of people are told: as many as half of them deserve."""
+    ranges = result.options[0].person_ranges if result.options else {}
+    return decimals((0.0, float(np.median([high - low for low, high in ranges.values()])))) if ranges else 2
+
+
+def shown_worth(result: Result, value: float) -> str:
+    """Return what somebody has, or has of a teammate, as it is told, without its unit."""
+    if not math.isfinite(value):
+        return "no limit"
+    places = places_of_people(result)
+    return f"{scaled(result, value):.{places}f}" if is_on_scale(result) else signed(value, places)
+
+
+def shown_change(result: Result, change: float) -> str:
+    """Return what changes for somebody, with as many decimals as what they have."""
+    return signed(change, places_of_people(result)) if math.isfinite(change) else "no limit"
+
+
+def unit_of_people(result: Result) -> str:
+    """Return what values of people are counted in."""
+    if result.value != "average":
+        of = "over all teammates"
+    else:
+        several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
+        of = "per teammate, all teams added up" if several else "per teammate"
+    return f"{result.unit} {of}" if result.unit else of
+
+
+def likely_worth(result: Result, agent: str) -> str:
+    """Return where what somebody has is likely to be; "" where nobody knows, or the log contradicts it."""
+    ends = result.options[0].person_ranges.get(agent) if result.options else None
+    if ends is None or result.contradicted:
+        return ""
+    value = result.estimate.utility[agent]  # what is sure is stronger than what is believed
+    low, high = min(ends[0], value), max(ends[1], value)
+    return likely_range((low, high), places_of_people(result), lambda end: shown_worth(result, end))
+
+
+def full_teams(result: Result) -> dict[str, str]:
+    """Return the teams that have as many members as the rules allow, and how to say so."""
+    if not result.strategy.is_pure:
+        return {}
+    sizes, found = result.rules.team_size, {}
+    for name, members in result.strategy.members().items():
+        size = sizes.get(name, sizes.get("*"))
+        if size is not None and size.max is not None and len(members) >= size.max:
+            found[name] = f"which is full ({len(members)} of at most {size.max})"
+    return found
+
+
+# --- Teams --------------------------------------------------------------------------------------------
 
 
 def team_levels(result: Result) -> dict[str, str]:
@@ -277,24 +351,30 @@ def team_levels(result: Result) -> dict[str, str]:
     if not result.strategy.is_pure:
         return {}
 
-    def shown(s: int, level: float) -> str:
-        if result.data.totals == "team-scores":
-            return f"{(result.data.neutral + level) * s * (s - 1) / 2:.2f}"
-        return shown_level(result, level)
+    def worth(s: int, level: float) -> float:
+        return (result.data.neutral + level) * s * (s - 1) / 2 if result.data.totals == "team-scores" else level
 
-    found, first = {}, result.options[0] if result.options else None
+    known: dict[str, tuple[float, tuple[float, ...], str]] = {}
+    first = result.options[0] if result.options else None
     for name, members in result.strategy.members().items():
         s = len(members)
-        known = [result.explanations[one] for one in members if one in result.explanations]
-        rooms = [room for one in known for room in one.rooms if room.coalition == name]
+        told = [result.explanations[one] for one in members if one in result.explanations]
+        rooms = [room for one in told for room in one.rooms if room.coalition == name]
         if s < 2 or len(rooms) < s:
             continue
         level = sum(room.value for room in rooms) / (s if result.value == "average" else s * (s - 1))
-        ends = first.team_ranges.get(name) if first is not None else None
-        likely = "" if ends is None else f", likely {' to '.join(shown(s, end) for end in ends)}"
+        ends = first.team_ranges.get(name, ()) if first is not None else ()
         guess = "" if any(room.seen is not False for room in rooms) else f", {GUESS}"
-        found[name] = f"{shown(s, level)}{likely}{guess}"
-    return found
+        known[name] = worth(s, level), tuple(worth(s, end) for end in ends), guess
+    places = decimals(*(ends for _, ends, _ in known.values()))
+
+    def shown(level: float) -> str:
+        return f"{level:.{places}f}" if result.data.totals == "team-scores" else shown_level(result, level, places)
+
+    return {
+        name: shown(level) + (f", likely {' to '.join(map(shown, ends))}" if ends else "") + guess
+        for name, (level, ends, guess) in known.items()
+    }
 
 
 def what_levels_are(result: Result) -> str:
@@ -305,49 +385,73 @@ def what_levels_are(result: Result) -> str:
 
 
 def less_well_off(result: Result, *, advise: bool) -> str:
-    """Return who has least, how many would do better elsewhere by the best guess, and what would look after them."""
+    """Return who has least by the best guess, where that is likely to be, and what would look after them."""
     if not result.options or not result.strategy.is_pure:
         return ""
-    values = result.estimate.utility
-    people = [agent for agent in assigned_people(result) if agent in values and agent in result.explanations]
+    values, people = result.estimate.utility, _valued(result)
     if len(people) < FEW:
         return ""
     least = min(people, key=lambda agent: values[agent])
     is_worse = signed(values[least]).startswith("-")
-    told = f"Least well off, as far as anybody can tell: {least} with {_with_unit(signed(values[least]), result)}"
-    told += f", {_worse(result)}" if is_worse else ""
+    notes = [likely_worth(result, least), _worse(result) if is_worse else ""]
     seen = [agent for agent in people if not is_guess(result, agent)]
     if least not in seen:
-        told += f" ({GUESS}: they were never seen with anybody there"
+        guess = f"{GUESS}: they were never seen with anybody there"
         if seen:
             known = min(seen, key=lambda agent: values[agent])
-            told += f"; of those who were, {known} with {signed(values[known])}"
-        told += ")"
-        told += ", and what is fairest hangs on that guess" if result.goal == "fairness" else ""
+            guess += f"; of those who were, {known} with {shown_worth(result, values[known])}"
+        notes.append(guess)
+    told = f"Least well off: {least} with {shown_worth(result, values[least])} {unit_of_people(result)}{_aside(*notes)}"
+    told += ", and what is fairest hangs on that guess" if least not in seen and result.goal == "fairness" else ""
     told += "."
-    ends = result.options[0].least_range
-    # What somebody is left with who turns out to have least is less than anybody is expected to have.
-    if ends is not None and signed(ends[0]) != signed(ends[1]):
-        told += f" As guesses err, whoever ends with least has, {likely_range(*map(signed, ends))}."
-    low, high = result.data.utility_range or (0.0, 0.0)
-    gains = {
-        agent: other.estimated_gain
-        for agent in people
-        if (other := result.explanations[agent].alternative) is not None
-        and signed(other.estimated_gain)[0] == "+"
-        and other.estimated_gain > LITTLE * (high - low)
-    }
-    if gains:
-        most = max(gains, key=lambda agent: gains[agent])
-        whom = f"{most} most, by {gains[most]:.2f}" if len(gains) > 1 else f"{most}, by {gains[most]:.2f}"
-        told += f" {len(gains)} of {len(people)} people would likely do better elsewhere ({whom})."
     if advise and is_worse and result.goal == "value":
         told += f" {said(goal='fairness')} looks for teams in which whoever has least has more."
     return told
 
 
+def _valued(result: Result) -> list[str]:
+    """Return everybody of whom it is known what they have and could have."""
+    values = result.estimate.utility
+    return [agent for agent in assigned_people(result) if agent in values and agent in result.explanations]
+
+
+def gains_elsewhere(result: Result) -> dict[str, float] | None:
+    """Return who would rather be elsewhere, and what they would gain; None where nobody knows.
+
+    One rule, wherever they are counted: by the best guess, the best that they could do gains them more than a little.
+    """
+    people = _valued(result)
+    if not people or not result.strategy.is_pure:
+        return None
+    low, high = result.data.utility_range or (0.0, 0.0)
+    return {
+        agent: other.estimated_gain
+        for agent in people
+        if (other := result.explanations[agent].alternative) is not None
+        and other.estimated_gain > max(LITTLE * (high - low), SMALLEST)
+    }
+
+
+def rather_elsewhere(result: Result) -> str:
+    """Return how many people would rather be elsewhere by the best guess, and who most of all."""
+    gains = gains_elsewhere(result)
+    if gains is None or (result.certificate.gap == 0 and not gains) or len(_valued(result)) < FEW:
+        return ""  # the promise says it
+    if not gains:
+        return "By the best guess, nobody would rather be elsewhere."
+    most = max(gains, key=lambda agent: gains[agent])
+    by = shown_change(result, gains[most]).removeprefix("+")
+    by = by if float(by) else f"{gains[most]:.2f}"
+    whom = f"{most} most, who would gain {by}" if len(gains) > 1 else f"{most}, who would gain {by}"
+    would = "person" if len(gains) == len(_valued(result)) == 1 else "people"
+    return f"By the best guess, {len(gains)} of {len(_valued(result))} {would} would rather be elsewhere ({whom})."
+
+
 LITTLE = 0.01
 """Nobody is said to do better elsewhere by no more than this share of the range of utilities."""
+
+SMALLEST = 0.005
+"""Nor by less than rounding hides."""
 
 FEW = 3
 """Of fewer people everybody is seen at a glance."""
@@ -358,15 +462,33 @@ def _with_unit(amount: str, result: Result) -> str:
 
 
 def against_today(result: Result) -> str:
-    """Return what is expected to be better than today."""
-    if result.today is None:
+    """Return what is expected to be better than today; where nobody said what that is, than teams drawn by lot."""
+    told = improvement(result)
+    if told is None:
         return ""
-    low, high = result.today.range
-    return (
-        f"Against {what_today_is(result)}: {_with_unit(signed(result.today.expected_improvement), result)} "
-        f"{per_whom(result)} expected, {likely_range(signed(low), signed(high))}; "
-        f"{who_changes(result)}."
-    )
+    amount, notes = told
+    who = f"; {who_changes(result)}" if result.today is not None else ""
+    return f"Against {what_is_compared(result)}: {amount} {per_whom(result)} expected{_aside(*notes)}{who}."
+
+
+def improvement(result: Result) -> tuple[str, list[str]] | None:
+    """Return what is better than before with its unit, and how sure that is; None where there is nothing to compare."""
+    if result.today is not None:
+        expected, ends, sure = result.today.expected_improvement, result.today.range, result.today.chance
+    elif result.by_lot is not None:
+        expected, ends, sure = result.by_lot.expected, result.by_lot.range, result.by_lot.chance
+    else:
+        return None
+    places = decimals(ends)
+    notes = [likely_range(ends, places)]
+    if sure is not None and not result.contradicted and signed(expected, places).startswith("+"):
+        notes.append(f"an improvement with {chance(sure)} probability")
+    return _with_unit(signed(expected, places), result), notes
+
+
+def what_is_compared(result: Result) -> str:
+    """Return what the recommendation is compared with."""
+    return "teams of the same sizes drawn by lot" if result.today is None else what_today_is(result)
 
 
 def who_changes(result: Result) -> str:
@@ -391,7 +513,7 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and one_team_each else "per person"
 
 
-TOO_LITTLE = "There are too few data to certify anything"
+TOO_LITTLE = "There are too few data to prove that nobody would rather be elsewhere"
 
 REALISTIC = 10
 """Nobody waits for a log that is more than so many times as long."""
@@ -399,12 +521,15 @@ REALISTIC = 10
 HELPFUL = 3
 """So many pairs are named of whom more data would help."""
 
-NOTHING_SURE = f"{TOO_LITTLE}: take these teams as a best guess."
+NOTHING_SURE = (
+    f"{TOO_LITTLE}: these teams are a best guess, and what is known are the ranges above. Next: form them, go on "
+    "recording, and run this again with the longer table."
+)
 
 
 def nothing_sure(result: Result) -> str:
     """Return what to make of teams of which nothing is certified: those that were given are nobody's guess."""
-    return f"{NOTHING_SURE if result.options else f'{TOO_LITTLE}.'}{more_needed(result)}"
+    return NOTHING_SURE if result.options else f"{TOO_LITTLE}."
 
 
 def more_needed(result: Result) -> str:
@@ -415,17 +540,17 @@ def more_needed(result: Result) -> str:
     if not math.isfinite(more):
         if result.coverage is not None and not result.coverage.is_enough:
             return (
-                " More rounds in which the same people are together would not do: what is missing are people who were "
+                "More rounds in which the same people are together would not do: what is missing are people who were "
                 "never together, or seldom."
             )
-        return f" Even {LONGEST:,} times as many rounds like these would not prove anything of use."
+        return f"Even {LONGEST:,} times as many rounds like these would not prove anything of use."
     about = (
         f"up to about {rounded(more):,} more rounds like the {now:,} so far to promise anything of use (an "
         "extrapolation; fewer where everybody meets everybody)"
     )
     if more > REALISTIC * now:
-        return f" It would take {about}: more than is realistic."
-    return f" It would take {about}."
+        return f"It would take {about}: more than is realistic."
+    return f"It would take {about}."
 
 
 def rounded(amount: float) -> int:
@@ -437,30 +562,33 @@ def rounded(amount: float) -> int:
 def what_is_sure(result: Result) -> str:
     """Return the promise; where there is none one line, what to make of that and what would help."""
     is_open = result.says_nothing and math.isfinite(result.certificate.gap)
-    return nothing_sure(result) if is_open else result.sentence()
+    return nothing_sure(result) if is_open else result.sentence(witness=False)
 
 
 def what_values_are(result: Result) -> str:
     """Return what the values of people are, in a few words."""
-    of = "all teammates added up"
-    if result.value == "average":
-        several = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) > 1).any())
-        of = "the average teammate of each of their teams, added up" if several else "the average teammate"
-    return f"value: {of}{_in_unit(result)}; {what_zero_is(result)}"
+    return f"value: {unit_of_people(result)}; {what_zero_is(result)}"
+
+
+def what_worths_are(result: Result) -> str:
+    """Return what the values of people and of single teammates are, in a few words."""
+    unit = f"in {result.unit}; " if result.unit else ""
+    of = "a team is worth the average of its teammates"
+    if result.value != "average":
+        of = "a team is worth its teammates added up"
+    return f"{unit}{of}; {what_zero_is(result)}"
 
 
 def what_zero_is(result: Result) -> str:
-    """Return what a value of 0 stands for."""
-    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as alone'}"
-
-
-def _in_unit(result: Result) -> str:
-    return f", in {result.unit}" if result.unit else ""
+    """Return what a value stands for that is as good as none."""
+    if is_on_scale(result):
+        return what_neutral_is(result)
+    return f"0 is {AVERAGE if neutral_is_average(result) else 'as good as being alone'}"
 
 
 def what_options_are(result: Result) -> str:
     """Return what options are, and what their values are counted in."""
-    counted_in = f"per person{_in_unit(result)}; {what_zero_is(result)}"
+    counted_in = f"{unit_of_people(result)}, on average over people; {what_zero_is(result)}"
     return f"Options, none of them better than another in everything ({counted_in})"
 
 
@@ -473,7 +601,7 @@ def why_recommended(result: Result) -> str:
 def shown_value(result: Result, agent: str) -> str:
     """Return what somebody's place is expected to be worth, and whether that is a guess."""
     guess = f" ({GUESS})" if is_guess(result, agent) else ""
-    return f"{signed(result.estimate.utility[agent])}{guess}"
+    return f"{shown_worth(result, result.estimate.utility[agent])}{guess}"
 
 
 def is_guess(result: Result, agent: str) -> bool:
@@ -491,7 +619,10 @@ def who_stays(result: Result) -> str:
     if not chose or not undecided:  # who has no choice stays anyway
         return ""
     sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
-    return f"{len(stay)} of {len(everybody)} surely stay {sure}; undecided: {some(undecided, NAMED)}."
+    return (
+        f"Proven to have nothing to gain: {len(stay)} of {len(everybody)} {sure}; not proven, whether they would "
+        f"rather be elsewhere or not: {some(undecided, NAMED)}."
+    )
 
 
 def vacuous(result: Result) -> str:
@@ -508,7 +639,13 @@ def likely(result: Result) -> str:
     """Return what is likely and no promise, where that says more than the certificate."""
     if result.says_nothing or result.likely is None or f"{result.likely:.3g}" == f"{result.certificate.gap:.3g}":
         return ""
-    return f"Likely, but not guaranteed: {result.nobody_gains(result.likely)}."
+    return f"Likely, but not proven: {result.nobody_gains(result.likely)}."
+
+
+def tightest_case(result: Result) -> str:
+    """Return who comes closest to gaining by moving, or gains most at most; "" where nobody has a choice."""
+    worst = result.certificate.worst
+    return "" if worst is None else f"The tightest case of that is {worst.agent} {result.moving(worst)}."
 
 
 def kind_of_proof(result: Result, *, commands: bool = True) -> str:
@@ -558,7 +695,8 @@ def people_rows(result: Result) -> list[list[Any]]:
     Where a value is a guess, a column says so.
     """
     sure = set(result.certificate.surely_stay)
-    reasons = {} if result.today is None else {one.agent: one.why() for one in result.today.changes}
+    changes = () if result.today is None else result.today.changes
+    reasons = {one.agent: one.why(lambda worth: shown_worth(result, worth)) for one in changes}
     ends = not result.says_nothing
     guessed = {agent for agent in assigned_people(result) if is_guess(result, agent)}
     rows: list[list[Any]] = [
@@ -579,7 +717,8 @@ def people_rows(result: Result) -> list[list[Any]]:
                 *(["" if low is None else low, other.bound] if ends else []),
             ]
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
-        value = [result.estimate.utility.get(agent, "")]
+        own = result.estimate.utility.get(agent)
+        value: list[Any] = ["" if own is None else scaled(result, own)]
         value += [f"{GUESS}: never seen together" if agent in guessed else "seen together"] if guessed else []
         rows.append(
             [agent, _joined(result.strategy, agent), *before, *value, *last, *([stays] if ends or sure else [])]

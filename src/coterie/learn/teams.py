@@ -43,7 +43,10 @@ from coterie.learn.more_samples import times_as_long
 from coterie.learn.options import (
     Candidate,
     Expected,
+    Likely,
     Option,
+    Terms,
+    by_lot,
     chosen,
     expected_of,
     likely_values,
@@ -108,6 +111,8 @@ class TeamsRecommendation(Judged):
     notes: tuple[str, ...] = ()
     """What a reader should know of values and rules."""
     more_samples: float | None = None
+    """As in a `Result`."""
+    by_lot: Likely | None = None
     """As in a `Result`."""
 
 
@@ -453,23 +458,31 @@ class _Teams:
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
         options = options_of(candidates, expected, choice, self.wishes, at)
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
-        asked = [[picked], *([] if now is None else [[picked, (-1.0, now.sets)]])]
+        other: Terms | None = None if now is None else [picked, (-1.0, now.sets)]
+        if other is None and not self.is_many:
+            other = by_lot(pick.strategy.sets, self.wishes.admissible.staff, self.ranges_rng.spawn(1)[0])
+        asked = [[picked], *([] if other is None else [other])]
         by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
-        worth, *better = likely_values([*asked, *by_team], self.beliefs, self.wishes, self.ranges_rng, self._is_over)
+        (worth, *better), own = likely_values(
+            [*asked, *by_team], self.beliefs, self.wishes, self.ranges_rng, self._is_over
+        )
         if self.beliefs.draw is not None:
-            *_, least = better
             ranges = {
-                self.setting.coalitions[l]: (low * times, high * times)
-                for (l, times), (_, (low, high)) in zip(teams.items(), better[len(asked) - 1 :], strict=False)
+                self.setting.coalitions[l]: (one.range[0] * times, one.range[1] * times)
+                for (l, times), one in zip(teams.items(), better[len(asked) - 1 :], strict=True)
             }
-            first = replace(options[0], expected_range=worth[1], least_range=least[1], team_ranges=ranges)
+            staff = np.flatnonzero(self.wishes.admissible.staff).tolist()
+            people = {self.setting.agents[i]: one.range for i, one in zip(staff, own, strict=True)}
+            first = replace(options[0], expected_range=worth.range, person_ranges=people, team_ranges=ranges)
             options = (first, *options[1:])
-        today = None
+        today, than_lot = None, None
         if now is not None:
-            gain, limits = better[0]
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
-            today = Today(now, options[0].moves or 0, gain, limits, changes)
+            gain = better[0]
+            today = Today(now, options[0].moves or 0, gain.expected, gain.range, changes, gain.chance)
+        elif other is not None:
+            than_lot = better[0]
         alone, likely = self._alone(pick.strategy), self._likely(pick)
         notes, more = tuple(self._notes(pick.strategy)), self._more_samples(pick)
         solution = Solution(
@@ -497,6 +510,7 @@ class _Teams:
             pick.is_vacuous,
             notes,
             more,
+            than_lot,
         )
 
     def _told_teams(self, strategy: Strategy) -> dict[int, float]:

@@ -20,6 +20,9 @@ NO_STABLE_PROFILE = (
     "better"
 )
 
+BY_AVERAGES = "a team is worth the average over teammates to each member, as this log says"
+"""What is told where nobody said what a team is worth, and the log is one of averages."""
+
 NAMED = 8
 """How many people a warning names."""
 
@@ -40,18 +43,20 @@ def cautions(
     """Return one sentence per warning, those that matter most first: a short answer shows no others.
 
     First what may make an answer wrong, broken assumptions among it (`checks` are what the log says about each), then
-    other `notes`, and last how the tables were read, which was told when that was done.
+    other `notes`, and last how the tables were read and what a team is worth, which was told when that was done.
     """
     slips = [note for note in statistics.clues.notes if SLIP in note]
+    usual = [note for note in notes if note.startswith(BY_AVERAGES)]
     return [
         *slips,
         *(check.text for check in checks if check.verdict == "broken"),
         *_one_sign(statistics),
         *_meaningless_labels(statistics),
         *_larger_than_seen(statistics, strategy),
-        *notes,
+        *(note for note in notes if note not in usual),
         *(check.text for check in checks if check.verdict != "broken" and check.text.startswith(TOO_FEW_TO_TELL)),
         *(note for note in statistics.clues.notes if note not in slips),
+        *usual,
     ]
 
 

@@ -5,9 +5,9 @@ know are newcomers and get a place in the statistics; people of the log who are 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from coterie.game.rules import Pairing, Rules, as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
 from coterie.game.tables import sheet_among_others
+from coterie.learn.warnings import BY_AVERAGES
 from coterie.log.names import about_known, as_known, spellings
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
-from coterie.words import in_order, said, some
+from coterie.words import in_order, numbered_team, said, some
 
 Goal = Literal["value", "stability", "fairness"]
 """What is recommended: the largest expected value among what is not beaten, the smallest certificate, or the
@@ -35,9 +36,6 @@ largest expected value of whoever is worst off."""
 
 LISTED = 10
 """How many names a sentence shows."""
-
-BY_AVERAGES = "a team is worth the average over teammates to each member, as this log says; {other} adds them up"
-"""What is told where nobody said what a team is worth, and the log is one of averages."""
 
 TEAMS = (list, tuple, set, frozenset)
 """In these a person's teams are listed."""
@@ -62,6 +60,8 @@ class Wishes:
     """People of the log who are not on the staff."""
     notes: tuple[str, ...] = ()
     """What a reader should know of the names."""
+    team_names: Mapping[str, str] = field(default_factory=dict)
+    """What interchangeable coalitions are called today."""
 
     @property
     def is_plain(self) -> bool:
@@ -111,7 +111,7 @@ def wishes_about(
     told: list[str] = []
     if value is None:
         value = statistics.setting.value
-        told = [BY_AVERAGES.format(other=said(value="total"))] if value == "average" else []
+        told = [f"{BY_AVERAGES}; {said(value='total')} adds them up"] if value == "average" else []
     checks.one_of(value, Value, said("value"))
     checks.one_of(goal, Goal, said("goal"))
     told += _idle_pairs(given)
@@ -121,10 +121,11 @@ def wishes_about(
     setting = statistics.setting
     agents, coalitions = setting.agents, setting.coalitions
     assigned: Strategy | None = None
+    names: Mapping[str, str] = {}
     if today is not None:
-        assigned, others, names = _today(today, setting, given, added)
+        assigned, names, others, notes = _today(today, setting, given, added)
         renamed |= others
-        told += names
+        told += notes
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
@@ -139,7 +140,7 @@ def wishes_about(
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
     return statistics, Wishes(
         given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
-        (*told, *about_known(renamed)),
+        (*told, *about_known(renamed)), names,
     )  # fmt: skip
 
 
@@ -223,13 +224,21 @@ def _largest(statistics: Statistics, rules: Rules) -> IntArray:
     return largest
 
 
-def _today(
-    given: Any, setting: Setting, rules: Rules, new: Sequence[str]
-) -> tuple[Strategy, dict[str, str], list[str]]:
-    """Return today's assignment in the names of the log; whoever is not named, or left, is nowhere.
+class _Today(NamedTuple):
+    """Today's assignment in the names of the log."""
 
-    And who was spelled otherwise, and what is to be said of the names.
-    """
+    strategy: Strategy
+    names: Mapping[str, str]
+    """What interchangeable coalitions are called today."""
+    renamed: dict[str, str]
+    """Who was spelled otherwise."""
+    notes: list[str]
+    """What is to be said of the names."""
+
+
+def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _Today:
+    """Return today's assignment; whoever is not named, or left, is nowhere."""
+    names = getattr(given, "team_names", {})
     if isinstance(found := getattr(given, "strategy", None), Strategy):
         given = found
     if isinstance(given, Strategy):
@@ -239,10 +248,18 @@ def _today(
         content = read_strategy_content(path)
         sheet = sheet_among_others(path, ("agent", "coalition"))
         with naming(path):
-            assigned, renamed, notes = _assigned(_actions(content), setting, rules, new)
+            found = _assigned(_actions(content), setting, rules, new, names_of_teams(content))
         told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {path}"]
-        return assigned, renamed, [*told, *notes]
-    return _assigned(_actions(given), setting, rules, new)
+        return found._replace(notes=[*told, *found.notes])
+    return _assigned(_actions(given), setting, rules, new, names)
+
+
+def names_of_teams(content: Any) -> dict[str, str]:
+    """Return what interchangeable coalitions are called by the content of a result file; of any other, nothing."""
+    found = content.get("team_names") if isinstance(content, Mapping) and "data" in content else None
+    if not isinstance(found, Mapping):
+        return {}
+    return {str(number): name for number, name in found.items() if isinstance(name, str)}
 
 
 def _actions(content: Any) -> Mapping[str, Any]:
@@ -256,8 +273,8 @@ def _actions(content: Any) -> Mapping[str, Any]:
 
 
 def _assigned(
-    actions: Mapping[str, Any], setting: Setting, rules: Rules, new: Sequence[str]
-) -> tuple[Strategy, dict[str, str], list[str]]:
+    actions: Mapping[str, Any], setting: Setting, rules: Rules, new: Sequence[str], names: Mapping[str, str]
+) -> _Today:
     agents, coalitions = setting.agents, setting.coalitions
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
@@ -265,9 +282,9 @@ def _assigned(
     if rules.staff is not None:
         # Those who left are gone, whatever is decided: what is compared with are the teams that are there without them.
         actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
-    called: list[str] = []
+    called, numbers = list[str](), dict[str, str]()
     if setting.pool_coalitions:
-        actions, _, called = numbered(actions, coalitions)
+        actions, numbers, called = numbered(actions, coalitions)
     else:
         actions = _named(actions, as_known(_teams_in(actions), coalitions))
     profile = np.zeros((len(agents), len(coalitions)), dtype=bool)
@@ -277,7 +294,8 @@ def _assigned(
             profile[place[agent]] = action_of(where, coalitions, f"today: {agent}")
     if not profile.any():
         raise InputError("today: nobody who is to be assigned is in any team")
-    return Strategy.pure(profile, agents, coalitions), renamed, [*strangers, *called]
+    names = names if not numbers else {number: name for name, number in numbers.items()}
+    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called])
 
 
 def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str]) -> list[str]:
@@ -337,13 +355,17 @@ def numbered(
 ) -> tuple[Mapping[str, Any], dict[str, str], list[str]]:
     """Return teams under the names of interchangeable coalitions, where they have others, and which is which.
 
-    A name that a coalition has stays, and one that was numbered `before` keeps its number if no team here has it.
+    A name that a coalition has stays, "team 1" is 1, and one that was numbered `before` keeps its number if no team
+    here has it.
 
     Returns
     -------
     actions, numbers, notes
-        Who is where; the coalition that each other name stands for; and what is to be said of that.
+        Who is where; the coalition that each other name stands for; and what is to be said of that, which is nothing
+        unless a number has two names.
     """
+    plain = {numbered_team(name): name for name in coalitions}
+    actions = _named(actions, plain) if _teams_in(actions) & set(plain) else actions
     named, before = _teams_in(actions), before or {}
     others = in_order(named.difference(coalitions))
     if not others:
@@ -358,6 +380,7 @@ def numbered(
     free = [name for name in coalitions if name not in named and name not in kept.values()]
     free.sort(key=lambda name: name in before.values())  # one number for two names only where there are too few
     number = kept | dict(zip((name for name in others if name not in kept), free, strict=False))
-    listed = ", ".join(f"{name} is {number[name]}" for name in others)
-    told = f"coalitions are interchangeable here, and {label}'s have other names: {listed}"
-    return _named(actions, number), number, [told]
+    first = {before[name]: name for name in reversed(list(before))}
+    twice = [f"{name} is what was {first[number[name]]}" for name in others if first.get(number[name], name) != name]
+    told = [f"teams are interchangeable here, and in {label} {', '.join(twice)}"] if twice else []
+    return _named(actions, number), number, told

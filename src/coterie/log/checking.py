@@ -263,7 +263,7 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
     nameless = f"({' AND '.join(conditions.values())})"
     has_utility = "utility" in schema.SHAPES[table.source.table]
     if has_utility:
-        skips = table.source.table == "scores" and options["blanks"] == "skip"
+        skips = table.source.table == "scores" and options["blanks"] != "refuse"
         blank = f" AND NOT {shape_queries.NO_UTILITY}" if skips else ""  # the others have none by now
         conditions["not_finite"] = f"NOT {queries.is_finite()}{blank}"
     if table.source.table == "pairs":
@@ -295,7 +295,7 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
 def _no_numbers(table: _Table, options: Options) -> Refusal:
     """Return the refusal of rows whose utility is no number, as they are written: totals may add several up."""
     written = table.engine.name(AS_WRITTEN)
-    blank = f" AND NOT {shape_queries.NO_UTILITY}" if options["blanks"] == "skip" else ""
+    blank = f" AND NOT {shape_queries.NO_UTILITY}" if options["blanks"] != "refuse" else ""
     bad = f"NOT {queries.is_finite()}{blank}"
     counts = table.one(queries.count_where(written, {"bad": bad}, with_utility=False))
     texts = {row["text"]: int(row["times"]) for row in table.some(queries.texts(written, bad))}

@@ -181,6 +181,8 @@ def guess_parts(columns: Sequence[Column], fixed: Mapping[str, Named]) -> tuple[
             parts = dict(zip(roles, chosen, strict=True))
             score = sum(fit for fit, _, _ in chosen) + _together(shape, {r: c for r, (_, c, _) in parts.items()})
             score -= 0.5 * len(roles)  # a column more must be worth it
+            if shape == "pairs" and columns.index(parts["agent"][1]) < columns.index(parts["partner"][1]):
+                score += BEFORE
             if best is None or score > best[0]:
                 named = {role: column.group or column.name for role, (_, column, _) in parts.items()}
                 best = (score, shape, [Part(role, named[role], why) for role, (_, _, why) in parts.items()])
@@ -188,6 +190,9 @@ def guess_parts(columns: Sequence[Column], fixed: Mapping[str, Named]) -> tuple[
         return "", []
     return best[1], best[2]
 
+
+BEFORE = 0.1
+"""Where words leave it open, who rates stands before whom they rate."""
 
 Fit = tuple[float, Column, str]
 

@@ -48,7 +48,7 @@ the score of a team, the sum over its pairs or their average."""
 
 TEAM_SCORES = ("team-scores", "team-score-averages")
 
-Blanks = Literal["skip", "refuse"]
+Blanks = Literal["skip", "absent", "refuse"]
 """What becomes of rows without a utility or choice."""
 
 Summaries = Literal["skip", "keep"]
@@ -300,7 +300,8 @@ class CommonOptions(TypedDict, total=False):
         Blanks | None,
         Option(
             _one_of(Blanks),
-            "Rows without a utility or choice: skip them and say how many, or refuse the log.",
+            "Rows without a utility or choice: skip them and say how many, take whoever they are about for absent, or "
+            "refuse the log.",
             Word(Blanks),
             default="skip",
         ),

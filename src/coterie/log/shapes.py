@@ -271,6 +271,10 @@ def _present(
         return dict(views), []
     words = {kind: _words(engine, kind, options) for kind in ("absent_words", "blank_words")}
     gone = shape_queries.was_not_there(words["absent_words"], words["blank_words"])
+    takes_blanks = options["blanks"] == "absent"
+    if takes_blanks:
+        empty = shape_queries.is_empty(schema.SHAPES[table.shape])
+        gone = f"({gone} OR ({shape_queries.NO_UTILITY} AND NOT {empty}))"
     rows = engine.name(views[name])
     written = f"({shape_queries.as_written(rows)}) AS listed" if is_listed else rows
     count = _count(engine, shape_queries.count(written, gone))
@@ -284,7 +288,8 @@ def _present(
         engine.view(f"present_{members}", shape_queries.present(engine.name(members), rows, gone, WHOSE[table.shape]))
         found["memberships"] = f"present_{members}"
     one = count == 1
-    says = f"{counted(count, 'row')} of {table.source.shown} {'says' if one else 'say'} that "
+    how = "says or is blank" if one else "say or are blank"
+    says = f"{counted(count, 'row')} of {table.source.shown} {how if takes_blanks else 'says' if one else 'say'} that "
     if table.shape == "pairs":
         told = f"somebody was not there{_saying(texts)}: " + (
             "the pair has no outcome there, and who was in which team is as memberships say"
@@ -295,7 +300,8 @@ def _present(
         told = f"a team was not there{_saying(texts)}: it counts as none of that round"
     else:
         told = f"somebody was not there{_saying(texts)}: they count as nobody's teammate in that round"
-    undo = said(blank_words=",".join(dict.fromkeys([*options["blank_words"], *sorted(text.lower() for text in texts)])))
+    listed = ",".join(dict.fromkeys([*options["blank_words"], *sorted(text.lower() for text in texts)]))
+    undo = said(blanks="skip") if takes_blanks else said(blank_words=listed)
     return found, [f"{says}{told}; if they were there and only the number is missing, say {undo}"]
 
 
@@ -340,7 +346,11 @@ def _filled(engine: Engine, table: Table, view: str, options: Options, *, is_lis
     what = "number" if columns[-1] == "utility" else columns[-1]
     lack = f"{counted(blanks, 'row')} of {table.source.shown} {'has' if blanks == 1 else 'have'} no {what}"
     skipped = f"{'was' if blanks == 1 else 'were'} skipped"
-    return view, [f"{lack}{_saying(texts)} and {skipped}; {said(blanks='refuse')} refuses such rows"]
+    advice = f"; {said(blanks='refuse')} refuses such rows"
+    if table.shape in {"records", "totals"}:
+        who = "the person still counts as a teammate" if blanks == 1 else "these people still count as teammates"
+        advice = f": {who} of the others there; if they were not there, say {said(blanks='absent')}"
+    return view, [f"{lack}{_saying(texts)} and {skipped}{advice}"]
 
 
 def _texts(engine: Engine, view: str, condition: str) -> dict[str, int]:
@@ -365,7 +375,7 @@ def _saying(texts: Mapping[str, int]) -> str:
 def _pairs(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
     met = engine.name(view)
     engine.view("met_pairs", queries.columns_of(met, ("*",)))
-    skip = options["blanks"] == "skip"
+    skip = options["blanks"] != "refuse"
     known = shape_queries.without(met, shape_queries.NO_UTILITY) if skip else queries.columns_of(met, ("*",))
     engine.view("pairs", known)
     del table
@@ -374,7 +384,7 @@ def _pairs(engine: Engine, table: Table, view: str, options: Options) -> list[st
 
 def _totals(engine: Engine, table: Table, view: str, options: Options) -> list[str]:
     rows, totals = engine.name(view), options["totals"]
-    skip = options["blanks"] == "skip"
+    skip = options["blanks"] != "refuse"
     known = shape_queries.without(rows, shape_queries.NO_UTILITY) if skip else queries.columns_of(rows, ("*",))
     del table
     if totals == "sum":
@@ -390,7 +400,7 @@ def _records(engine: Engine, table: Table, view: str, options: Options) -> list[
     rows, totals = engine.name(view), options["totals"]
     engine.view("memberships", shape_queries.memberships(rows))
     members = engine.name("memberships")
-    averages, skip = totals != "sum", options["blanks"] == "skip"
+    averages, skip = totals != "sum", options["blanks"] != "refuse"
     engine.view("totals", shape_queries.totals(rows, members, averages=averages, skip=skip))
     notes = [AVERAGES[totals]] if averages else []
     solo = _count(engine, shape_queries.alone(rows, members))
@@ -492,7 +502,7 @@ def _choices(engine: Engine, table: Table, view: str, options: Options) -> list[
             f"{table.source.shown}: two who chose alike get the same, there is nothing to average; leave out "
             f"{said(symmetrize=True)}"
         )
-    if options["blanks"] == "skip":
+    if options["blanks"] != "refuse":
         engine.view("made_choices", shape_queries.without(engine.name(view), shape_queries.NO_CHOICE))
         view = "made_choices"
     rows, limits = engine.name(view), options["utility_range"]

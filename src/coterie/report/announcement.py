@@ -7,6 +7,7 @@ is made of the assignment, its title and its date alone.
 from coterie.errors import InputError
 from coterie.learn.result import Result
 from coterie.learn.summary import assigned_people
+from coterie.learn.team_names import with_team_names
 from coterie.report.page import hashed, rendered, source
 
 
@@ -14,6 +15,7 @@ def announcement_html(result: Result) -> str:
     """Return a page of the teams alone: no values, no alternatives, nothing about anybody but where they are."""
     from markupsafe import Markup
 
+    result = with_team_names(result)
     strategy = result.strategy
     if not strategy.is_pure:
         raise InputError("there are no fixed teams to announce: people draw between several")

@@ -8,8 +8,8 @@
 
   const signed = (value) => {
     if (!Number.isFinite(value)) return value > 0 ? "no limit" : value < 0 ? "no limit" : "-";
-    const shown = value.toFixed(2);
-    return Number(shown) === 0 ? "0.00" : value > 0 ? "+" + shown : shown;
+    const shown = value.toFixed(data.places ?? 2);
+    return Number(shown) === 0 ? shown.replace("-", "") : value > 0 ? "+" + shown : shown;
   };
   const element = (tag, content, kind) => {
     const made = document.createElement(tag);

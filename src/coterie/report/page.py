@@ -20,7 +20,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import QUESTIONS
 from coterie.estimate.pair_means import is_listed
 from coterie.game.strategy import Strategy
-from coterie.learn.explanation import Explanation
+from coterie.learn.explanation import Explanation, Room
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
@@ -29,36 +29,50 @@ from coterie.learn.summary import (
     elsewhere,
     expected_worth,
     for_readers,
+    full_teams,
+    gains_elsewhere,
     glossary,
     guesses,
+    improvement,
     is_guess,
     kind_of_proof,
     less_well_off,
     level_so_far,
     likely,
-    nothing_sure,
+    likely_worth,
+    more_needed,
     option_labels,
-    options_have_limits,
     per_whom,
+    places_of_people,
+    rather_elsewhere,
     recommendation,
+    shown_change,
     shown_level,
+    shown_worth,
     so_far,
     team_levels,
+    tightest_case,
     told_warnings,
+    unit_of_people,
     vacuous,
+    what_is_compared,
+    what_is_sure,
     what_levels_are,
     what_neutral_is,
-    what_today_is,
+    what_options_are,
     what_values_are,
+    what_worths_are,
     what_would_help,
     who_changes,
     who_stays,
     why_recommended,
 )
+from coterie.learn.team_names import with_team_names
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
+from coterie.report.tables import option_rows
 from coterie.statistics.statistics import Statistics
-from coterie.words import counted, interval, number, percent, signed, some
+from coterie.words import counted, interval, number, percent, some
 
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""
@@ -92,6 +106,7 @@ def report_html(result: Result, statistics: Statistics | None = None) -> str:
 
     style, script = source("page.css"), source("page.js")
     known = None if statistics is None or is_listed(statistics.setting) else Knowledge.of(result, statistics)
+    result = with_team_names(result)
     view = _view(result, known)
     return rendered(
         "page.html",
@@ -110,7 +125,7 @@ def rendered(template: str, **content: Any) -> str:
     from jinja2 import Environment, StrictUndefined
 
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    page.filters.update(visible=visible, label=label, signed=_signed)
+    page.filters.update(visible=visible, label=label)
     return page.from_string(source(template)).render(**content)
 
 
@@ -138,10 +153,6 @@ def label(name: str) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 21]}…{shown[-20:]}"
 
 
-def _signed(value: float) -> str:
-    return "no limit" if not np.isfinite(value) else signed(value)
-
-
 def source(name: str) -> str:
     """Return a file of this package."""
     return files("coterie.report").joinpath(name).read_text(encoding="utf-8")
@@ -164,6 +175,7 @@ def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]])
     content = known.to_json()
     return {
         "limits": not result.says_nothing,
+        "places": places_of_people(result),
         "assigned": _assigned(result).tolist(),
         "agents": [label(name) for name in result.strategy.agents],
         "coalitions": [label(name) for name in result.strategy.coalitions],
@@ -195,7 +207,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
     starts = _starts(result) if is_pure else []
     learnt = bool(result.options)
     lead = " ".join(filter(None, [recommendation(result).removeprefix("Recommended: "), so_far(result)]))
-    promises = _promises(result)
+    promises = [what_is_sure(result)]
     text = " ".join([lead, *_cautions(result), *promises])
     title = "Recommended teams" if learnt or result.solver.status != "given" else "How stable these teams are"
     title = visible(result.title) or title
@@ -206,17 +218,26 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "cautions": list(_cautions(result)),
         "figures": list(_figures(result)),
         "promises": promises,
-        "least": less_well_off(result, advise=False),
+        "proofs": _proofs(result),
+        "least": " ".join(
+            filter(
+                None, [less_well_off(result, advise=False), rather_elsewhere(result) if gains_elsewhere(result) else ""]
+            )
+        ),
+        "full": full_teams(result),
+        "worth": lambda value: shown_worth(result, value),
+        "change": lambda value: shown_change(result, value),
+        "unit": unit_of_people(result),
+        "worths_are": what_worths_are(result),
         "levels_are": what_levels_are(result),
         "confidence": percent(1 - result.certificate.delta),
         "limits": not result.says_nothing,
-        "option_limits": options_have_limits(result),
         "warnings": [for_readers(text) for text in told_warnings(result)],
         "values": what_values_are(result),
         "coalitions": strategy.coalitions,
         **(_teams(result) if is_pure else _shares(strategy)),
         "has_today": result.today is not None,
-        "changes": () if result.today is None else result.today.changes,
+        "changes": _changes(result),
         "people": list(_people(result)),
         "options": _options(result, starts),
         "why_recommended": why_recommended(result),
@@ -254,8 +275,6 @@ def _cautions(result: Result) -> Iterator[str]:
         yield result.caveat()
     if result.is_vacuous:
         yield vacuous(result)
-    if result.says_nothing:
-        yield nothing_sure(result)
     if guesses(result):
         yield guesses(result)
 
@@ -268,37 +287,38 @@ def _rules(result: Result, known: Knowledge) -> Iterator[str]:
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
-    """Yield the few numbers that matter most."""
+    """Yield the few numbers that matter most: how much better, how many would rather be elsewhere, what is proven."""
     unit = f" {result.unit}" if result.unit else ""
-    if result.today is not None:
-        moves, likely_range = result.today.moves, " to ".join(map(signed, result.today.range))
-        yield {
-            "amount": f"{signed(result.today.expected_improvement)}{unit}",
-            "about": f"expected {per_whom(result)} against {what_today_is(result)} ({likely_range} with 80 % "
-            f"probability); {who_changes(result)}"
-            if moves
-            else "expected against today: nobody moves",
-        }
-    if result.options and (result.today is None or not result.today.moves):
+    better = improvement(result)
+    if better is not None:
+        amount, notes = better
+        told = f"expected {per_whom(result)} against {what_is_compared(result)}"
+        told += f" ({'; '.join(notes)})" if any(notes) else ""
+        if result.today is not None:
+            told = f"{told}; {who_changes(result)}" if result.today.moves else "expected against today: nobody moves"
+        yield {"amount": amount, "about": told}
+    elif result.options:
         amount, _, about = expected_worth(result).partition(" per ")
         before = level_so_far(result)
         yield {"amount": amount, "about": f"expected per {about}" + (f"; so far {before} on average" if before else "")}
-    everybody = [agent for agent in result.strategy.agents if agent not in result.left_out]
-    stay = len(result.certificate.surely_stay)
+    gains, gap = gains_elsewhere(result), result.certificate.gap
     sure = percent(1 - result.certificate.delta)
-    if stay and (result.certificate.gap > 0 or stay == len(everybody)):
-        yield {"amount": f"{stay} of {len(everybody)}", "about": f"surely have nothing to gain by moving ({sure} sure)"}
-    gap = result.certificate.gap
-    if result.says_nothing or (gap == 0 and stay == len(everybody)):
-        return
-    most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
-    yield {"amount": most, "about": f"is the most that anybody can gain by moving ({sure} sure)"}
+    if gains is not None and (gains or gap > 0):
+        people = len(assigned_people(result))
+        yield {
+            "amount": f"{len(gains)} of {people}" if gains else "nobody",
+            "about": "would rather be elsewhere, by the best guess",
+        }
+    if not result.says_nothing:
+        most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
+        yield {"amount": most, "about": f"is the most that anybody can gain by moving: proven, {sure} sure"}
 
 
-def _promises(result: Result) -> list[str]:
-    if result.says_nothing:
-        return []  # that there are too few data is said among the cautions
-    said = (result.sentence(), likely(result), who_stays(result), kind_of_proof(result, commands=False))
+def _proofs(result: Result) -> list[str]:
+    """Return what else is known of gains by moving, and how."""
+    said = [more_needed(result)]
+    if not result.says_nothing:
+        said = [tightest_case(result), likely(result), who_stays(result), kind_of_proof(result, commands=False)]
     return [text for text in said if text]
 
 
@@ -357,11 +377,26 @@ def _shares(strategy: Strategy) -> dict[str, Any]:
     return {"teams": None, "overlaps": None, "empty": [], "nowhere": [], "shares": rows}
 
 
+def _changes(result: Result) -> list[dict[str, Any]]:
+    """Return what changes for whom against today, and why."""
+    return [
+        {
+            "agent": one.agent,
+            "before": one.before,
+            "after": one.after,
+            "expected": one.expected,
+            "worth": one.worth(places_of_people(result)),
+            "why": one.why(lambda value: shown_worth(result, value)),
+        }
+        for one in ([] if result.today is None else result.today.changes)
+    ]
+
+
 def _people(result: Result) -> Iterator[dict[str, Any]]:
     strategy, sure, limits = result.strategy, set(result.certificate.surely_stay), not result.says_nothing
     ends = {agent: one.ends for agent, one in result.explanations.items()}
     scale = Scale([low for low, _ in ends.values()], [high for _, high in ends.values()])
-    changes = {} if result.today is None else {one.agent: one for one in result.today.changes}
+    changes = {one["agent"]: one for one in _changes(result)}
     for i in _assigned(result).tolist():
         agent = strategy.agents[i]
         one = result.explanations.get(agent)
@@ -376,6 +411,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "change": changes.get(agent),
             "guess": is_guess(result, agent),
             "value": value,
+            "likely": likely_worth(result, agent),
             "low": low,
             "high": high,
             "bar": scale.bar(low, value, high)
@@ -384,8 +420,13 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "other": None if one is None or one.alternative is None else _other(result, one),
             "stays": agent in sure and len(sure) < strategy.n_agents - len(result.left_out),
             "left_out": agent in result.left_out,
-            "rooms": () if one is None else one.rooms,
+            "rooms": () if one is None else _rooms(result, one),
         }
+
+
+def _rooms(result: Result, one: Explanation) -> tuple[Room, ...]:
+    """Return somebody's teams; interchangeable ones with nobody in them are none."""
+    return tuple(room for room in one.rooms if room.joined or room.seen is not None or not result.data.pool_coalitions)
 
 
 def _other(result: Result, one: Explanation) -> dict[str, Any]:
@@ -412,23 +453,25 @@ def _starts(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _options(result: Result, starts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _options(result: Result, starts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the table of options, the same as elsewhere, with how many people are elsewhere in each."""
     if len(result.options) < 2:
-        return []
+        return None
     place = {one["strategy"]: t for t, one in enumerate(starts)}
-    return [
-        {
-            "label": label,
-            "value": one.expected_value,
-            "least": one.expected_least,
-            "expected_gap": one.expected_gap,
-            "gap": f"{one.gap:.3g}",
-            "moves": one.moves,
-            "elsewhere": int(elsewhere(result, one.strategy).sum()),
-            "start": place.get(one.strategy),
-        }
-        for label, one in zip(option_labels(result), result.options, strict=True)
-    ]
+    head, *rows = option_rows(result, details=False)
+    return {
+        "about": what_options_are(result),
+        "head": head[1:],
+        "rows": [
+            {
+                "label": row[0],
+                "cells": row[1:],
+                "elsewhere": int(elsewhere(result, one.strategy).sum()),
+                "start": place.get(one.strategy),
+            }
+            for row, one in zip(rows, result.options, strict=True)
+        ],
+    }
 
 
 # --- Evidence -----------------------------------------------------------------------------------------

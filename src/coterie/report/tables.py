@@ -7,7 +7,7 @@ workbook every name is a cell of text, and such a name is marked as text, as if 
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,28 +15,34 @@ from typing import Any
 import numpy as np
 
 from coterie.files import defused, is_formula
-from coterie.learn.options import SHOWN
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
     cut_short,
     guesses,
+    is_on_scale,
     kind_of_proof,
     less_well_off,
     likely,
+    more_needed,
     option_labels,
     options_have_limits,
     people_rows,
+    places_of_people,
+    rather_elsewhere,
     recommendation,
+    scaled,
     so_far,
     team_levels,
+    tightest_case,
     told_warnings,
     what_is_sure,
     what_levels_are,
     what_values_are,
     who_stays,
 )
-from coterie.words import counted, signed
+from coterie.learn.team_names import with_team_names
+from coterie.words import counted, decimals, signed
 
 LONGEST = 32_000
 """Cells of a workbook hold about so many characters."""
@@ -50,7 +56,7 @@ def teams_csv(result: Result) -> str:
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    header, *rows = _rows(result)
+    header, *rows = _rows(with_team_names(result))
     writer.writerow(header)
     writer.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return text.getvalue()
@@ -81,10 +87,13 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("people with least", less_well_off(result, advise=False)),
+        ("people elsewhere", rather_elsewhere(result)),
         ("guesses", guesses(result)),
         ("what is sure" if nothing else "promise", what_is_sure(result)),
+        ("tightest case", "" if nothing else tightest_case(result)),
         ("likely", likely(result)),
         ("people", who_stays(result)),
+        ("more data", more_needed(result)),
         ("proof", "" if nothing else kind_of_proof(result, commands=False)),
         ("values of people", what_values_are(result)),
         ("below teams", what_levels_are(result) if team_levels(result) else ""),
@@ -103,6 +112,7 @@ def write_teams_xlsx(result: Result, path: str | PathLike[str]) -> None:
     """Write who is where as a workbook: teams, people, options, and what to know about them."""
     import xlsxwriter
 
+    result = with_team_names(result)
     # In memory, so that no files of its own are left where a disk is full or the process is killed.
     content = io.BytesIO()
     as_text = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
@@ -168,38 +178,57 @@ def _team_columns(result: Result) -> list[list[Any]]:
 
 def _option_rows(result: Result) -> list[list[Any]]:
     moves, limits = result.options[0].moves is not None, options_have_limits(result)
-    head = ["option", "expected", "least well off", "gain by moving"]
+    head = ["option", "expected", "least well off", MOVING]
     rows: list[list[Any]] = [[*head, *(["surely at most"] if limits else []), *(["moves"] if moves else [])]]
     for label, one in zip(option_labels(result), result.options, strict=True):
-        numbers = [one.expected_value, one.expected_least, one.expected_gap, *([one.gap] if limits else [])]
+        worth = [scaled(result, one.expected_value), scaled(result, one.expected_least)]
+        numbers = [*worth, one.expected_gap, *([one.gap] if limits else [])]
         rows.append([label, *numbers, *([one.moves if one.moves is not None else ""] if moves else [])])
     return rows
 
 
-def option_rows(result: Result) -> list[list[str]]:
+def option_rows(result: Result, *, details: bool = True) -> list[list[str]]:
     """Return a header and a row for every option, in words.
 
-    Values have more decimals where the recommendation would otherwise look as if another were as good in everything.
+    Without `details` what is expected of gains by moving is left out. It is there, and values have more decimals, where
+    the recommendation would otherwise look as if another were as good in everything.
     """
     head, *rows = _option_rows(result)
-    return next(
-        (shown for decimals in DECIMALS if not _looks_beaten(shown := _worded(head, rows, decimals))),
-        _worded(head, rows, DECIMALS[0]),
-    )
+    first = result.options[0].expected_range or ()
+    fewest = {"expected": decimals(first), "least well off": places_of_people(result)}
+    columns = [list(range(len(head)))]
+    if not details:
+        columns.insert(0, [t for t, name in enumerate(head) if name != MOVING])
+    tried = [
+        _worded(
+            [head[t] for t in kept],
+            [[row[t] for t in kept] for row in rows],
+            {name: places + more for name, places in fewest.items()},
+            signs=not is_on_scale(result),
+        )
+        for kept in columns
+        for more in range(MORE + 1)
+    ]
+    return next((shown for shown in tried if not _looks_beaten(shown)), tried[0])
 
 
-DECIMALS = (SHOWN, SHOWN + 1, SHOWN + 2)
-"""Of values of options: as few of these as tell the recommendation from others."""
+MOVING = "gain by moving"
+
+MORE = 2
+"""So many decimals more than they deserve tell the recommendation from others, if need be."""
 
 
-def _worded(head: list[str], rows: Sequence[Sequence[Any]], decimals: int) -> list[list[str]]:
-    kinds: dict[str, Callable[[Any], str]] = {
-        "expected": lambda cell: signed(cell, decimals),
-        "least well off": lambda cell: signed(cell, decimals),
-        "gain by moving": lambda cell: f"{cell:.{decimals}f}",
-        "surely at most": "{:.3g}".format,
-    }
-    return [head, *([kinds.get(name, str)(cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
+def _worded(
+    head: list[str], rows: Sequence[Sequence[Any]], places: Mapping[str, int], *, signs: bool
+) -> list[list[str]]:
+    def cell_of(name: str, cell: Any) -> str:
+        if name in places:
+            return signed(cell, places[name]) if signs else f"{cell:.{places[name]}f}"
+        if name == MOVING:
+            return f"{cell:.{places['expected']}f}"
+        return f"{cell:.3g}" if name == "surely at most" else str(cell)
+
+    return [head, *([cell_of(name, cell) for name, cell in zip(head, row, strict=True)] for row in rows)]
 
 
 def _looks_beaten(shown: list[list[str]]) -> bool:
