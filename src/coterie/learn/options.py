@@ -176,7 +176,7 @@ def likely_values(
     have, since nobody knows who that is.
 
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
-    not be corrected for. Where it `is_late`, few are drawn.
+    not be corrected for. What is drawn beyond what the scale allows ends there. Where it `is_late`, few are drawn.
     """
     staff = wishes.admissible.staff
     unknowns = beliefs.evidence.unknowns
@@ -191,18 +191,23 @@ def likely_values(
         return [(one, (one, one)) for one in found]
     designs = [value_design(unknowns, terms, wishes.value) for terms in sums]
 
-    def told(values: FloatArray) -> list[float]:
-        rooms = (design.linear(values)[staff] for design in designs)
-        own = [one[:, GAINED] - one[:, LOST] for one in rooms]
+    def felt(values: FloatArray) -> list[FloatArray]:
+        return [design.linear(values)[staff] for design in designs]
+
+    def told(gained: list[FloatArray], lost: list[FloatArray]) -> list[float]:
+        own = [one[:, GAINED] - other[:, LOST] for one, other in zip(gained, lost, strict=True)]
         return [*(float(one.sum()) / max(1, int(staff.sum())) for one in own), float(own[0].min(initial=np.inf))]
 
-    middle = told(beliefs.middle)
+    bounds, now = beliefs.evidence.bounds, felt(beliefs.middle)
+    worst, best = (felt(np.full_like(beliefs.middle, end)) for end in (bounds.low, bounds.high))
+    middle = told(now, now)
     draws: list[list[float]] = []
     for values in beliefs.drawing(rng, draws_for(beliefs)):
-        draws.append(told(values))
+        possible = felt(values)
+        draws.append(told(possible, possible))
         if len(draws) >= FEWEST_DRAWS and is_late():
             break
-    drawn = np.array(draws)
+    drawn = np.clip(draws, told(worst, best), told(best, worst))
     tail = (1 - RANGE) / 2
     ends = np.quantile(drawn, [tail, 1 - tail], axis=0) if len(drawn) > 1 else np.array([middle, middle])
     *means, least = zip(middle, *ends.tolist(), strict=True)
