@@ -1,10 +1,11 @@
 """How often do the 80 % ranges of what is expected hold, and are they too low or too high?
 
-    python benchmarks/ranges.py [--logs 40] [--kinds scores totals ratings] [--worlds high ...] [--rounds 5 40]
+    python benchmarks/ranges.py [--logs 20] [--kinds scores totals ratings] [--worlds high ...] [--rounds 5 40]
 
 Twelve people; what a pair is worth is a level, a part of each of the two and one of the pair. Teams are drawn anew each
 round, and what is recorded is the score of each team (the average over its pairs), everybody's total, or what everybody
-says of each teammate, with noise, and within the scale of -50 to 50. Teams are then chosen by what is expected of them
+says of each teammate, with noise, and within the scale of -50 to 50; of scores the scale is declared that they show, to
+whole tens, as `coterie start` does, which pairs may exceed. Teams are then chosen by what is expected of them
 (exchanges of two people while that pays), and judged by the truth: all of them, each, whoever has least, and the
 difference to the last round's. A bias is what is expected less what is true (of whoever has least: the middle of the
 range less what is true), in widths of the range.
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -64,11 +66,12 @@ WORLDS: dict[str, Callable[[np.random.Generator], World]] = {
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What pairs are worth before noise and scale, and the noise at its quantiles."""
+    """What pairs are worth before noise and scale, the noise at its quantiles, and what the log counts from."""
 
     kind: str
     means: FloatArray
     noise: FloatArray
+    neutral: float
 
     def values(self, teams: IntArray) -> FloatArray:
         """Return what everybody gets on average in teams (teams, size), in the order of the teams."""
@@ -79,7 +82,7 @@ class Truth:
         return averages(self._kept(found))
 
     def _kept(self, means: FloatArray) -> FloatArray:
-        return np.asarray(np.clip(means[..., None] + self.noise, -LIMIT, LIMIT).mean(axis=-1))
+        return np.asarray(np.clip(means[..., None] + self.noise, -LIMIT, LIMIT).mean(axis=-1) - self.neutral)
 
 
 def averages(by_pair: FloatArray) -> FloatArray:
@@ -104,8 +107,8 @@ def drawn(kind: str, world: World, rounds: int, rng: np.random.Generator) -> tup
     names = np.array([f"p{i:02}" for i in range(n)])
     sample, team = np.indices(teams.shape[:2])
     keys = {"sample": sample.ravel(), "coalition": team.ravel()}
-    found = means[teams[..., :, None], teams[..., None, :]]
-    options = {"utility_range": (-LIMIT, LIMIT), "pool_coalitions": True, "agents": names.tolist()}
+    found, neutral = means[teams[..., :, None], teams[..., None, :]], 0.0
+    options: dict[str, Any] = {"utility_range": (-LIMIT, LIMIT), "pool_coalitions": True, "agents": names.tolist()}
     members = pa.table(
         {**{name: np.repeat(key, size).astype(str) for name, key in keys.items()}, "agent": names[teams.ravel()]}
     )
@@ -114,6 +117,8 @@ def drawn(kind: str, world: World, rounds: int, rng: np.random.Generator) -> tup
         score = found[..., off].mean(axis=-1)
         score = np.clip(score + noise(score.shape), -LIMIT, LIMIT)
         totals = {**{name: key.astype(str) for name, key in keys.items()}, "utility": score.ravel()}
+        options["utility_range"] = (10 * np.floor(score.min() / 10), 10 * np.ceil(score.max() / 10))
+        neutral = options["neutral"] = options["utility_range"][0]
         log = Log.from_frames(memberships=members, totals=pa.table(totals), totals_are="team-score-averages", **options)
     else:
         added = noise(found.shape)
@@ -133,7 +138,7 @@ def drawn(kind: str, world: World, rounds: int, rng: np.random.Generator) -> tup
             log = Log.from_frames(memberships=members, pairs=pa.table(pairs), symmetric=False, **options)
     spots = (np.arange(400) + 0.5) / 400
     quantiles = -np.log1p(-spots) - 1 if world.skewed else np.sort(np.random.default_rng(0).normal(size=400))
-    return log, Truth(kind, means, world.noise * (quantiles - quantiles.mean())), teams[-1]
+    return log, Truth(kind, means, world.noise * (quantiles - quantiles.mean()), neutral), teams[-1]
 
 
 def believed(log: Log) -> Beliefs:
@@ -165,16 +170,10 @@ def told(values: FloatArray) -> list[float]:
     return [float(values.mean()), *values.mean(axis=1).tolist(), float(values.min())]
 
 
-def judged(kind: str, world: World, rounds: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Return what comes of a log of a world."""
+def judged(kind: str, world: World, rounds: int, rng: np.random.Generator) -> FloatArray:
+    """Return (what is expected, what is true, low, high) of every range that is told after a log of a world."""
     log, truth, today = drawn(kind, world, rounds, rng)
-    return judged_of(kind, believed(log), truth, today, rng)
-
-
-def judged_of(
-    kind: str, beliefs: Beliefs, truth: Truth, today: IntArray, rng: np.random.Generator
-) -> tuple[FloatArray, float]:
-    """Return (what is expected, what is true, low, high) of every range, and what the teams are truly worth."""
+    beliefs = believed(log)
     teams = best_teams(beliefs.middle[0], SIZES[kind], rng)
 
     def of(means: FloatArray) -> list[float]:
@@ -184,12 +183,14 @@ def judged_of(
         return [*told(found), float(found.mean() - before.mean())]
 
     draws = np.array([of(values[0]) for values in beliefs.draws(rng, DRAWS)])
+    bounds = beliefs.evidence.bounds
+    draws[:, :-1] = np.clip(draws[:, :-1], bounds.low, bounds.high)
     true = truth.values(teams)
     low, high = np.quantile(draws, [0.1, 0.9], axis=0)
     expected = np.array(of(beliefs.middle[0]))
     expected[-2] = (low[-2] + high[-2]) / 2
     rows = [expected, [*told(true), float(true.mean() - truth.values(today).mean())], low, high]
-    return np.array(rows, dtype=np.float64), float(true.mean())
+    return np.array(rows, dtype=np.float64)
 
 
 def summed(every: FloatArray) -> list[str]:
@@ -203,38 +204,34 @@ def summed(every: FloatArray) -> list[str]:
     return cells
 
 
-def measured(kind: str, name: str, rounds: int, logs: int) -> tuple[list[str], FloatArray]:
-    """Return how often each range holds, with its bias, and what the chosen teams of every log are worth."""
-    rows, worth = [], []
+def measured(kind: str, name: str, rounds: int, logs: int) -> list[str]:
+    """Return how often each range holds, with its bias."""
+    rows = []
     for seed in range(logs):
         rng = np.random.default_rng([seed, rounds, *name.encode()])
-        found, true = judged(kind, WORLDS[name](rng), rounds, rng)
-        rows.append(found)
-        worth.append(true)
-    return summed(np.stack(rows)), np.array(worth)
+        rows.append(judged(kind, WORLDS[name](rng), rounds, rng))
+    return summed(np.stack(rows))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--logs", type=int, default=40)
+    parser.add_argument("--logs", type=int, default=20)
     parser.add_argument("--kinds", nargs="+", default=list(SIZES))
     parser.add_argument("--worlds", nargs="+", default=list(WORLDS))
     parser.add_argument("--rounds", nargs="+", type=int, default=[5, 40])
-    parser.add_argument("--worth", help="a file (.npz) for what the chosen teams of every log are worth")
     options = parser.parse_args()
-    rows, worth, begin = [], {}, time.process_time()
+    rows, begin = [], time.process_time()
     for kind in options.kinds:
         for rounds in options.rounds:
             for name in options.worlds:
-                cells, worth[f"{kind} {rounds} {name}"] = measured(kind, name, rounds, options.logs)
-                rows.append([kind, rounds, name, *cells, f"{worth[f'{kind} {rounds} {name}'].mean():.2f}"])
+                cells = measured(kind, name, rounds, options.logs)
+                rows.append([kind, rounds, name, *cells])
                 print(rows[-1], f"{time.process_time() - begin:.0f} s", flush=True)
-    if options.worth:
-        np.savez(options.worth, **worth)
-    header = ["recorded", "rounds", "world", *RANGES, "worth"]
+    header = ["recorded", "rounds", "world", *RANGES]
     text = table(header, rows) + "\n\nHow often 80 % ranges hold, and the bias in widths of the range."
-    if options.kinds == list(SIZES) and options.worlds == list(WORLDS):
-        record("Ranges", f"python benchmarks/ranges.py --logs {options.logs}", text)
+    if options.worlds == list(WORLDS):
+        kinds = " ".join(options.kinds)
+        record("Ranges", f"python benchmarks/ranges.py --logs {options.logs} --kinds {kinds}", text)
 
 
 if __name__ == "__main__":
