@@ -30,6 +30,7 @@ BENCHMARKS = {
     "few_data.py": "--seeds 1",
     "any_areas.py": "--agents 10,20",
     "expected_values.py": "--logs 2",
+    "ranges.py": "--logs 1 --rounds 5",
     "posterior.py": "--seeds 1",
     "collect.py": "--times 0.05 --savings 1",
     "teams.py": "--small --firms 2 --classes 2",

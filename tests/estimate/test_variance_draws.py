@@ -33,7 +33,7 @@ def test_the_density_is_that_of_all_totals_with_the_noise_integrated_out():
         ]
         parts, seen = ratios * told.weights, ratios @ [np.trace(kernel) for kernel in told.kernels]
         of_noise = 11 / (11 + seen)
-        prior = np.prod(parts / parts.sum()) * of_noise * (1 - of_noise)
+        prior = np.sqrt(np.prod(parts / parts.sum()) * of_noise * (1 - of_noise))  # Jeffreys's, in logarithms
         full.append(np.log(np.trapezoid(value, np.log(rho)) * prior))
         found.append(told.log_density(np.array(logs))[0])
     assert found[0] - found[1] == pytest.approx(full[0] - full[1], abs=1e-5)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from coterie import Log
+from coterie import Log, Rules, StableLearner
 from coterie.certificates.from_statistics import evidence_from
 from coterie.estimate.total_posterior import means_left_by_totals
 from coterie.learn.beliefs import beliefs_from
@@ -80,6 +80,44 @@ def test_ranges_of_ratings_hold_about_as_often_as_they_say():
         _, true, low, high = told(believed(firm.log()), truth, rng)
         held.append(low <= true <= high)
     assert np.mean(held) >= 0.58  # 80 %, less two and a half standard errors
+
+
+def praised(rng, *, best=9.7, events=40):
+    """Scores of teams on a scale of 0 to 10; every second event has the same teams, and the first of them is `best`."""
+    members, scores = [], []
+    for event in range(events):
+        people = np.arange(9) if event % 2 else rng.permutation(9)
+        for t, team in enumerate(people.reshape(3, 3)):
+            score = (best, 5.0, 2.0)[t] + rng.normal(0, 0.2) if event % 2 else rng.uniform(3, 8)
+            members += [(str(event), f"p{i}", str(t)) for i in team]
+            scores.append((str(event), str(t), float(np.clip(score, 0, 10))))
+    named = ((("sample", "agent", "coalition"), members), (("sample", "coalition", "utility"), scores))
+    memberships, totals = (
+        pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))) for names, rows in named
+    )
+    return Log.from_frames(
+        memberships=memberships, totals=totals, totals_are="team-score-averages", utility_range=(0, 10),
+        pool_coalitions=True,
+    )  # fmt: skip
+
+
+def test_a_team_that_was_seen_often_is_expected_to_be_what_it_was():
+    """Pairs were cut at the end of the scale one by one: 9.19 was expected, and 8.48 to 9.46 told."""
+    beliefs = believed(praised(np.random.default_rng(0)))
+    one, two = np.triu_indices(3, 1)
+    assert beliefs.middle.max() <= 10
+    assert beliefs.middle[0][one, two].mean() == pytest.approx(9.7, abs=0.25)
+    drawn = [values[0][one, two].mean() for values in beliefs.draws(np.random.default_rng(1), 200)]
+    low, high = np.quantile(drawn, [0.1, 0.9])
+    assert 9.2 < low < 9.7 < high
+
+
+def test_ranges_of_scores_stay_on_the_scale():
+    wanted = StableLearner(rules=Rules(team_size="3"), value="average", certificate="paired")
+    first = wanted.fit(praised(np.random.default_rng(0), best=10.0)).result_.options[0]
+    ends = [end for one in (*first.team_ranges.values(), first.least_range, first.expected_range) for end in one]
+    assert min(ends) >= 0
+    assert max(ends) == pytest.approx(10)  # which draws of pairs exceed
 
 
 def test_what_is_expected_does_not_depend_on_the_scale_of_scores():

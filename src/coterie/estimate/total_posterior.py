@@ -28,6 +28,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.estimate.effects import Cells, Variances
+from coterie.estimate.intervals import Bounds
 from coterie.estimate.posterior import (
     FEW,
     LEAST_SPREAD,
@@ -120,10 +121,24 @@ class PossibleTotals:
         """Draw all unknowns, from the centre on."""
         return np.asarray(self.middle + self._root @ rng.normal(size=len(self.middle)))
 
-    @property
+    @cached_property
     def covariance(self) -> FloatArray:
         """The covariance of all unknowns."""
         return np.asarray(self._root @ self._root.T)
+
+    def moved(self, values: FloatArray, low: float, high: float) -> FloatArray:
+        """Return unknowns between two ends, moved there as likely as can be.
+
+        Totals are known better than what they are sums of. So an unknown beyond an end, a, is not cut off there alone:
+        the others become what they are expected to be given that it is at the end, theta + Cov_.a Cov_aa^-1 (end - a),
+        and make up for it in all sums that were seen. Those that are then beyond an end themselves follow.
+        """
+        found, fixed = values, np.zeros(len(values), dtype=bool)
+        while (beyond := ~fixed & ((found < low) | (found > high))).any():
+            fixed |= beyond
+            among, ends = self.covariance[:, fixed], np.clip(found[fixed], low, high)
+            found = values + among @ solved(square_root(among[fixed]), ends - values[fixed])
+        return np.clip(found, low, high)
 
     @cached_property
     def _root(self) -> FloatArray:
@@ -353,13 +368,16 @@ class MeansFromTotals:
     centre: float
     own: tuple[IntArray, ...]
     """For each agent, the place of each of her unknowns."""
+    bounds: Bounds
     others: tuple[PossibleTotals, ...] = ()
     """The same with other variances that are possible; none where one value of each stands for all."""
 
     @property
     def middle(self) -> list[FloatArray]:
-        """What every agent's unknowns are expected to be, over all variances that are possible."""
-        return self._of_agents(np.mean([one.middle for one in self.others or (self.possible,)], axis=0))
+        """What every agent's unknowns are expected to be, over all variances that are possible, within the scale."""
+        found = np.mean([one.middle for one in self.others or (self.possible,)], axis=0)
+        low, high = self.bounds.low - self.centre, self.bounds.high - self.centre
+        return self._of_agents(self.possible.moved(found, low, high))
 
     def draw(self, rng: np.random.Generator, number: int = 0) -> list[FloatArray]:
         """Draw every agent's unknowns, all together; variances take their turns by the number of the draw."""
@@ -412,7 +430,7 @@ def means_left_by_totals(
     found = start if few else start.settled(least, range_square, enough)
     # The same log has the same variances, whoever asks: they are no part of a search.
     others = () if few else found.others(least, np.random.default_rng(0), enough)
-    return MeansFromTotals(found, bounds.middle + centre, places, others)
+    return MeansFromTotals(found, bounds.middle + centre, places, bounds, others)
 
 
 def _cells(n: int, tables: int, sizes: int, *, symmetric: bool) -> tuple[Cells, IntArray]:

@@ -5,11 +5,14 @@ variance of pairs happens to be taken for large. With w the totals turned so tha
 variance rho, and g_q the variance of part q in units of rho,
 
     w ~ N(0, rho C),    C = 1 + sum of g_q K_q,    Q = w'C^-1 w + what no effect can explain,
-    log density of g = -log det(C) / 2 - N log(Q) / 2 + sum of log(share_q) + log(u (1 - u)),
+    log density of g = -log det(C) / 2 - N log(Q) / 2 + (sum of log(share_q) + log(u (1 - u))) / 2,
 
-rho being integrated out under the prior 1 / rho. A priori every division of a mean's variance among the parts is as
-likely as any other, and so is every share u of noise in the spread of totals: share_q = g_q m_q / sum of g m, m_q the
-variance of a mean if part q has variance 1, u = N / (N + sum of g tr(K)); the last terms are the density in log g.
+rho being integrated out under the prior 1 / rho. A priori the division of a mean's variance among the parts has
+Jeffreys's density, the product of share_q^-1/2, and so has the share u of noise in the spread of totals: share_q = g_q
+m_q / sum of g m, m_q the variance of a mean if part q has variance 1, u = N / (N + sum of g tr(K)); the last terms are
+the density in log g. Were every division as likely as any other, a few scores would not do to believe that next to
+everything is a matter of people, or of pairs: too much was then expected of teams of the former kind, too little of
+the latter.
 """
 
 import math
@@ -30,6 +33,9 @@ ranges are too narrow.
 
 STRIDE = 0.9
 """How far a step goes in the logarithm of variances."""
+
+PRIOR = 0.5
+"""The parameter of the Dirichlet distribution that shares have a priori."""
 
 LEAST_SHARE = 1e-3
 """Nothing starts with a smaller share of the spread."""
@@ -65,7 +71,7 @@ class Ratios:
         parts, told = ratios * self.weights, float(ratios @ self._traces)
         by_share = float(np.log(parts / parts.sum()).sum()) + math.log(self.count * told / (self.count + told) ** 2)
         size = float(np.log(np.diag(lower)).sum())
-        return by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
+        return PRIOR * by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
 
     @property
     def _traces(self) -> FloatArray:

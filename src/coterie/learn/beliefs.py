@@ -36,7 +36,7 @@ class Beliefs:
     """What each unknown is expected to be."""
     draw: Callable[[np.random.Generator, int], FloatArray] | None
     """Draws all unknowns together, of several possible posteriors that of the draw's number; None where that would take
-    too long."""
+    too long. Of totals, single means may lie beyond the scale: only their sums were seen."""
 
     def game(self, spaces: ActionSpaces, values: FloatArray | None = None) -> Game:
         """Return the game in which unknowns are what is expected, or have other values."""
@@ -90,5 +90,7 @@ def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bo
     return Beliefs(
         evidence,
         within(unknowns.values_of_totals(found.middle)),
-        lambda rng, number: within(unknowns.values_of_totals(found.draw(rng, number))),
+        # Sums are known better than what they are sums of: means that were cut at the ends of the scale, each on its
+        # own, would no longer add up to what was seen.
+        lambda rng, number: unknowns.values_of_totals(found.draw(rng, number)),
     )

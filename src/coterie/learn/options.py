@@ -183,7 +183,7 @@ def likely_values(
     """Return what the mean utility of those who are assigned is in sums of profiles, and what each has in the first.
 
     Values are drawn, never the profile anew: it was chosen for what the same log makes of it, which a posterior need
-    not be corrected for. Where it `is_late`, few are drawn.
+    not be corrected for. What is drawn beyond what the scale allows ends there. Where it `is_late`, few are drawn.
     """
     staff = wishes.admissible.staff
     unknowns = beliefs.evidence.unknowns
@@ -198,22 +198,26 @@ def likely_values(
         return [Likely(one, (one, one), None) for one in found], []
     designs = [value_design(unknowns, terms, wishes.value) for terms in sums]
 
-    def told(values: FloatArray) -> FloatArray:
-        rooms = (design.linear(values)[staff] for design in designs)
-        own = [one[:, GAINED] - one[:, LOST] for one in rooms]
+    def felt(values: FloatArray) -> list[FloatArray]:
+        return [design.linear(values)[staff] for design in designs]
+
+    def told(gained: list[FloatArray], lost: list[FloatArray]) -> FloatArray:
+        own = [one[:, GAINED] - other[:, LOST] for one, other in zip(gained, lost, strict=True)]
         return np.concatenate([[one.sum() / max(1, int(staff.sum())) for one in own], own[0]])
 
-    middle = told(beliefs.middle)
+    bounds, now = beliefs.evidence.bounds, felt(beliefs.middle)
+    worst, best = (felt(np.full_like(beliefs.middle, end)) for end in (bounds.low, bounds.high))
+    middle = told(now, now)
     draws: list[FloatArray] = []
     for values in beliefs.drawing(rng, draws_for(beliefs)):
-        draws.append(told(values))
+        possible = felt(values)
+        draws.append(told(possible, possible))
         if len(draws) >= FEWEST_DRAWS and is_late():
             break
-    drawn = np.array(draws)
-    if len(drawn) < 2:
+    if len(draws) < 2:
         all_of_them = [Likely(one, (one, one), None) for one in middle.tolist()]
     else:
-        tail = (1 - RANGE) / 2
+        drawn, tail = np.clip(draws, told(worst, best), told(best, worst)), (1 - RANGE) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
         above = (drawn > 0).mean(axis=0).tolist()
         all_of_them = [
