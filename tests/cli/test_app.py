@@ -538,3 +538,55 @@ def test_linear_algebra_has_one_thread_unless_the_environment_says_otherwise(bef
     given |= {} if before is None else {"OPENBLAS_NUM_THREADS": before}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=given)
     assert done.stdout.splitlines()[-1] == after
+
+
+PAIRS = "sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n2,x,a,c,-0.5\n3,y,b,c,1\n4,y,a,b,0\n"
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "pairs.csv").write_text(PAIRS)
+    (tmp_path / "log" / "log.json").write_text('{"format": "coterie.log/1", "utility_range": [-1, 1]}')
+    return tmp_path / "log"
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "log.json", "Totals.CSV", "link.csv"])
+def test_a_log_is_not_replaced_by_what_is_made_of_it(call, log, tmp_path, name):
+    (log / "link.csv").symlink_to("pairs.csv")
+    assert call("learn", log, "--quiet", "--out", log / "result.json")[0] == 0
+    before = {file.name: file.read_bytes() for file in log.iterdir()}
+    for words in (["learn", log], ["certify", log, log / "result.json"], ["report", log / "result.json", "--log", log]):
+        code, _, err = call(*words, "--out", log / name)
+        assert (code, "belongs to what is read here" in err) == (2, True)
+    assert call("learn", log / "pairs.csv", "--utility-range", -1, 1, "--out", log / "link.csv")[0] == 2
+    (tmp_path / "staff.csv").write_text("agent,site\na,x\nb,x\nc,y\n")
+    assert call("learn", log, "--staff", tmp_path / "staff.csv", "--out", tmp_path / "staff.csv")[0] == 2
+    assert before == {file.name: file.read_bytes() for file in log.iterdir()}
+
+
+def test_links_that_lead_to_each_other_are_refused(call, log, tmp_path):
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    here.symlink_to(there)
+    there.symlink_to(here)
+    for words in (["learn", log, "--out"], [*SIMULATE], ["start", log / "pairs.csv", "--yes", "--out"]):
+        code, _, err = call(*words, here)
+        assert (code, "cannot be written" in err) == (2, True)
+    assert "did you mean" not in call("learn", here)[2].replace(f"did you mean {there}", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_words_that_are_not_text_are_refused(call, log, tmp_path):
+    other = os.fsdecode(os.fsencode(tmp_path) + b"/M\xfcller.csv")
+    with open(other, "w", encoding="utf-8") as file:  # noqa: PTH123  (as it is)
+        file.write(PAIRS)
+    for words in (
+        ["learn", other, "--utility-range", -1, 1], ["start", other, "--yes", "--out", tmp_path / "made"],
+        *(["learn", log, option, "\udcff"] for option in ("--title", "--unit", "--date", "--since", "--until")),
+        ["learn", log, "--memory-limit", "1\udcff"],
+    ):  # fmt: skip
+        code, _, err = call(*words)
+        assert (code, "is not text that can be written in UTF-8" in err) == (2, True), words
+    assert not (tmp_path / "made").exists()
+    code, _, err = call("learn", log, "--out", other.replace(".csv", ".json"))
+    assert code == 0

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from coterie import checks
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, temporary_folder
 from coterie.log import queries
@@ -153,7 +154,8 @@ def file_pattern(path: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a SQL string literal (DuckDB's way)."""
+    """Return a SQL string literal (DuckDB's way); queries are in UTF-8, and so are the names of files in them."""
+    checks.writable(text, "the name ")
     return "'" + text.replace("'", "''") + "'"
 
 
