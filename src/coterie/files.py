@@ -668,14 +668,21 @@ def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -
 
 
 def told_apart(header: Iterable[str]) -> list[str]:
-    """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
-    names: dict[str, None] = {}
+    """Return the names of columns, with blanks, which do not count in matching, added to those that repeat.
+
+    Engines take names that differ in case only for the same, and so do we.
+
+    >>> told_apart(["Note", "Score", "note"])
+    ['Note', 'Score', 'note ']
+    """
+    names: dict[str, str] = {}
     repeats = dict[str, int]()
     for name in header:
-        while (unique := name + _blanks(repeats.setdefault(name, 0))) in names:
-            repeats[name] += 1
-        names[unique] = None
-    return list(names)
+        folded = name.casefold()
+        while (unique := folded + _blanks(repeats.setdefault(folded, 0))) in names:
+            repeats[folded] += 1
+        names[unique] = name + _blanks(repeats[folded])
+    return list(names.values())
 
 
 def _blanks(number: int) -> str:
