@@ -575,6 +575,17 @@ def test_links_that_lead_to_each_other_are_refused(call, log, tmp_path):
     assert "did you mean" not in call("learn", here)[2].replace(f"did you mean {there}", "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="shells of Unix close streams")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_are_no_error(log, tmp_path, closed):
+    words = ["learn", str(log), "--out", str(tmp_path / "result.json")]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *COMMAND, *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert json.loads((tmp_path / "result.json").read_text())["format"] == "coterie.result/1"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
 def test_words_that_are_not_text_are_refused(call, log, tmp_path):
     other = os.fsdecode(os.fsencode(tmp_path) + b"/M\xfcller.csv")
