@@ -575,6 +575,29 @@ def test_links_that_lead_to_each_other_are_refused(call, log, tmp_path):
     assert "did you mean" not in call("learn", here)[2].replace(f"did you mean {there}", "")
 
 
+def test_a_terminal_that_is_as_wide_as_nothing(log, tmp_path):
+    for words, said in ((["learn", log], "Recommended"), (["--help"], "coterie demo"), (["learn", "nothing"], "error")):
+        done = process(*words, cwd=tmp_path, env=os.environ | {"COLUMNS": "0"}, text=True)
+        assert said in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_result_is_kept_where_nobody_knows_of_a_home(call, log, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("coterie.cli.targets.whole_file", fail)
+    monkeypatch.setattr("coterie.cli.targets.Path.home", nowhere)
+    code, _, err = call("learn", log, "--quiet", "--out", tmp_path / "a.json")
+    assert (code, "cannot be written (No space left on device); it is in " in err) == (1, True)
+    monkeypatch.setattr("coterie.cli.targets._writer", lambda *_: fail)
+    code, _, err = call("learn", log, "--quiet", "--out", tmp_path / "a.json")
+    assert (code, "nor anywhere else" in err) == (1, True)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="shells of Unix close streams")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_are_closed_are_no_error(log, tmp_path, closed):

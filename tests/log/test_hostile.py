@@ -246,6 +246,19 @@ def test_too_little_memory_is_a_message(tmp_path, tables):
         coterie.read_log(tmp_path, memory_limit="1MB").engine.table("SELECT list(range) AS l FROM range(3000000)")
 
 
+def test_a_full_temporary_folder_is_said_to_be(tmp_path):
+    resource = pytest.importorskip("resource")
+    (tmp_path / "pairs.csv").write_text(HEADER + "".join(f"{n},x,a{n % 7},b{n % 5},0.{n}\n" for n in range(5000)))
+    code = (
+        "import resource, coterie\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "coterie.read_log('pairs.csv')"
+    )
+    assert resource
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "CoterieError: temporary files in " in done.stderr
+
+
 def test_what_a_file_may_ask_for_has_limits():
     with pytest.raises(InputError, match="coalitions: expected at most 100,000"):
         file_options({"coalitions": 10**9, "pool_coalitions": True}, "log.json")

@@ -16,6 +16,8 @@ def main() -> None:
     wait for each other, and what is added in another order on another machine would not be the same to the last digit.
     """
     _open_streams()
+    if os.environ.get("COLUMNS") == "0":  # as wide as nothing: all text would be cut away
+        del os.environ["COLUMNS"]
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     gc.disable()  # until the command is loaded: modules stay, and looking through them again and again takes its time

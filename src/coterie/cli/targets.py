@@ -156,11 +156,11 @@ def _written(target: Target, result: "Result", statistics: "Statistics | None") 
 
 def _elsewhere(path: Path, write: Callable[[Path], None], why: str) -> None:
     """Write what cannot be written where it should be to a new folder, so that no work is lost, and say where."""
-    for place in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
+    for place in (tempfile.gettempdir, Path.cwd, Path.home):
         try:
-            kept = Path(tempfile.mkdtemp(prefix="result-of-coterie-", dir=place)) / path.name
+            kept = Path(tempfile.mkdtemp(prefix="result-of-coterie-", dir=place())) / path.name
             write(kept)
-        except OSError:
+        except (OSError, RuntimeError):  # the latter where nobody knows of a home
             continue
         complain(f"{path}: cannot be written ({why}); it is in {kept} instead")
         return
