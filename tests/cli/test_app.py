@@ -598,6 +598,13 @@ def test_a_result_is_kept_where_nobody_knows_of_a_home(call, log, tmp_path, monk
     assert (code, "nor anywhere else" in err) == (1, True)
 
 
+@pytest.mark.parametrize("sigma", ["1e-6", "1e-8"])
+def test_noise_that_is_nearly_nothing_beside_the_range(call, tmp_path, sigma):
+    call("simulate", "--agents", 6, "--coalitions", 2, "--samples", 60, "--seed", 1, "--out", tmp_path / "log")
+    code, out, _ = call("learn", tmp_path / "log", "--sigma", sigma, "--json")
+    assert (code, json.loads(out)["format"]) == (0, "coterie.result/1")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="shells of Unix close streams")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_are_closed_are_no_error(log, tmp_path, closed):
