@@ -80,9 +80,18 @@ def test_links_are_followed(tmp_path):
         raise RuntimeError
     assert target.read_text() == "new"
     (tmp_path / "round.json").symlink_to("round.json")
-    with pytest.raises(InputError, match="cannot be written"), whole_file(tmp_path / "round.json"):
-        pass
+    for whole in (whole_file, whole_folder):
+        with pytest.raises(InputError, match="cannot be written"), whole(tmp_path / "round.json"):
+            pass
     assert sorted(file.name for file in (tmp_path / "far").iterdir()) == ["a.json", "b.json"]
+
+
+def test_a_link_to_a_folder_that_is_not_there_yet_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to("far")
+    with whole_folder(tmp_path / "link") as folder:
+        (folder / "a").write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "a").read_text() == "new"
 
 
 def test_a_pipe_is_written_to_and_stays(tmp_path):
@@ -372,6 +381,8 @@ def test_folders_made_on_the_way_go_again_on_failure(tmp_path, whole):
         ('{"a": ' * 990 + "1" + "}" * 990, "too deep"),
         ('{"a": {"b": 1, "c": 2, "b": 3}}', "the key 'b' occurs twice"),
         ("[1e400]", "the number '1e400' is not finite"),
+        ('{"labels": {"a": "\\ud800"}}', "is half of a character"),
+        ('{"x\\uDFFF": 1}', "is half of a character"),
         ("{", "is not JSON"),
     ],
 )
@@ -388,6 +399,7 @@ def test_json_that_cannot_be_read_is_refused(tmp_path, text, message):
 def test_json_within_the_limits_is_read(tmp_path, monkeypatch):
     assert parse_json("[" * 64 + "]" * 64)
     assert parse_json("9" * 300) == 10**300 - 1
+    assert parse_json(r'"\ud83d\ude00 \\ud800"') == "\U0001f600 \\ud800"
     (tmp_path / "a.json").write_text("[1, 2]")
     assert read_json(tmp_path / "a.json") == [1, 2]
     monkeypatch.setattr("coterie.files.LARGEST_TEXT", 5)

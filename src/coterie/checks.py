@@ -57,11 +57,20 @@ def names(values: Names, what: str, count: int | None = None) -> tuple[str, ...]
     if repeated:
         raise InputError(f"{what}: the name {repeated[0]!r} occurs twice")
     for name in found:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise InputError(f"{what}: the name {name!r} is not text that can be written in UTF-8") from None
+        writable(name, f"{what}: the name ")
     return found
+
+
+def writable(text: str, what: str = "") -> str:
+    """Return a text that can be written in UTF-8, which halves of characters cannot; `what` begins the refusal.
+
+    JSON has them as escapes, and in names of files and words of a command line they stand for other bytes than UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what}{shown(text)} is not text that can be written in UTF-8") from None
+    return text
 
 
 def index_of(name: Any, known: Sequence[str], what: str) -> int:

@@ -68,7 +68,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     is never replaced: once everything is made, it is written to. What is written is on the disk when it appears.
     """
     path = checks.path(path, "file")
-    there = _status(path)
+    there = status(path)
     if there is not None and stat.S_ISDIR(there.st_mode):
         raise InputError(f"{path}: is a folder, expected a file name")
     if there is not None and not stat.S_ISREG(there.st_mode):
@@ -86,7 +86,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         _on_disk(target.parent)
 
 
-def _status(path: Path) -> os.stat_result | None:
+def status(path: Path) -> os.stat_result | None:
     """Return what there is at the end of links, None for nothing."""
     try:
         return path.stat()
@@ -152,9 +152,10 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     is none of the user's.
     """
     path = checks.path(path, "folder", "the path of a folder")
-    is_there = path.exists()
+    is_there = status(path) is not None
     if not is_free(path):
         raise InputError(f"{path}: already exists and is not an empty folder")
+    path = Path(os.path.realpath(path))
     place = path if is_there else path.parent
     with _existing(place), temporary_folder(place, UNFINISHED) as made:
         content = made / CONTENT
@@ -492,8 +493,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 def parse_json(text: str) -> Any:
     """Return the value of JSON text.
 
-    Keys that occur twice, numbers that no double holds, integers beyond `MOST_DIGITS` and lists or objects more
-    than `DEEPEST` within each other are refused: no file of ours has them, and others would be read in part.
+    Keys that occur twice, numbers that no double holds, integers beyond `MOST_DIGITS`, halves of characters, and lists
+    or objects more than `DEEPEST` within each other are refused: no file of ours has them, and others would be read in
+    part, or could not be written again.
     """
     try:
         value = json.loads(
@@ -511,8 +513,13 @@ def parse_json(text: str) -> Any:
         if depth > DEEPEST:
             raise InputError(_TOO_DEEP)
         level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    if _HALF.search(text) and (half := re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False))):
+        raise InputError(f"is not JSON that can be read ({half[0]!r} is half of a character, without the other half)")
     return value
 
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How half of a character may be written, which is none without the other half."""
 
 _TOO_DEEP = "is not JSON that can be read (lists or objects within each other are too deep)"
 
@@ -661,14 +668,21 @@ def named_columns(header: Sequence[str], rows: Sequence[Sequence[str | None]]) -
 
 
 def told_apart(header: Iterable[str]) -> list[str]:
-    """Return the names of columns, with blanks, which do not count in matching, added to those that repeat."""
-    names: dict[str, None] = {}
+    """Return the names of columns, with blanks, which do not count in matching, added to those that repeat.
+
+    Engines take names that differ in case only for the same, and so do we.
+
+    >>> told_apart(["Note", "Score", "note"])
+    ['Note', 'Score', 'note ']
+    """
+    names: dict[str, str] = {}
     repeats = dict[str, int]()
     for name in header:
-        while (unique := name + _blanks(repeats.setdefault(name, 0))) in names:
-            repeats[name] += 1
-        names[unique] = None
-    return list(names)
+        folded = name.casefold()
+        while (unique := folded + _blanks(repeats.setdefault(folded, 0))) in names:
+            repeats[folded] += 1
+        names[unique] = name + _blanks(repeats[folded])
+    return list(names.values())
 
 
 def _blanks(number: int) -> str:

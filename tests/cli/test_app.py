@@ -538,3 +538,96 @@ def test_linear_algebra_has_one_thread_unless_the_environment_says_otherwise(bef
     given |= {} if before is None else {"OPENBLAS_NUM_THREADS": before}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=given)
     assert done.stdout.splitlines()[-1] == after
+
+
+PAIRS = "sample,coalition,agent,partner,utility\n1,x,a,b,0.5\n2,x,a,c,-0.5\n3,y,b,c,1\n4,y,a,b,0\n"
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "pairs.csv").write_text(PAIRS)
+    (tmp_path / "log" / "log.json").write_text('{"format": "coterie.log/1", "utility_range": [-1, 1]}')
+    return tmp_path / "log"
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "log.json", "Totals.CSV", "link.csv"])
+def test_a_log_is_not_replaced_by_what_is_made_of_it(call, log, tmp_path, name):
+    (log / "link.csv").symlink_to("pairs.csv")
+    assert call("learn", log, "--quiet", "--out", log / "result.json")[0] == 0
+    before = {file.name: file.read_bytes() for file in log.iterdir()}
+    for words in (["learn", log], ["certify", log, log / "result.json"], ["report", log / "result.json", "--log", log]):
+        code, _, err = call(*words, "--out", log / name)
+        assert (code, "belongs to what is read here" in err) == (2, True)
+    assert call("learn", log / "pairs.csv", "--utility-range", -1, 1, "--out", log / "link.csv")[0] == 2
+    (tmp_path / "staff.csv").write_text("agent,site\na,x\nb,x\nc,y\n")
+    assert call("learn", log, "--staff", tmp_path / "staff.csv", "--out", tmp_path / "staff.csv")[0] == 2
+    assert before == {file.name: file.read_bytes() for file in log.iterdir()}
+
+
+def test_links_that_lead_to_each_other_are_refused(call, log, tmp_path):
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    here.symlink_to(there)
+    there.symlink_to(here)
+    for words in (["learn", log, "--out"], [*SIMULATE], ["start", log / "pairs.csv", "--yes", "--out"]):
+        code, _, err = call(*words, here)
+        assert (code, "cannot be written" in err) == (2, True)
+    assert "did you mean" not in call("learn", here)[2].replace(f"did you mean {there}", "")
+
+
+def test_a_terminal_that_is_as_wide_as_nothing(log, tmp_path):
+    for words, said in ((["learn", log], "Recommended"), (["--help"], "coterie demo"), (["learn", "nothing"], "error")):
+        done = process(*words, cwd=tmp_path, env=os.environ | {"COLUMNS": "0"}, text=True)
+        assert said in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_result_is_kept_where_nobody_knows_of_a_home(call, log, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("coterie.cli.targets.whole_file", fail)
+    monkeypatch.setattr("coterie.cli.targets.Path.home", nowhere)
+    code, _, err = call("learn", log, "--quiet", "--out", tmp_path / "a.json")
+    assert (code, "cannot be written (No space left on device); it is in " in err) == (1, True)
+    monkeypatch.setattr("coterie.cli.targets._writer", lambda *_: fail)
+    code, _, err = call("learn", log, "--quiet", "--out", tmp_path / "a.json")
+    assert (code, "nor anywhere else" in err) == (1, True)
+
+
+@pytest.mark.parametrize("sigma", ["1e-6", "1e-8"])
+def test_noise_that_is_nearly_nothing_beside_the_range(call, tmp_path, sigma):
+    call("simulate", "--agents", 6, "--coalitions", 2, "--samples", 60, "--seed", 1, "--out", tmp_path / "log")
+    code, out, _ = call("learn", tmp_path / "log", "--sigma", sigma, "--json")
+    assert (code, json.loads(out)["format"]) == (0, "coterie.result/1")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shells of Unix close streams")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_are_no_error(log, tmp_path, closed):
+    words = ["learn", str(log), "--out", str(tmp_path / "result.json")]
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *COMMAND, *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert json.loads((tmp_path / "result.json").read_text())["format"] == "coterie.result/1"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_words_that_are_not_text_are_refused(call, log, tmp_path):
+    other = os.fsdecode(os.fsencode(tmp_path) + b"/M\xfcller.csv")
+    with open(other, "w", encoding="utf-8") as file:  # noqa: PTH123  (as it is)
+        file.write(PAIRS)
+    for words in (
+        ["learn", other, "--utility-range", -1, 1], ["start", other, "--yes", "--out", tmp_path / "made"],
+        *(["learn", log, option, "\udcff"] for option in ("--title", "--unit", "--date", "--since", "--until")),
+        ["learn", log, "--memory-limit", "1\udcff"],
+    ):  # fmt: skip
+        code, _, err = call(*words)
+        assert (code, "is not text that can be written in UTF-8" in err) == (2, True), words
+    assert not (tmp_path / "made").exists()
+    code, _, err = call("learn", log, "--out", other.replace(".csv", ".json"))
+    assert code == 0

@@ -29,6 +29,7 @@ from coterie.game.actions import ActionSpaces
 from coterie.game.admissible import Admissible
 from coterie.game.rules import read_staff
 from coterie.game.truth import read_truth
+from coterie.learn.certify import Given, refuse_known, taken_over
 from coterie.learn.result import Result
 from coterie.log.choices import is_observed
 from coterie.log.options import file_options, merged, settled
@@ -335,9 +336,9 @@ class _Made:
         result = coterie.StableLearner().fit(log).result_
         self.result = json.loads(json.dumps(plain(result.to_json())))
         others = coterie.Log.from_frames(memberships=frames["memberships"], totals=totals)
-        self.statistics = []
+        self.statistics, self.learnt_from = [], coterie.Statistics.for_learning(others)
         with a_folder() as folder:
-            for one in (coterie.Statistics.for_learning(log), coterie.Statistics.for_learning(others)):
+            for one in (coterie.Statistics.for_learning(log), self.learnt_from):
                 one.save(Path(folder) / "kept.npz")
                 self.statistics.append((Path(folder) / "kept.npz").read_bytes())
 
@@ -358,6 +359,10 @@ def _result(rng):
 
 def _read_result(folder, content):
     (folder / "result.json").write_bytes(content)
+    with contextlib.suppress(coterie.InputError):  # other commands take what they need of it
+        given = Given.read(folder / "result.json")
+        taken_over([given], coterie.Rules(), None, None, "total")
+        refuse_known(given.learnt_from, made().learnt_from, "this strategy")
     result = Result.load(folder / "result.json")
     json.dumps(plain(result.to_json()), allow_nan=False)
 

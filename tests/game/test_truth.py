@@ -103,7 +103,7 @@ MISSING = object()
         ("actions", [None], "actions: expected a list of coalition names"),
         ("actions", {"a": [1], "b": "one"}, "agent 'a': actions: expected a list of coalition names"),
         ("actions", "up-to:²", "is not one of"),
-        ("agents", ["a", "\ud800"], "can be written in UTF-8"),
+        ("agents", ["a", "\ud800"], "is half of a character"),
         ("means", [[[False, True], [True, False]]], "means: expected numbers"),
         ("interchangeable", "yes", "interchangeable: expected true or false"),
         ("means", MISSING, '"means" is missing'),

@@ -5,6 +5,7 @@ import pytest
 
 import coterie
 from coterie import Game, InputError, NotFittedError, StableLearner
+from coterie.files import to_json
 from coterie.learn.worth import worth
 from coterie.simulate import Simulation
 
@@ -75,6 +76,22 @@ def test_better_strategies_score_better(log):
         learner.score(train)
     elsewhere = Simulation.from_game(GAME, 0.4, seed=9).log(50)  # samples of the same names, and others
     assert learner.score(elsewhere) < 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"stability": []}, r"result.json: stability: expected \"nash\""),
+        ({"stability": "soon"}, "got 'soon'"),
+        ({"value": {}}, "value: expected"),
+        ({"data": {"marks": 5}}, "data.marks: expected a list, got 5"),
+    ],
+)
+def test_results_that_were_changed_by_hand_are_refused(learner, log, tmp_path, change, message):
+    content = learner.result_.to_json()
+    (tmp_path / "result.json").write_text(to_json(content | change))
+    with pytest.raises(InputError, match=message):
+        coterie.certify(log, tmp_path / "result.json", certificate="holdout", fresh=True)
 
 
 @pytest.mark.slow

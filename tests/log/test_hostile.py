@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
 import coterie
 from coterie import InputError
@@ -38,6 +39,32 @@ def test_columns_that_differ_in_case_only_are_refused(tmp_path):
         read_parquet(tmp_path, TWINS)
     with pytest.raises(InputError, match="pairs: 'utility' and 'Utility' differ in case only; rename one"):
         coterie.Log.from_frames(pairs=TWINS)
+
+
+def test_columns_of_sheets_that_differ_in_case_only_are_refused_where_they_matter(tmp_path):
+    header = [*ROWS, "Note", "note"]
+    for name, more in (("utility", 0), ("Utility", 1)):
+        with xlsxwriter.Workbook(tmp_path / "pairs.xlsx") as book:
+            sheet = book.add_worksheet()
+            sheet.write_row(0, 0, [*header, *[name] * more])
+            for number, row in enumerate(zip(*ROWS.values(), strict=True)):
+                sheet.write_row(number + 1, 0, [*row, "x", "y", *[0.1] * more])
+        if not more:
+            assert coterie.read_log(tmp_path).rows == 3
+    with pytest.raises(InputError, match="the columns 'utility' and 'Utility' could both be 'utility'"):
+        coterie.read_log(tmp_path)
+
+
+@pytest.mark.parametrize("written", ["1e400", "1e308"])
+def test_a_guess_about_numbers_beyond_all_scales_ends_in_a_refusal(tmp_path, written):
+    rows = "".join(f"{sample},{'xy'[sample % 2]},a,b,{written}\n" for sample in range(40))
+    (tmp_path / "table.csv").write_text(HEADER + rows)
+    with pytest.raises(InputError) as problem:
+        coterie.start(tmp_path / "table.csv").write(tmp_path / "made")
+    assert "neutral=inf" not in str(problem.value)
+    with pytest.raises(InputError) as problem:
+        coterie.read_log(tmp_path / "table.csv")
+    assert "neutral=inf" not in str(problem.value)
 
 
 def test_columns_that_differ_in_case_only_are_refused_by_spark(tmp_path, spark):
@@ -217,6 +244,19 @@ def test_too_little_memory_is_a_message(tmp_path, tables):
     tables(samples=2000).write(tmp_path)
     with pytest.raises(coterie.CoterieError, match="needs more memory"):
         coterie.read_log(tmp_path, memory_limit="1MB").engine.table("SELECT list(range) AS l FROM range(3000000)")
+
+
+def test_a_full_temporary_folder_is_said_to_be(tmp_path):
+    resource = pytest.importorskip("resource")
+    (tmp_path / "pairs.csv").write_text(HEADER + "".join(f"{n},x,a{n % 7},b{n % 5},0.{n}\n" for n in range(5000)))
+    code = (
+        "import resource, coterie\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "coterie.read_log('pairs.csv')"
+    )
+    assert resource
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "CoterieError: temporary files in " in done.stderr
 
 
 def test_what_a_file_may_ask_for_has_limits():

@@ -122,6 +122,7 @@ def test_every_key_of_the_file_is_known(csv_log):
         ({"utility_range": "15"}, r"utility_range: expected two numbers \[low, high\], got '15'"),
         ({"neutral": "3"}, "neutral: expected a finite number, got '3'"),
         ({"sigma": -1}, "sigma: expected a positive number, got -1"),
+        ({"sigma": 1e-12, "utility_range": (-1, 1)}, "expected at least 1.86"),
         ({"coalitions": 2.5}, "coalitions: expected a whole number, got 2.5"),
         ({"coalitions": "three"}, "coalitions: expected a list of names, got 'three'"),
         ({"agents": 3}, "agents: expected a list of names, got 3"),

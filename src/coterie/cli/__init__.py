@@ -15,6 +15,9 @@ def main() -> None:
     Linear algebra has one thread unless the environment says otherwise: its matrices are small, several threads mostly
     wait for each other, and what is added in another order on another machine would not be the same to the last digit.
     """
+    _open_streams()
+    if os.environ.get("COLUMNS") == "0":  # as wide as nothing: all text would be cut away
+        del os.environ["COLUMNS"]
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     gc.disable()  # until the command is loaded: modules stay, and looking through them again and again takes its time
@@ -31,3 +34,10 @@ def main() -> None:
             sys.exit(code)
         finally:
             gc.enable()
+
+
+def _open_streams() -> None:
+    """Open what the caller closed, as `>&-` does: nobody reads it then, and no file of ours gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  (open until the end)

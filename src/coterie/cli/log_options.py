@@ -12,6 +12,7 @@ from coterie import from_scipy
 from coterie.cli.enums import with_parameters
 from coterie.cli.output import at_work
 from coterie.cli.panels import HELP_ALL
+from coterie.cli.targets import spare
 from coterie.log import options, read_log
 from coterie.log.options import Option, Word
 from coterie.words import number
@@ -94,8 +95,9 @@ def reads_log(command: Callable[..., int | None]) -> Callable[..., int | None]:
     def run(**given: Any) -> int | None:
         declared = _said(given)
         from_scipy.load()
+        spare(path := given.pop("path"), given)
         with at_work("Reading the log", quiet=bool(given.get("quiet"))):
-            log = read_log(given.pop("path"), **declared)
+            log = read_log(path, **declared)
         return command(log, **given)
 
     return with_parameters(run, [path, *_parameters(), *theirs])

@@ -8,7 +8,19 @@ import typer
 
 from coterie.cli.log_options import describes_log
 from coterie.cli.output import at_work
-from coterie.cli.targets import Announce, Date, Explain, Out, Title, Unit, say_written, targets_of, whom, write_all
+from coterie.cli.targets import (
+    Announce,
+    Date,
+    Explain,
+    Out,
+    Title,
+    Unit,
+    say_written,
+    spare,
+    targets_of,
+    whom,
+    write_all,
+)
 from coterie.errors import InputError
 from coterie.words import said
 
@@ -42,6 +54,8 @@ def command(
     from coterie.learn.result import Result
 
     targets = targets_of(out, announce=announce)
+    if log is not None:
+        spare(log, {"out": out, "announce": announce})
     if not targets and explain is None:
         raise InputError(f"say what to write, {said(out='report.html')}, or whom to explain, {said('explain')}")
     result = Result.load(result_file)

@@ -11,7 +11,8 @@ import typer
 from coterie import checks
 from coterie.cli.output import complain, messages
 from coterie.errors import CoterieError, InputError
-from coterie.files import whole_file
+from coterie.files import status, whole_file
+from coterie.log.tables import is_of_log
 from coterie.words import said, some
 
 if TYPE_CHECKING:
@@ -49,9 +50,19 @@ Announce = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write a page of the teams alone, to send to everybody: no values of people."),
 ]
-Unit = Annotated[str, typer.Option(metavar="WORD", help="What outcomes are counted in, such as stars.")]
-Title = Annotated[str, typer.Option(metavar="TEXT", help="What the report and the announcement are called.")]
-Date = Annotated[str, typer.Option(metavar="TEXT", help="The date under their title, in your own words.")]
+
+
+def _text(param: typer.CallbackParam, value: str) -> str:
+    return checks.writable(value, f"--{param.name}: ")
+
+
+Unit = Annotated[str, typer.Option(metavar="WORD", callback=_text, help="What outcomes are counted in, such as stars.")]
+Title = Annotated[
+    str, typer.Option(metavar="TEXT", callback=_text, help="What the report and the announcement are called.")
+]
+Date = Annotated[
+    str, typer.Option(metavar="TEXT", callback=_text, help="The date under their title, in your own words.")
+]
 Details = Annotated[
     bool,
     typer.Option("--details", help="Print everything: all people, warnings, words."),
@@ -84,14 +95,29 @@ def targets_of(out: Sequence[Path] | None, report: Path | None = None, announce:
     for path, option in [*((path, "out") for path in out or ()), *pages]:
         kinds = {"report": {".html": KINDS[".html"]}, "announce": {".html": ANNOUNCEMENT}}.get(option, KINDS)
         _refuse_unwritable(path, option, kinds)
-        if path.resolve() in {other.path.resolve() for other in found}:
+        if _real(path) in {_real(other.path) for other in found}:
             raise InputError(f"{said(**{option: path})}: is asked for twice")
         found.append(Target(path, kinds[path.suffix.lower()]))
     return found
 
 
+def spare(log: Path, given: Mapping[str, Any]) -> None:
+    """Refuse to write over what is read: a log, its rules and its staff cannot be made again from a result."""
+    read = {_real(one) for one in (log, given.get("rules"), given.get("staff")) if one is not None}
+    for option in ("out", "report", "announce"):
+        for path in given.get(option) or () if option == "out" else filter(None, [given.get(option)]):
+            if (real := _real(path)) in read or (real.parent == _real(log) and is_of_log(real.name)):
+                raise InputError(f"{said(**{option: path})}: belongs to what is read here; write somewhere else")
+
+
+def _real(path: Path) -> Path:
+    """Return where a path leads; not `resolve`, which fails where links lead to each other."""
+    return Path(os.path.realpath(path))
+
+
 def _refuse_unwritable(path: Path, option: str, known: Mapping[str, str]) -> None:
-    given, folder = said(**{option: path}), path.resolve().parent
+    given, folder = said(**{option: path}), _real(path).parent
+    status(path)
     if path.is_dir():
         raise InputError(f"{given}: is a folder")
     if path.suffix.lower() not in known:
@@ -130,11 +156,11 @@ def _written(target: Target, result: "Result", statistics: "Statistics | None") 
 
 def _elsewhere(path: Path, write: Callable[[Path], None], why: str) -> None:
     """Write what cannot be written where it should be to a new folder, so that no work is lost, and say where."""
-    for place in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
+    for place in (tempfile.gettempdir, Path.cwd, Path.home):
         try:
-            kept = Path(tempfile.mkdtemp(prefix="result-of-coterie-", dir=place)) / path.name
+            kept = Path(tempfile.mkdtemp(prefix="result-of-coterie-", dir=place())) / path.name
             write(kept)
-        except OSError:
+        except (OSError, RuntimeError):  # the latter where nobody knows of a home
             continue
         complain(f"{path}: cannot be written ({why}); it is in {kept} instead")
         return

@@ -173,6 +173,14 @@ def symmetric_root(matrix: FloatArray) -> FloatArray:
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T, dtype=np.float64)
 
 
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return R with R R' = covariance: triangular, unless one part is so small beside another that rounding ate it."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:  # as small as can be told, so that it can be turned round
+        return symmetric_root(covariance + np.eye(len(covariance)) * np.trace(covariance) * 2.0**-50)
+
+
 class Conditioned:
     """What the observations say about all effects, given the variances of the parts."""
 
@@ -193,7 +201,7 @@ class Conditioned:
         self._pair_covariance = self.pair_root @ np.swapaxes(self.pair_root, 1, 2)
         # U'K^-1: what is left of weights if pairs have effects.
         self._kept = np.eye(orders * k) - self._by_pair[:, :, None] * self._pair_covariance
-        self._roots = {name: np.linalg.cholesky(cells.families[name].covariance(variances)) for name in self._names}
+        self._roots = {name: _root(cells.families[name].covariance(variances)) for name in self._names}
         self._lower: FloatArray = np.asarray(np.linalg.cholesky(self._whitened_precision()))
 
     # --- Results --------------------------------------------------------------------------------------

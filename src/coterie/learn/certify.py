@@ -137,7 +137,9 @@ def refuse_known(learnt_from: Mapping[str, Any], statistics: Statistics, what: s
     """Refuse to call a strategy fresh that was learnt from this log, or from samples that are in it too."""
     if learnt_from.get("log_sha256") == statistics.log_sha256:
         raise InputError(f"{said('fresh')}: {what} was learnt from this very log, so it is not fresh")
-    if share_samples(learnt_from.get("marks") or (), statistics.clues.marks):
+    if not isinstance(marks := learnt_from.get("marks") or (), (list, tuple)):
+        raise InputError(f"{what}: data.marks: expected a list, got {checks.shown(marks)}")
+    if share_samples(marks, statistics.clues.marks):
         raise InputError(
             f"{said('fresh')}: {what} was learnt from rounds that are in this log too, so it is not fresh; "
             "give rounds that are others other names"
@@ -242,7 +244,8 @@ class Given:
             # A limit on moves was about moves from where people were then.
             rules = replace(as_rules(self.came_with.get("rules")), max_moves=None)
             value = checks.one_of(self.came_with.get("value", "total"), Value, "value")
-            return rules, value, self.came_with.get("stability")
+            stability = self.came_with.get("stability")
+            return rules, value, None if stability is None else checks.one_of(stability, Stability, "stability")
 
     def strategy(
         self,

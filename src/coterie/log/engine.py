@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from coterie import checks
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, temporary_folder
 from coterie.log import queries
@@ -153,7 +154,8 @@ def file_pattern(path: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a SQL string literal (DuckDB's way)."""
+    """Return a SQL string literal (DuckDB's way); queries are in UTF-8, and so are the names of files in them."""
+    checks.writable(text, "the name ")
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -421,6 +423,11 @@ class DuckDBEngine(Engine):
             return CoterieError(f"DuckDB needs more memory or disk than it may use here; raise {said('memory_limit')}")
         if damaged := self._damaged():
             return InputError(f"{damaged}: cannot be read as Parquet, it is damaged ({_first_line(problem)})")
+        if str(self._folder) in str(problem):
+            return CoterieError(
+                f"temporary files in {self._folder.parent} cannot be written or read ({_first_line(problem)}); the "
+                "variable TMPDIR says where else they may be"
+            )
         if isinstance(problem, self._duckdb.IOException):
             return CoterieError(f"the log cannot be read ({_first_line(problem)})")
         return CoterieError(f"DuckDB failed ({_first_line(problem)})")

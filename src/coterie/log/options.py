@@ -28,6 +28,9 @@ SIGMAS_BEYOND_RANGE = 32
 SIGMAS_WITHOUT_RANGE = 1024
 """With a declared sigma and no range, how far from the neutral point a utility may lie."""
 
+LEAST_SIGMA = 2.0**-30
+"""What part of their range utilities are rounded to: noise cannot be smaller."""
+
 WIDEST_RANGE = 1e60
 """How wide the range of utilities may be; one over it is the least: doubles must hold fourth powers."""
 
@@ -583,6 +586,11 @@ def settled(declared: Options) -> Options:
         raise InputError(
             f"utilities between {number(low)} and {number(high)}: expected {said('utility_range')} and "
             f"{said('sigma')} with an extent between {1 / WIDEST_RANGE:g} and {WIDEST_RANGE:g}; use another unit"
+        )
+    if sigma is not None and sigma < (high - low) * LEAST_SIGMA:
+        raise InputError(
+            f"{said(sigma=sigma)}: expected at least {number((high - low) * LEAST_SIGMA)}, to which utilities between "
+            f"{number(low)} and {number(high)} are rounded"
         )
     if options["utility_range"] is not None:
         low, high = options["utility_range"]

@@ -57,7 +57,7 @@ def missing_columns(shape: str, missing: list[str], columns: Iterable[str], file
 
 def ambiguous_column(column: str, candidates: Iterable[str]) -> str:
     """Word two columns that differ only in upper and lower case."""
-    return f"the columns {' and '.join(repr(name) for name in candidates)} could both be {column!r}; rename one"
+    return f"the columns {' and '.join(repr(name.strip()) for name in candidates)} could both be {column!r}; rename one"
 
 
 def wrong_type(column: str, kind: str) -> str:

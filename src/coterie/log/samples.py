@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie import checks
 from coterie.errors import InputError
 from coterie.log import queries
 from coterie.log.columns import codes, numbers, plain
@@ -54,6 +55,7 @@ class Samples:
 
     def place(self, name: str, option: str) -> int:
         """Return where a sample is, refusing one that is not there."""
+        checks.writable(name, f"{said(option)}: the name ")
         place = int(codes(pa.array([name]), self.names)[0])
         if place < 0:
             similar = get_close_matches(name, self.names[:COMPARED].to_pylist(), SUGGESTED, 0.6)

@@ -46,7 +46,7 @@ class Scale:
     @property
     def middle(self) -> float:
         """What is neither good nor bad on it."""
-        return (self.low + self.high) / 2
+        return self.low / 2 + self.high / 2
 
 
 def most_typos(count: int) -> int:

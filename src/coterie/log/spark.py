@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from coterie import checks
 from coterie.errors import CoterieError, InputError
 from coterie.files import WINDOWS, naming, parse_json
 from coterie.log import schema, tables
@@ -254,6 +255,7 @@ def _address(path: str) -> str:
     """Return where Spark finds a file; one on this machine is said to be there, whatever Spark's default."""
     if not Path(path).exists():
         return path
+    checks.writable(path, "the name ")
     escaped = re.sub(r"([\[\]{}*?\\])", r"\\\1", str(Path(path).resolve()))  # a name, not a pattern
     return f"file://{escaped}"
 

@@ -35,6 +35,9 @@ from coterie.spreadsheets import SPREADSHEETS, Workbook
 from coterie.words import counted, said, some
 
 PARQUET = (".parquet", ".pq")
+DESCRIPTION = "log.json"
+"""What describes a log, beside its tables."""
+
 SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
     **dict.fromkeys(PARQUET, "parquet"),
@@ -147,7 +150,7 @@ def _meant(path: Path) -> str:
         there = [one.name for one in path.parent.iterdir()]
     except OSError:
         return ""
-    alike = get_close_matches(path.name, there, n=1)
+    alike = get_close_matches(path.name, [name for name in there if name != path.name], n=1)
     return f"; did you mean {path.with_name(alike[0])}?" if alike else ""
 
 
@@ -163,7 +166,7 @@ def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None)
         return _file_sources(path, sheet, skip_rows), {}
     if is_unfinished(path):
         raise InputError(f"{path}: was being written when that was cut short, or still is; write it again")
-    described = path / "log.json"
+    described = path / DESCRIPTION
     content = read_json(described) if described.exists() else {}
     declared = file_options(content, str(described))
     sheet = sheet or declared.get("sheet")
@@ -228,6 +231,12 @@ def _candidates(folder: Path, table: str) -> list[Path]:
         if _is_folder_of(entry, table)
         or (entry.is_file() and entry.stem.lower() == table and entry.suffix.lower() in SUFFIXES)
     )
+
+
+def is_of_log(name: str) -> bool:
+    """Return whether a file of this name in the folder of a log is part of it."""
+    path = Path(name.lower())
+    return name == DESCRIPTION or (path.stem in schema.FILES and path.suffix in SUFFIXES)
 
 
 def _is_folder_of(entry: Path, table: str) -> bool:

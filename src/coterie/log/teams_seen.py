@@ -163,8 +163,9 @@ def _same_everywhere(engine: Engine, outcomes: str) -> bool:
     freedom = count.sum() - len(rows)
     if len(rows) < 2 or freedom < 1:
         return False
-    within = float((squares - count * mean**2).sum()) / freedom
-    between = float((count * (mean - (count * mean).sum() / count.sum()) ** 2).sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers beyond all scales, which are refused later
+        within = float((squares - count * mean**2).sum()) / freedom
+        between = float((count * (mean - (count * mean).sum() / count.sum()) ** 2).sum())
     return within > 0 and _is_chance(between / within, len(rows) - 1)
 
 

@@ -310,7 +310,7 @@ class Simulation:
             raise InputError(f"unknown format {table_format!r}; known are: {', '.join(FORMATS)}")
         checks.whole(n_samples, said("n_samples"), 1)
         rows: dict[str, int] = {}
-        with whole_folder(Path(path).resolve()) as folder:
+        with whole_folder(path) as folder:
             with table_writer(folder, table_format) as write:
                 for batch in self.batches(n_samples):
                     for name, table in self.tables(batch, feedback).items():

@@ -86,7 +86,7 @@ class Records:
 
     def write_log(self, path: Path, *, table_format: TableFormat = "csv") -> None:
         """Write a folder, whole or not at all: the log, its truth, and `today.csv` and `staff.csv` beside them."""
-        with whole_folder(Path(path).resolve()) as folder:
+        with whole_folder(path) as folder:
             with table_writer(folder, table_format) as write:
                 for name, table in self.tables.items():
                     write(name, table)
