@@ -256,7 +256,7 @@ def test_few_ratings_for_people(run, tmp_path):
     average = sum(float(row["utility"]) for row in rows) / len(rows)
     assert content["data"]["average"] == pytest.approx(average)
     assert content["data"]["period"] == ["2026-01-05", "2026-01-19"]
-    assert "Against teams of the same sizes drawn by lot: " in said(shown)
+    assert "Against teams of the same sizes drawn by lot (" in said(shown)
     assert content["by_lot"]["range"][0] <= content["by_lot"]["expected"] <= content["by_lot"]["range"][1]
     met = {(row["coalition"], frozenset((row["agent"], row["partner"]))) for row in rows}
     pairs = [

@@ -115,7 +115,9 @@ def test_a_team_that_was_seen_often_is_expected_to_be_what_it_was():
 def test_ranges_of_scores_stay_on_the_scale():
     wanted = StableLearner(rules=Rules(team_size="3"), value="average", certificate="paired")
     first = wanted.fit(praised(np.random.default_rng(0), best=10.0)).result_.options[0]
-    ends = [end for one in (*first.team_ranges.values(), first.least_range, first.expected_range) for end in one]
+    ends = [
+        end for one in (*first.team_ranges.values(), *first.person_ranges.values(), first.expected_range) for end in one
+    ]
     assert min(ends) >= 0
     assert max(ends) == pytest.approx(10)  # which draws of pairs exceed
 

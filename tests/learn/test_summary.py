@@ -232,7 +232,7 @@ def test_what_it_is_better_than():
     result = placed(TWO)
     result.today, result.by_lot = None, Likely(0.5, (0.2, 0.7), 0.94)
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot: +0.5 stars per teammate expected (with 80 % probability +0.2 to "
+        "Against teams of the same sizes drawn by lot (LEVEL): +0.5 stars per teammate expected (with 80 % probability +0.2 to "
         "+0.7; an improvement with 94 % probability)."
     )
     result.by_lot = Likely(-0.01, (-0.1, 0.1), 0.4)

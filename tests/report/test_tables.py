@@ -89,7 +89,7 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     assert "promise" not in about
     assert "proof" not in about
     assert about["what is sure"].startswith("There are too few data to prove that nobody would rather be elsewhere")
-    assert about["against today"].startswith("Against teams of the same sizes drawn by lot: ")
+    assert about["against today"].startswith("Against teams of the same sizes drawn by lot (")
     assert dict(about_rows(replace(few.result, by_lot=None)))["so far"].startswith("So far: ")
     assert "never seen together" in about["guesses"]
     assert "promise" in dict(about_rows(hostile.result))

@@ -473,12 +473,10 @@ def against_today(result: Result) -> str:
 
 def improvement(result: Result) -> tuple[str, list[str]] | None:
     """Return what is better than before with its unit, and how sure that is; None where there is nothing to compare."""
-    if result.today is not None:
-        expected, ends, sure = result.today.expected_improvement, result.today.range, result.today.chance
-    elif result.by_lot is not None:
-        expected, ends, sure = result.by_lot.expected, result.by_lot.range, result.by_lot.chance
-    else:
+    better = _better(result)
+    if better is None:
         return None
+    expected, ends, sure = better
     places = decimals(ends)
     notes = [likely_range(ends, places)]
     if sure is not None and not result.contradicted and signed(expected, places).startswith("+"):
@@ -486,9 +484,25 @@ def improvement(result: Result) -> tuple[str, list[str]] | None:
     return _with_unit(signed(expected, places), result), notes
 
 
+def _better(result: Result) -> tuple[float, tuple[float, float], float | None] | None:
+    """Return by how much it is expected to be better than before, its range, and how probable it is that it is."""
+    if result.today is not None:
+        return result.today.expected_improvement, result.today.range, result.today.chance
+    return None if result.by_lot is None else (result.by_lot.expected, result.by_lot.range, result.by_lot.chance)
+
+
 def what_is_compared(result: Result) -> str:
-    """Return what the recommendation is compared with."""
-    return "teams of the same sizes drawn by lot" if result.today is None else what_today_is(result)
+    """Return what the recommendation is compared with, and what a teammate is expected to be worth there."""
+    what = "teams of the same sizes drawn by lot" if result.today is None else what_today_is(result)
+    better = _better(result)
+    if better is None or not result.options:
+        return what
+    before = result.strategy if result.today is None else result.today.strategy
+    level = per_teammate(result, before, result.options[0].expected_value - better[0])
+    if level is None:
+        return what
+    ends = [per_teammate(result, result.strategy, end) or 0.0 for end in result.options[0].expected_range or ()]
+    return f"{what} ({_with_unit(shown_level(result, level, decimals(ends)), result)} per teammate)"
 
 
 def who_changes(result: Result) -> str:

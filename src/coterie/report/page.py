@@ -293,7 +293,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     if better is not None:
         amount, notes = better
         told = f"expected {per_whom(result)} against {what_is_compared(result)}"
-        told += f" ({'; '.join(notes)})" if any(notes) else ""
+        told = "; ".join([told, *filter(None, notes)])
         if result.today is not None:
             told = f"{told}; {who_changes(result)}" if result.today.moves else "expected against today: nobody moves"
         yield {"amount": amount, "about": told}
