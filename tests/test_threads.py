@@ -14,6 +14,7 @@ from coterie.errors import InputError
 from coterie.simulate import Simulation
 from coterie.threads import LIBRARIES
 
+
 @pytest.mark.parametrize(("given", "inside"), [({}, 1), ({"OMP_NUM_THREADS": "2"}, 2)])
 def test_one_thread_unless_the_environment_says_otherwise(given, inside):
     program = (

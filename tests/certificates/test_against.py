@@ -1,6 +1,7 @@
 """Certificates against any notion, for both values, under rules: formulas, oracles, and whether they hold."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -81,6 +82,36 @@ def test_coefficients_are_those_of_the_difference(drawn, unknowns, value, seed):
         assert np.count_nonzero(directions) == np.count_nonzero(design.row == row)
     owned = {agent: own.tolist() for agent, own in design.rows_by_owner()}
     assert owned == {agent: np.flatnonzero(design.owners == agent).tolist() for agent in set(design.owners.tolist())}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    drawn_games(),
+    st.sampled_from([SizeFree(), Aware()]),
+    st.sampled_from(["total", "average"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_compiled_loops_make_the_same_coefficients_and_sums(drawn, unknowns, value, seed):
+    """To the last digit, for everybody and every step; some rows of them too, next to each other or not."""
+    rng = np.random.default_rng(seed)
+    spaces, n, k = drawn.game.actions, drawn.game.n_agents, drawn.game.n_coalitions
+    theta = rng.normal(size=(k, n, n, *((n + 1,) if unknowns.by_size else ())))
+    profile = random_strategy(rng, spaces, pure=True).sets
+    steps = steps_from(profile, spaces, "swap")
+    step, agent = (index.ravel() for index in np.meshgrid(np.arange(len(steps)), np.arange(n), indexing="ij"))
+
+    def made(many, rows):
+        with patch("coterie.estimate.step_design.MANY", many):
+            design = step_design(unknowns, profile, steps, (step, agent), value)
+            design = design if rows is None else design[rows]
+            sums = design.linear(theta), design.quadratic(theta), design.largest(theta)
+        return [design.owners, design.row, *design.cell, design.weight, design.coalition, *sums]
+
+    some = np.flatnonzero(rng.random(len(step)) < 0.5)
+    for rows in (None, some, np.arange(len(step) // 3, len(step))):
+        for ours, plain in zip(made(-1, rows), made(np.inf, rows), strict=True):
+            assert ours.dtype == plain.dtype
+            assert ours.tolist() == plain.tolist()
 
 
 @settings(max_examples=60, deadline=None)

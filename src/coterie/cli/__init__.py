@@ -12,7 +12,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and exit with its code; a signal is heeded even while modules are loaded.
 
-    Linear algebra has one thread unless the environment says otherwise, as in `coterie.threads`, which need not be asked.
+    Linear algebra has one thread unless the environment says otherwise, as in `coterie.threads`.
     """
     for library in ("OPENBLAS", "MKL", "OMP"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
