@@ -24,6 +24,7 @@ from coterie.game.admissible import Admissible
 from coterie.game.steps import steps_from
 from coterie.simulate import Simulation
 from coterie.simulate.growing import Reading, growing
+from coterie.statistics import Statistics
 from random_games import drawn_games, random_strategy
 
 NOTIONS = ("nash", "individual", "contractual", "contractual-individual", "swap")
@@ -112,6 +113,29 @@ def test_compiled_loops_make_the_same_coefficients_and_sums(drawn, unknowns, val
         for ours, plain in zip(made(-1, rows), made(np.inf, rows), strict=True):
             assert ours.dtype == plain.dtype
             assert ours.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("actions", ["one", "any"])
+@pytest.mark.parametrize("value", ["total", "average"])
+def test_compiled_loops_make_the_same_of_what_occurs_together(actions, value):
+    """Whether or not anybody joins several coalitions at once, so that their pairs occur together too."""
+    means = np.random.default_rng(2).uniform(-1, 1, (3, 7, 7))
+    means = np.triu(means, 1) + np.swapaxes(np.triu(means, 1), 1, 2)
+    log = Simulation.from_game(Game(means, actions), seed=1).log(60)
+    one = Statistics.of(log, noise="samples").whole
+    assert one.used_together == (3 * 21 if actions == "one" else 171)
+    assert (one.merged(one, one.setting).together == 2 * one.together).all()
+    assert (one.repeated(3).together == 3 * one.together).all()
+    spaces = one.setting.actions
+    strategy = random_strategy(np.random.default_rng(5), spaces, pure=True)
+
+    def found(many):
+        with patch("coterie.estimate.step_design.MANY", many):
+            return paired_against(evidence_from(one), strategy, Against(spaces, "swap", value), 0.1)
+
+    ours, plain = found(-1), found(np.inf)
+    assert ours.gap > 0
+    assert ours.per_agent == pytest.approx(plain.per_agent, rel=1e-12)
 
 
 @settings(max_examples=60, deadline=None)

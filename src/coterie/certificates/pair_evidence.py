@@ -17,6 +17,7 @@ from coterie.estimate.intervals import Bounds, Method, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import variance_of_values
 from coterie.estimate.seen_pairs import listed_as
+from coterie.estimate.step_design import StepDesign
 from coterie.estimate.unknowns import PairBatch, Unknowns
 
 MOST_CELLS = 20_000_000
@@ -260,6 +261,12 @@ class PairEvidence(Evidence):
                 width = design.linear(self.roots)
                 self._dependences[design] = np.einsum("il,im->ilm", width, width)
                 return self._dependences[design]
+            packed = self.estimate.noise.packed
+            if isinstance(design, StepDesign) and packed is not None:
+                forms = design.dependences(self.per_count, packed)
+                if forms is not None:
+                    self._dependences[design] = self.bounds.half_range**2 * forms
+                    return self._dependences[design]
             square = np.empty((len(design.owners), rooms, rooms))
             for i, rows in design.rows_by_owner():
                 some, alpha = design.used_directions(rows)

@@ -24,12 +24,13 @@ from coterie.estimate.design import Design
 from coterie.estimate.unknowns import Unknowns
 from coterie.game.game import Value
 from coterie.game.steps import Steps
+from coterie.statistics.packed import packed_length
 from coterie.statistics.pair_statistics import DENSE_AGENTS
 
 GAINED, LOST = 0, 1
 """The two rooms of a row."""
 
-MANY = 500_000
+MANY = 100_000
 """So many coefficients, or rows x agents, are worth compiled loops: numba takes its time to load."""
 
 
@@ -107,6 +108,21 @@ class StepDesign(Design):
 
         table, partner = self.cell
         return sums(kind, (self.owners, self.row, table, partner), self.weight, values)
+
+    def dependences(self, per_count: FloatArray, packed: IntArray) -> FloatArray | None:
+        """Return alpha' H alpha of every row's rooms by compiled loops; None where there is too little to do for them.
+
+        alpha_e is |c_e| / N_e, and matrices H are packed as `coterie.statistics.packed` says.
+        """
+        inside = self.tables * packed_length(self.n_agents - 1)
+        whole = packed_length(self.tables * (self.n_agents - 1))
+        if not self._is_looped or packed.shape[1] not in (inside, whole):
+            return None
+        from coterie.estimate.step_loops import dependences  # here, since numba is slow to load
+
+        table, partner = self.cell
+        place = self.owners, self.row, table, partner
+        return dependences(place, self.weight, per_count, packed, self.n_agents, self.tables)
 
     def largest(self, values: FloatArray) -> FloatArray:
         if self._is_looped:

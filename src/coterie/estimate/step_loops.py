@@ -101,6 +101,64 @@ def _coefficients(profile, movers, change, step, agent, factors, by_size, ends, 
             ends[r + 1] = found
 
 
+def dependences(
+    place: tuple[IntArray, IntArray, IntArray, IntArray],
+    weight: FloatArray,
+    per_count: FloatArray,
+    packed: IntArray,
+    n_agents: int,
+    tables: int,
+) -> FloatArray:
+    """Return alpha' H alpha of every row's rooms, shape (rows, 2, 2), alpha_e = |c_e| / N_e and H of the row's owner.
+
+    A place is as for `sums`; matrices are packed, see `coterie.statistics.packed`.
+    """
+    owners, row, table, partner = place
+    found = np.zeros((len(owners), 2, 2))
+    ends = np.searchsorted(row, np.arange(len(owners) + 1))
+    _dependences(owners, ends, table, partner, weight, per_count, packed, n_agents - 1, tables, found)
+    return found
+
+
+@_compiled
+def _dependences(owners, ends, table, partner, weight, per_count, packed, block, tables, found):
+    length = block * (block + 1) // 2
+    across = packed.shape[1] > tables * length
+    most = 0
+    for r in range(len(owners)):
+        most = max(most, ends[r + 1] - ends[r])
+    alpha, places, rooms, here = (
+        np.empty(most),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+    )
+    for r in range(len(owners)):
+        own, count = owners[r], 0
+        for c in range(ends[r], ends[r + 1]):
+            one = abs(weight[c]) * per_count[table[c], own, partner[c]]
+            if one != 0:
+                alpha[count], here[count], rooms[count] = one, table[c], 1 if weight[c] < 0 else 0
+                places[count] = partner[c] - (1 if partner[c] > own else 0)
+                count += 1
+        for a in range(count):
+            l, i = here[a], places[a]
+            start = l * length + i * block - i * (i - 1) // 2 - i
+            found[r, rooms[a], rooms[a]] += alpha[a] * alpha[a] * packed[own, start + i]
+            for b in range(a + 1, count):
+                m, j = here[b], places[b]
+                if m == l:
+                    often = packed[own, start + j]
+                elif across:
+                    pair = l * tables - l * (l + 1) // 2 + m - l - 1
+                    often = packed[own, tables * length + (pair * block + i) * block + j]
+                else:
+                    continue
+                term = alpha[a] * alpha[b] * often
+                found[r, rooms[a], rooms[b]] += term
+                found[r, rooms[b], rooms[a]] += term
+
+
 def sums(
     kind: int,
     place: tuple[IntArray, IntArray, IntArray, IntArray],

@@ -15,7 +15,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.game.means import DenseMeans, PairMeans, SparseMeans
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.statistics.packed import embedded, packed_length, unpacked, unpacked_part
+from coterie.statistics.packed import embedded, filled_up, packed_length, unpacked, unpacked_part, used_length
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
 from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
@@ -205,9 +205,15 @@ class PairStatistics:
                 "where they would be too large"
             )
         block, dimension = self.setting.block, self.setting.n_features
-        if some is None:
-            return unpacked(self.together[agent], block, dimension)
-        return unpacked_part(self.together[agent], block, dimension, some)
+        packed = self.together[agent, : self.used_together]
+        return unpacked(packed, block, dimension) if some is None else unpacked_part(packed, block, dimension, some)
+
+    @cached_property
+    def used_together(self) -> int:
+        """How many entries of each agent's packed `together` may be other than 0."""
+        if self.together is None:
+            return 0
+        return used_length(self.together, self.setting.block, self.setting.n_features)
 
     def by_cluster(self, agent: int) -> tuple[FloatArray, FloatArray]:
         """Return for each group of samples how often each of an agent's unknowns was seen, and what it added up to.
@@ -245,7 +251,11 @@ class PairStatistics:
     def merged(self, other: "PairStatistics", setting: Setting) -> "PairStatistics":
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
-        both = None if ours.together is None or theirs.together is None else added(ours.together, theirs.together)
+        both = None
+        if ours.together is not None and theirs.together is not None:
+            used = max(ours.used_together, theirs.used_together)
+            both = added(ours.together[:, :used], theirs.together[:, :used])
+            both = filled_up(both, ours.together.shape[1])
         met, clusters = (
             None if one is None or other is None else one + other
             for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
@@ -267,7 +277,9 @@ class PairStatistics:
             n_samples=times * self.n_samples,
             entries=self.entries.times(times),
             teams=self.teams.times(times),
-            together=None if self.together is None else multiplied(self.together, times),
+            together=None
+            if self.together is None
+            else filled_up(multiplied(self.together[:, : self.used_together], times), self.together.shape[1]),
             met=None if self.met is None else self.met.times(times),
             clusters=None if self.clusters is None else self.clusters.times(times),
         )
