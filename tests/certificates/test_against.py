@@ -123,7 +123,7 @@ def test_compiled_loops_make_the_same_of_what_occurs_together(actions, value):
     means = np.triu(means, 1) + np.swapaxes(np.triu(means, 1), 1, 2)
     log = Simulation.from_game(Game(means, actions), seed=1).log(60)
     one = Statistics.of(log, noise="samples").whole
-    assert one.used_together == (3 * 21 if actions == "one" else 171)
+    assert one.together.shape[1] == (3 * 21 if actions == "one" else 171)
     assert (one.merged(one, one.setting).together == 2 * one.together).all()
     assert (one.repeated(3).together == 3 * one.together).all()
     spaces = one.setting.actions

@@ -209,4 +209,4 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
             return part.cooccurrence(agent, some).astype(np.float64)
         return remembered(agent) if some is None else remembered(agent)[np.ix_(some, some)]
 
-    return SampleNoise(together, by_cluster, part.together[:, : part.used_together])
+    return SampleNoise(together, by_cluster, part.together)

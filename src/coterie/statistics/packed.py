@@ -40,6 +40,8 @@ def used_length(packed: IntArray, block: int, dimension: int) -> int:
 
 def filled_up(used: IntArray, length: int) -> IntArray:
     """Return packed matrices of so many entries whose first ones are given, and whose others are 0."""
+    if used.shape[-1] == length:
+        return used
     found = np.zeros((*used.shape[:-1], length), dtype=used.dtype)
     found[..., : used.shape[-1]] = used
     return found

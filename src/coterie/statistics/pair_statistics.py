@@ -45,7 +45,8 @@ class PairStatistics:
     teams: Sums
     """Keys (coalition, size), value the number of samples in which the coalition had that size."""
     together: IntArray | None = None
-    """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit."""
+    """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit; as far as it is used, see
+    `coterie.statistics.packed.used_length`."""
     met: Sums | None = None
     """With `missing="worst"`: keys like those of `entries`, values how often the two met, with a row or without, and
     for interchangeable coalitions with `noise="samples"` their repeats. `together` is of all meetings then."""
@@ -59,6 +60,9 @@ class PairStatistics:
         if low.size and not 0 <= low.min() <= low.max() < 1 << FIXED_BITS:
             values = np.stack([count, total, *carried(high, low, FIXED_BITS), *repeats], axis=1)
             object.__setattr__(self, "entries", Sums(self.entries.keys, values))
+        if self.together is not None:
+            used = used_length(self.together, self.setting.block, self.setting.n_features)
+            object.__setattr__(self, "together", self.together[:, :used])
 
     @property
     def coalition(self) -> IntArray:
@@ -205,15 +209,8 @@ class PairStatistics:
                 "where they would be too large"
             )
         block, dimension = self.setting.block, self.setting.n_features
-        packed = self.together[agent, : self.used_together]
+        packed = self.together[agent]
         return unpacked(packed, block, dimension) if some is None else unpacked_part(packed, block, dimension, some)
-
-    @cached_property
-    def used_together(self) -> int:
-        """How many entries of each agent's packed `together` may be other than 0."""
-        if self.together is None:
-            return 0
-        return used_length(self.together, self.setting.block, self.setting.n_features)
 
     def by_cluster(self, agent: int) -> tuple[FloatArray, FloatArray]:
         """Return for each group of samples how often each of an agent's unknowns was seen, and what it added up to.
@@ -253,9 +250,8 @@ class PairStatistics:
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
         both = None
         if ours.together is not None and theirs.together is not None:
-            used = max(ours.used_together, theirs.used_together)
-            both = added(ours.together[:, :used], theirs.together[:, :used])
-            both = filled_up(both, ours.together.shape[1])
+            used = max(ours.together.shape[1], theirs.together.shape[1])
+            both = added(filled_up(ours.together, used), filled_up(theirs.together, used))
         met, clusters = (
             None if one is None or other is None else one + other
             for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
@@ -277,9 +273,7 @@ class PairStatistics:
             n_samples=times * self.n_samples,
             entries=self.entries.times(times),
             teams=self.teams.times(times),
-            together=None
-            if self.together is None
-            else filled_up(multiplied(self.together[:, : self.used_together], times), self.together.shape[1]),
+            together=None if self.together is None else multiplied(self.together, times),
             met=None if self.met is None else self.met.times(times),
             clusters=None if self.clusters is None else self.clusters.times(times),
         )
@@ -330,7 +324,10 @@ class PairStatistics:
         refuse_impossible(*entries.values.T[:4])
         together = arrays.get("together")
         if together is not None:
-            sound(together, "together", (n, packed_length(setting.n_features)), 0)
+            sound(together, "together", (n, None), 0)
+            inside = setting.n_tables * packed_length(setting.block)
+            if together.shape[1] != inside:
+                sound(together, "together", (n, packed_length(setting.n_features)))
         return cls(
             setting,
             whole_number(arrays["n_samples"]),
