@@ -232,20 +232,23 @@ class PairEvidence(Evidence):
         return self.bounds.half_range * np.where(effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
 
     def parts(self, design: Design) -> LinearBound:
-        """Return the linear part of widths, once for a design: what was recorded, the rest at its worst.
+        """Return the linear part of widths, once for many steps: what was recorded, the rest at its worst.
 
         For any recording, sum of c_e theta_e is off by no more than the width at N + U from the same sum of the means
         of all N + U values, and those lie within N / (N + U) of the recorded mean plus U / (N + U) of the range.
         """
-        if design not in self._linear_parts:
-            rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
-            rounding = bounds.rounding * design.partners
-            upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
-            self._linear_parts[design] = LinearBound(design.marginals, upper + rounding, lower - rounding)
-        return self._linear_parts[design]
+        if design in self._parts_of_steps:
+            return self._parts_of_steps[design]
+        rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
+        rounding = bounds.rounding * design.partners
+        upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
+        found = LinearBound(design.marginals, upper + rounding, lower - rounding)
+        if isinstance(design, StepDesign):
+            self._parts_of_steps[design] = found
+        return found
 
     @cached_property
-    def _linear_parts(self) -> WeakKeyDictionary[Design, LinearBound]:
+    def _parts_of_steps(self) -> WeakKeyDictionary[Design, LinearBound]:
         return WeakKeyDictionary()
 
     def dependence(self, design: Design) -> FloatArray:
