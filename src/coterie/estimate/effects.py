@@ -247,7 +247,7 @@ class Conditioned:
         if self._noise is not None:
             more = self._noise[1] @ rng.normal(size=len(self._noise[1]))
             shared = shared + self.cells.spread("levels", more[None])
-        noise = _each(self.pair_root, rng.normal(size=self._shape)).reshape(*values.shape[:3], 1)
+        noise = (self.pair_root @ rng.normal(size=(*self._shape, 1))).reshape(*values.shape[:3], 1)
         added = added + self._pair_effects(values - added) + noise
         kept = self.rest * self.weight
         spread = np.sqrt(self.rest * (1 - kept))
@@ -402,7 +402,8 @@ class Conditioned:
     def _pair_effects(self, values: FloatArray) -> FloatArray:
         """Return the pairs' effects that are expected if this is what other effects leave."""
         sums = (self.weight * values).sum(axis=3).reshape(self._shape)
-        return _each(self._pair_covariance, sums).reshape(*self.cells.mean.shape[:3], 1)
+        found = (self._pair_covariance @ sums[:, :, None]).reshape(*self.cells.mean.shape[:3], 1)
+        return np.asarray(found)
 
     def _added(self, effects: dict[str, FloatArray]) -> FloatArray:
         return np.asarray(sum(self.cells.spread(name, found) for name, found in effects.items()))
@@ -485,13 +486,6 @@ class Conditioned:
                 found = found + block[who[:, :, None], :, partner[:, None, :], :]
         # (pairs, orders, orders, k, k): coalitions come after both orders.
         return np.asarray(found).transpose(0, 1, 3, 2, 4).reshape(*self._shape, self._shape[1])
-
-
-def _each(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Return matrices[p] vectors[p] for every p; of the smallest ones a product each would take longer."""
-    if matrices.shape[1] <= 2:
-        return np.asarray(np.einsum("puv,pv->pu", matrices, vectors))
-    return np.asarray((matrices @ vectors[:, :, None])[:, :, 0])
 
 
 def _kron(left: FloatArray, right: FloatArray) -> FloatArray:
