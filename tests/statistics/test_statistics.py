@@ -335,7 +335,7 @@ def test_the_average_of_nothing_is_not_known(tables):
 
 def test_matrices_that_older_files_keep_whole_are_read():
     """Where nobody is in two coalitions at once, blocks across them are empty and no longer kept."""
-    game = coterie.Game(np.ones((4, 4)) - np.eye(4), "one", coalitions=["x", "y"])
+    game = coterie.Game((np.ones((4, 4)) - np.eye(4)) / 4, "one", coalitions=["x", "y"])
     part = Statistics.of(Simulation.from_game(game, seed=1).log(20), noise="samples").parts[0]
     arrays, setting = part.arrays(), part.setting
     whole = filled_up(arrays["together"], packed_length(setting.n_features))
