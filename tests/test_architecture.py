@@ -22,6 +22,7 @@ TOOLS = {
     "xls",
     "memory",
     "processes",
+    "threads",
     "versions",
     "from_scipy",
 }

@@ -1,6 +1,7 @@
 """Certificates against any notion, for both values, under rules: formulas, oracles, and whether they hold."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from coterie.game.admissible import Admissible
 from coterie.game.steps import steps_from
 from coterie.simulate import Simulation
 from coterie.simulate.growing import Reading, growing
+from coterie.statistics import Statistics
 from random_games import drawn_games, random_strategy
 
 NOTIONS = ("nash", "individual", "contractual", "contractual-individual", "swap")
@@ -81,6 +83,59 @@ def test_coefficients_are_those_of_the_difference(drawn, unknowns, value, seed):
         assert np.count_nonzero(directions) == np.count_nonzero(design.row == row)
     owned = {agent: own.tolist() for agent, own in design.rows_by_owner()}
     assert owned == {agent: np.flatnonzero(design.owners == agent).tolist() for agent in set(design.owners.tolist())}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    drawn_games(),
+    st.sampled_from([SizeFree(), Aware()]),
+    st.sampled_from(["total", "average"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_compiled_loops_make_the_same_coefficients_and_sums(drawn, unknowns, value, seed):
+    """To the last digit, for everybody and every step; some rows of them too, next to each other or not."""
+    rng = np.random.default_rng(seed)
+    spaces, n, k = drawn.game.actions, drawn.game.n_agents, drawn.game.n_coalitions
+    theta = rng.normal(size=(k, n, n, *((n + 1,) if unknowns.by_size else ())))
+    profile = random_strategy(rng, spaces, pure=True).sets
+    steps = steps_from(profile, spaces, "swap")
+    step, agent = (index.ravel() for index in np.meshgrid(np.arange(len(steps)), np.arange(n), indexing="ij"))
+
+    def made(many, rows):
+        with patch("coterie.estimate.step_design.MANY", many):
+            design = step_design(unknowns, profile, steps, (step, agent), value)
+            design = design if rows is None else design[rows]
+            sums = design.linear(theta), design.quadratic(theta), design.largest(theta)
+        return [design.owners, design.row, *design.cell, design.weight, design.coalition, *sums]
+
+    some = np.flatnonzero(rng.random(len(step)) < 0.5)
+    for rows in (None, some, np.arange(len(step) // 3, len(step))):
+        for ours, plain in zip(made(-1, rows), made(np.inf, rows), strict=True):
+            assert ours.dtype == plain.dtype
+            assert ours.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("actions", ["one", "any"])
+@pytest.mark.parametrize("value", ["total", "average"])
+def test_compiled_loops_make_the_same_of_what_occurs_together(actions, value):
+    """Whether or not anybody joins several coalitions at once, so that their pairs occur together too."""
+    means = np.random.default_rng(2).uniform(-1, 1, (3, 7, 7))
+    means = np.triu(means, 1) + np.swapaxes(np.triu(means, 1), 1, 2)
+    log = Simulation.from_game(Game(means, actions), seed=1).log(60)
+    one = Statistics.of(log, noise="samples").whole
+    assert one.together.shape[1] == (3 * 21 if actions == "one" else 171)
+    assert (one.merged(one, one.setting).together == 2 * one.together).all()
+    assert (one.repeated(3).together == 3 * one.together).all()
+    spaces = one.setting.actions
+    strategy = random_strategy(np.random.default_rng(5), spaces, pure=True)
+
+    def found(many):
+        with patch("coterie.estimate.step_design.MANY", many):
+            return paired_against(evidence_from(one), strategy, Against(spaces, "swap", value), 0.1)
+
+    ours, plain = found(-1), found(np.inf)
+    assert ours.gap > 0
+    assert ours.per_agent == pytest.approx(plain.per_agent, rel=1e-12)
 
 
 @settings(max_examples=60, deadline=None)

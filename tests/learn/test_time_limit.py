@@ -82,8 +82,9 @@ def test_a_search_that_is_cut_short_promises_no_more(firm, cut, bandit):
         assert ("Stopped early" in result._repr_html_()) == says
 
 
+@pytest.mark.parametrize("size", ["TIMED", "LARGE"])
 @pytest.mark.parametrize("cut", ["", "time", "interrupted"])
-def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, cut):
+def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, cut, size):
     taken, settled = [], []
     step, others = posterior.PossibleMeans.step, posterior.PossibleMeans.others
 
@@ -97,7 +98,8 @@ def test_of_a_large_log_few_steps_are_taken_when_time_is_up(firm, monkeypatch, c
 
     monkeypatch.setattr(posterior.PossibleMeans, "step", counted)
     monkeypatch.setattr(posterior.PossibleMeans, "others", told)
-    monkeypatch.setattr(teams, "LARGE", 0)
+    for name in {"TIMED", size}:
+        monkeypatch.setattr(teams, name, 0)
     how = {"": {}, "time": {"time_limit": 1e-9}, "interrupted": {"stop": lambda: True}}[cut]
     result = learnt(firm, certificate="paired", **how)
     if cut:

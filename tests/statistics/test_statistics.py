@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import coterie
 from coterie.errors import InputError
+from coterie.simulate import Simulation
 from coterie.statistics.clues import NO_CLUES
+from coterie.statistics.packed import filled_up, packed_length
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.statistics import OLDER, Statistics, _digest
 
@@ -329,3 +331,17 @@ def test_the_average_of_nothing_is_not_known(tables):
     nothing = made.whole.entries
     empty = replace(made.whole, entries=type(nothing)(nothing.keys[:0], nothing.values[:0]))
     assert empty.average is None
+
+
+def test_matrices_that_older_files_keep_whole_are_read():
+    """Where nobody is in two coalitions at once, blocks across them are empty and no longer kept."""
+    game = coterie.Game((np.ones((4, 4)) - np.eye(4)) / 4, "one", coalitions=["x", "y"])
+    part = Statistics.of(Simulation.from_game(game, seed=1).log(20), noise="samples").parts[0]
+    arrays, setting = part.arrays(), part.setting
+    whole = filled_up(arrays["together"], packed_length(setting.n_features))
+    assert whole.shape[1] > arrays["together"].shape[1]
+    again = PairStatistics.from_arrays(setting, arrays | {"together": whole})
+    assert (again.together == part.together).all()
+    assert (again.cooccurrence(1) == part.cooccurrence(1)).all()
+    with pytest.raises(InputError, match="together: expected shape"):
+        PairStatistics.from_arrays(setting, arrays | {"together": whole[:, :-1]})

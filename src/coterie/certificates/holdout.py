@@ -16,7 +16,7 @@ from dataclasses import replace
 from weakref import WeakSet
 
 from coterie import checks
-from coterie.certificates.against import Against, fixed_against, likely_against
+from coterie.certificates.against import Against, fixed_against, fixed_gap, likely_against
 from coterie.certificates.certificate import Certificate, among_known, certificate
 from coterie.certificates.evidence import Bounding, D, Evidence, Form
 from coterie.certificates.gains import GainBound, LogTerm, SmallerOf, is_enumerated, worst_deviations
@@ -144,7 +144,7 @@ class Sealed:
         """Return about what each candidate would be certified to have if it alone were, to choose some by."""
         ahead = self.preview(learning)
         if not against.is_plain:
-            return [fixed_against(ahead, one, against, delta, form=form, learning=learning).gap for one in candidates]
+            return [fixed_gap(ahead, one, against, delta, form, learning) for one in candidates]
         # Certificates say more than this, such as who surely stays, at twice the price.
         bounds = (
             _bound(ahead, ahead.design(one), against.own_spaces, one_event(delta), form, learning, None)

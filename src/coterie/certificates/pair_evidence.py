@@ -17,6 +17,7 @@ from coterie.estimate.intervals import Bounds, Method, intervals
 from coterie.estimate.pair_means import PairEstimate
 from coterie.estimate.posterior import variance_of_values
 from coterie.estimate.seen_pairs import listed_as
+from coterie.estimate.step_design import StepDesign
 from coterie.estimate.unknowns import PairBatch, Unknowns
 
 MOST_CELLS = 20_000_000
@@ -231,25 +232,44 @@ class PairEvidence(Evidence):
         return self.bounds.half_range * np.where(effective > 0, 1 / np.sqrt(np.maximum(effective, 1e-300)), 0.0)
 
     def parts(self, design: Design) -> LinearBound:
-        """Return the linear part of widths: what was recorded, the rest at its worst.
+        """Return the linear part of widths, once for many steps: what was recorded, the rest at its worst.
 
         For any recording, sum of c_e theta_e is off by no more than the width at N + U from the same sum of the means
         of all N + U values, and those lie within N / (N + U) of the recorded mean plus U / (N + U) of the range.
         """
+        if design in self._parts_of_steps:
+            return self._parts_of_steps[design]
         rooms, exposure, bounds = design.linear(self.estimate.moments.recorded), self.exposure(design), self.bounds
         rounding = bounds.rounding * design.partners
         upper, lower = (rooms + widths.times(exposure, end) for end in (bounds.high, bounds.low))
-        return LinearBound(design.marginals, upper + rounding, lower - rounding)
+        found = LinearBound(design.marginals, upper + rounding, lower - rounding)
+        if isinstance(design, StepDesign):
+            self._parts_of_steps[design] = found
+        return found
+
+    @cached_property
+    def _parts_of_steps(self) -> WeakKeyDictionary[Design, LinearBound]:
+        return WeakKeyDictionary()
 
     def dependence(self, design: Design) -> FloatArray:
         """Return r^2 alpha' H alpha of every row's rooms, shape (rows, k, k), see `widths.dependent`.
 
-        H is large: it is asked for once for a design, and of a pure profile only as far as people are together.
+        H is large: it is asked for once for a design, and of a pure profile only as far as people are together. Where
+        it was too large to keep, alpha' H alpha <= (sum of alpha_e sqrt(H_ee))^2.
         """
         if design not in self._dependences:
             assert self.estimate.noise is not None
             together, rooms = self.estimate.noise.together, design.marginals.shape[1]
-            assert together is not None
+            if together is None:
+                width = design.linear(self.roots)
+                self._dependences[design] = np.einsum("il,im->ilm", width, width)
+                return self._dependences[design]
+            packed = self.estimate.noise.packed
+            if isinstance(design, StepDesign) and packed is not None:
+                forms = design.dependences(self.per_count, packed)
+                if forms is not None:
+                    self._dependences[design] = self.bounds.half_range**2 * forms
+                    return self._dependences[design]
             square = np.empty((len(design.owners), rooms, rooms))
             for i, rows in design.rows_by_owner():
                 some, alpha = design.used_directions(rows)
@@ -267,7 +287,7 @@ class PairEvidence(Evidence):
 
     def _dependent_bound(self, design: Design, log_term: LogTerm) -> GainBound:
         assert self.estimate.noise is not None
-        if self.estimate.noise.together is None:
+        if self.estimate.noise.together is None and self.unknowns.is_listed and not isinstance(log_term, np.ndarray):
             return widths.dependent_without_counts(self, design, log_term)
         return widths.dependent(self, design, log_term)
 

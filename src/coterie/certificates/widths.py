@@ -213,14 +213,13 @@ def dependent(known: "PairEvidence", design: Design, log_term: LogTerm) -> RootB
     return dependent_bound(known.parts(design), known.dependence(design), log_term)
 
 
-def dependent_without_counts(known: "PairEvidence", design: Design, log_term: LogTerm) -> GainBound:
-    """Return the same where H was too large to keep: alpha' H alpha <= (sum of alpha_e sqrt(H_ee))^2."""
-    width = design.linear(known.roots)
-    if known.unknowns.is_listed and not isinstance(log_term, np.ndarray):
-        # The root of (sum of |x_l| w_l)^2 is linear in |x|; of many agents there is no room for its square.
-        linear, width = known.parts(design), math.sqrt(2 * log_term) * width
-        return LinearBound(design.marginals, linear.if_joined + width, linear.if_left - width)
-    return dependent_bound(known.parts(design), np.einsum("il,im->ilm", width, width), log_term)
+def dependent_without_counts(known: "PairEvidence", design: Design, log_term: float) -> GainBound:
+    """Return the same where H was too large to keep, for many agents.
+
+    The root of (sum of |x_l| w_l)^2, w_l = sum of alpha_e sqrt(H_ee), is linear in |x|; its square has no room.
+    """
+    linear, width = known.parts(design), math.sqrt(2 * log_term) * design.linear(known.roots)
+    return LinearBound(design.marginals, linear.if_joined + width, linear.if_left - width)
 
 
 def dependent_bound(linear: LinearBound, square: FloatArray, log_term: LogTerm) -> RootBound:

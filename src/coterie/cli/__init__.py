@@ -12,8 +12,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and exit with its code; a signal is heeded even while modules are loaded.
 
-    Linear algebra has one thread unless the environment says otherwise: its matrices are small, several threads mostly
-    wait for each other, and what is added in another order on another machine would not be the same to the last digit.
+    Linear algebra has one thread unless the environment says otherwise, as in `coterie.threads`.
     """
     _open_streams()
     if os.environ.get("COLUMNS") == "0":  # as wide as nothing: all text would be cut away

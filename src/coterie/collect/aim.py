@@ -33,6 +33,7 @@ from coterie.log.log import Log, as_log
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes
 from coterie.statistics.statistics import Statistics
 from coterie.statistics.total_statistics import TotalStatistics
+from coterie.threads import one_thread
 from coterie.words import counted, percent, said
 
 LONGER = 10
@@ -227,6 +228,7 @@ class Aim:
         )
 
 
+@one_thread()
 def what_to_collect(
     log: Log | str | PathLike[str] | Statistics,
     strategy: StrategyLike | Result,

@@ -84,7 +84,7 @@ class SoughtAgainst:
         """Return the bound of every row."""
         if self.fresh:
             return fixed_rows(self.judged, evidence, self.delta)
-        return paired_rows(self.judged, evidence, self.delta, self.declared)
+        return paired_rows(self.judged, evidence, self.delta, self.declared)[0]
 
     def gap(self, evidence: Evidence) -> float:
         """Return the certificate."""

@@ -37,6 +37,8 @@ class SampleNoise:
     together: Callable[[int, IntArray | None], FloatArray] | None
     by_cluster: Callable[[int], tuple[FloatArray, FloatArray]] | None = None
     """See `PairStatistics.by_cluster`; None where that is not kept."""
+    packed: IntArray | None = None
+    """All H_i as they are kept, as far as they are used, shape (n, entries), see `coterie.statistics.packed`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,4 +209,4 @@ def _noise(part: PairStatistics) -> SampleNoise | None:
             return part.cooccurrence(agent, some).astype(np.float64)
         return remembered(agent) if some is None else remembered(agent)[np.ix_(some, some)]
 
-    return SampleNoise(together, by_cluster)
+    return SampleNoise(together, by_cluster, part.together)

@@ -8,6 +8,9 @@ so a step changes u_h by sum over e of c_e theta_e: for every coalition that som
 afterwards minus what was there before. Unknowns that stand on both sides are netted first. What is left with a
 positive coefficient is *gained*, the rest is *lost*: two rooms of which she joins one and leaves the other, so that
 every width of `coterie.certificates.widths` applies to steps as it does to deviations.
+
+There are millions of coefficients where hundreds of people may exchange places: then loops are compiled
+(`coterie.estimate.step_loops`).
 """
 
 from dataclasses import dataclass
@@ -21,10 +24,14 @@ from coterie.estimate.design import Design
 from coterie.estimate.unknowns import Unknowns
 from coterie.game.game import Value
 from coterie.game.steps import Steps
+from coterie.statistics.packed import packed_length
 from coterie.statistics.pair_statistics import DENSE_AGENTS
 
 GAINED, LOST = 0, 1
 """The two rooms of a row."""
+
+MANY = 100_000
+"""So many coefficients, or rows x agents, are worth compiled loops: numba takes its time to load."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +89,44 @@ class StepDesign(Design):
         return np.asarray(np.abs(self.weight) * self._of(values))
 
     def linear(self, values: FloatArray) -> FloatArray:
+        if self._is_looped:
+            return self._looped(0, values)
         return self._sums(self.terms(values))
 
     def quadratic(self, values: FloatArray) -> FloatArray:
+        if self._is_looped:
+            return self._looped(1, values)
         return self._sums(self.weight**2 * self._of(values))
 
+    @property
+    def _is_looped(self) -> bool:
+        """Whether there are so many coefficients that sums are taken by compiled loops."""
+        return len(self.weight) > MANY and len(self.cell) == 2
+
+    def _looped(self, kind: int, values: FloatArray) -> FloatArray:
+        from coterie.estimate.step_loops import sums  # here, since numba is slow to load
+
+        table, partner = self.cell
+        return sums(kind, (self.owners, self.row, table, partner), self.weight, values)
+
+    def dependences(self, per_count: FloatArray, packed: IntArray) -> FloatArray | None:
+        """Return alpha' H alpha of every row's rooms by compiled loops; None where there is too little to do for them.
+
+        alpha_e is |c_e| / N_e, and matrices H are packed as `coterie.statistics.packed` says.
+        """
+        inside = self.tables * packed_length(self.n_agents - 1)
+        whole = packed_length(self.tables * (self.n_agents - 1))
+        if not self._is_looped or packed.shape[1] not in (inside, whole):
+            return None
+        from coterie.estimate.step_loops import dependences  # here, since numba is slow to load
+
+        table, partner = self.cell
+        place = self.owners, self.row, table, partner
+        return dependences(place, self.weight, per_count, packed, self.n_agents, self.tables)
+
     def largest(self, values: FloatArray) -> FloatArray:
+        if self._is_looped:
+            return self._looped(2, values)
         found = np.zeros(2 * len(self.owners))
         np.maximum.at(found, self._place, np.abs(self.weight * self._of(values)))
         return found.reshape(-1, 2)
@@ -119,12 +158,19 @@ class StepDesign(Design):
 
     def __getitem__(self, rows: IntArray) -> "StepDesign":
         """Return some of the rows, in the order of their numbers."""
-        kept = np.isin(self.row, rows)
-        place = np.full(len(self.owners), -1)
-        place[rows] = np.arange(len(rows))
+        kept: BoolArray | slice
+        if len(rows) and (np.diff(rows) == 1).all():  # nothing is copied
+            kept = slice(*np.searchsorted(self.row, [rows[0], rows[-1] + 1]).tolist())
+            row = self.row[kept] - rows[0]
+        else:
+            place = np.full(len(self.owners), -1)
+            place[rows] = np.arange(len(rows))
+            row = place[self.row]
+            kept = row >= 0
+            row = row[kept]
         return StepDesign(
             self.owners[rows],
-            place[self.row[kept]],
+            row,
             tuple(index[kept] for index in self.cell),
             self.weight[kept],
             self.coalition[kept],
@@ -171,6 +217,13 @@ def step_design(
         )
     step, agent = asked
     n, k = profile.shape
+    if len(step) * n > MANY and not unknowns.is_pooled and not unknowns.is_listed:
+        from coterie.estimate.step_loops import coefficients  # here, since numba is slow to load
+
+        factors = factor(np.arange(n + 1), value)
+        row, coalition, partner, size, weight = coefficients(profile, steps, asked, factors, by_size=unknowns.by_size)
+        cell = (coalition, partner, *((size,) if unknowns.by_size else ()))
+        return StepDesign(np.asarray(agent), row, cell, weight, coalition, n, k)
     change = steps.change(profile)
     entries: list[tuple[IntArray, ...]] = []
     weights: list[FloatArray] = []

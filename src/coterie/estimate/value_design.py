@@ -35,6 +35,10 @@ class SumDesign(StepDesign):
         table, partner, *size = self.cell
         return np.asarray(values[(table, self.agent, partner, *size)])
 
+    @property
+    def _is_looped(self) -> bool:
+        return False
+
     def _coefficients_of(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         raise NotImplementedError("a sum over several agents is no combination of one agent's own unknowns")
 

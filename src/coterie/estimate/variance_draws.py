@@ -18,11 +18,12 @@ the latter.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from coterie.arrays import FloatArray
-from coterie.from_scipy import half_solved
+from coterie.from_scipy import lapack
 
 STEPS, MOST_STEPS, KEPT = 480, 1920, 32
 """At least and at most so many steps are taken through what is possible, and so many variances on the way are kept.
@@ -65,15 +66,19 @@ class Ratios:
     def log_density(self, logs: FloatArray) -> tuple[float, float]:
         """Return the logarithm of the density at logarithms of ratios, and Q."""
         ratios = np.exp(logs)
-        matrix = self.always + sum(one * kernel for one, kernel in zip(ratios, self.kernels, strict=True))
-        lower = np.linalg.cholesky(matrix)
-        square = float((half_solved(lower, self.totals) ** 2).sum()) + self.left
+        matrix = self.always.copy()
+        for one, kernel in zip(ratios.tolist(), self.kernels, strict=True):
+            matrix += one * kernel
+        lower, solution, failed = lapack().dposv(matrix, self.totals, lower=1)
+        if failed:
+            raise np.linalg.LinAlgError("the totals' covariance is not positive definite")
+        square = float(self.totals @ solution) + self.left
         parts, told = ratios * self.weights, float(ratios @ self._traces)
         by_share = float(np.log(parts / parts.sum()).sum()) + math.log(self.count * told / (self.count + told) ** 2)
         size = float(np.log(np.diag(lower)).sum())
         return PRIOR * by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
 
-    @property
+    @cached_property
     def _traces(self) -> FloatArray:
         return np.array([max(float(np.trace(kernel)), 1e-300) for kernel in self.kernels])
 

@@ -33,16 +33,19 @@ def gains_of_movers(utilities: Utilities, profile: BoolArray, steps: Steps) -> F
         who = steps.movers[:, 0]
         return np.asarray(np.where(steps.sets[:, 0], own[who], 0.0).sum(axis=1) - before[who])[:, None]
     change = steps.change(profile)
-    later = sizes + change.sum(axis=1)
     found = np.full(steps.movers.shape, np.inf)
     for place, who in enumerate(steps.movers.T):
-        rooms = sums[who]
-        for other, partner in enumerate(steps.movers.T):
-            if other != place:
-                rooms = rooms + change[:, other] * utilities.means.between(who, partner)
         # Where she is not, her own room values do not count.
-        values = utilities.from_sums(rooms, np.maximum(later, 1))
-        gain = np.where(steps.sets[:, place], values, 0.0).sum(axis=1) - before[who]
+        step, room = np.nonzero(steps.sets[:, place])
+        agent, later = who[step], sizes[room]
+        values = sums[agent, room]
+        for other, partner in enumerate(steps.movers.T):
+            moved = change[step, other, room]
+            later = later + moved
+            if other != place:
+                values = values + moved * utilities.means.between_in(room, agent, partner[step])
+        worth = utilities.from_sums(values, np.maximum(later, 1), room)
+        gain = np.bincount(step, worth, minlength=len(steps)) - before[who]
         found[:, place] = np.where(steps.moves[:, place], gain, np.inf)
     return found
 

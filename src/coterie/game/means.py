@@ -57,6 +57,10 @@ class PairMeans(ABC):
     def between(self, agents: IntArray, partners: IntArray) -> FloatArray:
         """Return d[l, i, j] of pairs (i, j) in every coalition, shape (pairs, k)."""
 
+    def between_in(self, coalitions: IntArray, agents: IntArray, partners: IntArray) -> FloatArray:
+        """Return d[l, i, j] of pairs (i, j), each in one coalition l, shape (pairs,)."""
+        return np.asarray(self.between(agents, partners)[np.arange(len(agents)), coalitions])
+
     @abstractmethod
     def largest(self) -> float:
         """Return the largest absolute mean."""
@@ -134,6 +138,9 @@ class DenseMeans(PairMeans):
     def between(self, agents: IntArray, partners: IntArray) -> FloatArray:
         found = self.values[:, agents, partners].T
         return np.broadcast_to(found, (len(agents), self.n_coalitions))
+
+    def between_in(self, coalitions: IntArray, agents: IntArray, partners: IntArray) -> FloatArray:
+        return np.asarray(self.values[0 if self.is_shared else coalitions, agents, partners])
 
     def largest(self) -> float:
         return float(max(self.values.max(initial=0.0), -self.values.min(initial=0.0)))

@@ -233,8 +233,11 @@ class FromMeans(Utilities):
         return self.means.n_coalitions
 
     @abstractmethod
-    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
-        """Return W_i(l), shape (..., k), from the sum of the members' means and the size with agent i in it."""
+    def from_sums(self, sums: FloatArray, sizes: IntArray, coalitions: IntArray | None = None) -> FloatArray:
+        """Return W_i(l) from the sum of the members' means and the size with agent i in it.
+
+        The last axis of both is all coalitions, or those that are given.
+        """
 
     def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
         own = profiles if agents is None else profiles[:, agents]
@@ -288,7 +291,12 @@ class SizeFree(FromMeans):
     def pure_room_values(self, profiles: BoolArray, agents: IntArray | None = None) -> FloatArray:
         return self.means.stacked_room_sums(profiles.astype(np.float64), agents)  # sizes would take longer than sums
 
-    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:  # noqa: ARG002  (the same for all sizes)
+    def from_sums(
+        self,
+        sums: FloatArray,
+        sizes: IntArray,  # noqa: ARG002  (the same for all sizes)
+        coalitions: IntArray | None = None,  # noqa: ARG002
+    ) -> FloatArray:
         return sums
 
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:  # noqa: ARG002
@@ -332,8 +340,8 @@ class ScaledBySize(FromMeans):
             values[:, l] += without_one @ (partners * self.shift[l, 1:])
         return values
 
-    def from_sums(self, sums: FloatArray, sizes: IntArray) -> FloatArray:
-        coalition = np.arange(self.n_coalitions)
+    def from_sums(self, sums: FloatArray, sizes: IntArray, coalitions: IntArray | None = None) -> FloatArray:
+        coalition = np.arange(self.n_coalitions) if coalitions is None else coalitions
         return np.asarray(self.scale[coalition, sizes] * sums + self.shift[coalition, sizes] * (sizes - 1))
 
     def pair_mean(self, coalition: int, agent: int, partner: int, size: int) -> float:

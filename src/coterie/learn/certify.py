@@ -33,11 +33,13 @@ from coterie.log.names import about_known, as_known
 from coterie.statistics.fresh import share_samples
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
+from coterie.threads import one_thread
 from coterie.words import counted, said, some
 
 GIVEN = Search("given", "given", 0, 0, 0.0)
 
 
+@one_thread()
 def certify(
     log: Log | str | PathLike[str] | Statistics,
     strategy: StrategyLike | Result,

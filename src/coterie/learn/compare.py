@@ -45,9 +45,11 @@ from coterie.log.log import Log, as_log
 from coterie.log.names import about_known
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
+from coterie.threads import one_thread
 from coterie.words import numbered_team, said, some
 
 
+@one_thread()
 def compare(
     log: Log | str | PathLike[str] | Statistics,
     one: StrategyLike | Result,

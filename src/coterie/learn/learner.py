@@ -40,6 +40,7 @@ from coterie.statistics.noise import chosen_noise
 from coterie.statistics.second_pass import SecondPass
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
+from coterie.threads import one_thread
 from coterie.words import said
 
 CHOICES = {"strategy": Kind, "sizes": Sizes, "noise": NoiseChoice}
@@ -214,6 +215,7 @@ class StableLearner:
 
     # --- Learning -----------------------------------------------------------------------------------
 
+    @one_thread()
     def fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002  (scikit-learn's signature)
         """Learn from a log, from statistics of one, or from the folder or file that a log is in.
 
@@ -225,6 +227,7 @@ class StableLearner:
         again = SecondPass.of_log(source, statistics) if isinstance(source, Log) else None
         return self._learn(statistics, frozenset(), seed, again)
 
+    @one_thread()
     def partial_fit(self, log: LogLike, y: None = None) -> Self:  # noqa: ARG002
         """Add a log that arrived later, whose samples must be new, and learn from everything so far.
 
@@ -240,6 +243,7 @@ class StableLearner:
             raise InputError("this log was added before; its samples must not count twice")
         return self._learn(self.statistics_ + more, self._seen | {more.log_identity}, seed)
 
+    @one_thread()
     def merge(self, other: "StableLearner") -> Self:
         """Add what another learner has seen, and learn from both; they must not have seen the same log."""
         if not isinstance(other, StableLearner):
@@ -296,6 +300,7 @@ class StableLearner:
             noise=setting.noise, value=self._value,
         )  # fmt: skip
 
+    @one_thread()
     def draws(
         self, count: int = 200, strategy: StrategyLike | None = None, seed: checks.Seed = 0
     ) -> dict[str, FloatArray]:
@@ -328,6 +333,7 @@ class StableLearner:
             "value": np.stack([game.valued(self._value).values(found) for game in games]),
         }
 
+    @one_thread()
     def score(self, log: LogLike, y: None = None) -> float:  # noqa: ARG002  (scikit-learn's signature)
         """Return how good the learnt strategy is by another log: larger is better.
 

@@ -34,6 +34,7 @@ from coterie.certificates.paired import paired
 from coterie.certificates.paper import paper_from
 from coterie.errors import InputError, TooLargeError
 from coterie.estimate.pair_means import CELLS, is_listed
+from coterie.estimate.posterior import never
 from coterie.game.strategy import Strategy
 from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
@@ -75,15 +76,16 @@ HELD_OUT = 3
 CERTIFIED = 12
 """So many profiles are certified on the whole log."""
 
-BELIEFS, FIRST, SECOND = 0.3, 0.35, 0.7
+BELIEFS, FIRST, WHOLE, SECOND = 0.3, 0.35, 0.4, 0.7
 """Shares of the time left at most, where there is a limit: for what the parts that learn make of people, for the search
-on these, and for that on the whole log; certificates, ranges and reasons need the rest."""
+on these, for what the whole log makes of people, and for the search on that; certificates, ranges and reasons need the
+rest."""
 
-LARGE, SETTLING = 100_000, 3
-"""What the whole log makes of people takes as long as it takes: what is expected of the recommendation, and its range,
-hang on it, and variances far from settled promise too much. Of more than so many unknowns, where every step towards the
-likeliest variances takes its time, so many steps are taken after a time limit, and always for what the parts that learn
-make of people, which proposes candidates only: most of the way."""
+TIMED, LARGE, SETTLING = 5_000, 100_000, 3
+"""What is expected of the recommendation, and its range, hang on what the whole log makes of people, and variances far
+from settled promise too much. Up to so many unknowns they settle whatever the time limit is. Of more, where every step
+towards the likeliest ones takes its time, so many steps, most of the way, are taken at least; of still more that is
+enough for what the parts that learn make of people, which proposes candidates only."""
 
 LATE = 0.25
 """When so little of a time limit is left, draws become few."""
@@ -198,6 +200,12 @@ def refuse_for_many(setting: Setting, asked: Sequence[str]) -> None:
         )
 
 
+def _after_few_steps(is_enough: Callable[[], bool]) -> Callable[[], bool]:
+    """Return when variances need settle no further: after a few steps, if that is enough then."""
+    steps = count()
+    return lambda: next(steps) >= SETTLING and is_enough()
+
+
 def _with_proof(task: Task, found: Found, control: Control) -> Found:
     """Return what a search found, behind the profile that is proven to be best."""
     from coterie.solve.columns import largest_value
@@ -256,13 +264,22 @@ class _Teams:
 
     @cached_property
     def beliefs(self) -> Beliefs:
-        """What the whole log leaves possible, in full; of a `LARGE` log, if time is up, after a few steps."""
+        """What the whole log leaves possible, in full; if there is much and its time is up, after a few steps."""
         if self.own.guess is not None:
             return self.own.beliefs(self.whole)
         self.control.tell("beliefs")
 
         def settled() -> Beliefs:
-            enough = self._after_few_steps(self._is_over)
+            inner = self.control.nested(WHOLE)
+
+            def is_over() -> bool:
+                late = inner.remaining == 0
+                self.ended = "time" if late else self.ended
+                return late or self._is_over()
+
+            # What else the variances of totals may be is not found in a few steps.
+            most = TIMED if self.setting.feedback == "semi-bandit" else LARGE
+            enough = _after_few_steps(is_over) if self._unknowns > most else never
             return beliefs_from(self.whole, symmetric=self.setting.symmetric, enough=enough)
 
         found = None
@@ -277,18 +294,17 @@ class _Teams:
             return self.own.beliefs(evidence)
         self.control.tell("beliefs")
         inner, found = self.control.nested(BELIEFS), Beliefs(evidence, evidence.values, None)
-        near = self._after_few_steps(lambda: True)
+        near = _after_few_steps(lambda: True) if self._unknowns > LARGE else never
         with inner.running():
             found = beliefs_from(evidence, symmetric=self.setting.symmetric, enough=lambda: near() or inner.is_over())
         self.control.heed(inner)
         self.ended = inner.ended or self.ended
         return found
 
-    def _after_few_steps(self, is_enough: Callable[[], bool]) -> Callable[[], bool]:
-        """Return when variances of a `LARGE` log need settle no further: after a few steps, if that is enough then."""
-        tables = 1 if self.setting.pool_coalitions else self.setting.n_coalitions
-        is_large, steps = self.setting.n_agents**2 * tables > LARGE, count()
-        return lambda: is_large and next(steps) >= SETTLING and is_enough()
+    @property
+    def _unknowns(self) -> int:
+        """About how many unknowns there are."""
+        return self.setting.n_agents**2 * (1 if self.setting.pool_coalitions else self.setting.n_coalitions)
 
     def _expected(self, strategies: Sequence[Strategy], beliefs: Beliefs) -> Expected:
         staff = self.wishes.admissible.staff

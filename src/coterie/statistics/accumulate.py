@@ -8,7 +8,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.statistics.gram import WEIGHTINGS, add_cooccurrences, add_totals
 from coterie.statistics.joint import JointAccumulator
 from coterie.statistics.kernels import quickest
-from coterie.statistics.packed import packed_length
+from coterie.statistics.packed import filled_up, packed_length
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import TotalStatistics, WeightedSums, carried_limbs
 from coterie.sums import Sums
@@ -39,7 +39,9 @@ class Cooccurrences:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self.parts = _packed_zeros(setting)
+        inside = setting.n_tables * packed_length(setting.block)
+        self.parts = np.zeros((len(setting.shares), setting.n_agents, inside), dtype=np.int64)
+        """Packed; blocks across coalitions are added once somebody was in two of them at once."""
 
     def add(
         self,
@@ -60,10 +62,13 @@ class Cooccurrences:
         # Agent by agent, so that a matrix of theirs stays near the processor while samples are added to it.
         group = agent * (sample.max(initial=0) + 1) + sample
         order = np.lexsort((feature, group))
-        group = group[order]
+        group, feature = group[order], feature[order]
+        own = feature // max(setting.block, 1)
+        if ((group[1:] == group[:-1]) & (own[1:] != own[:-1])).any():
+            self.parts = filled_up(self.parts, packed_length(setting.n_features))
         together = np.diff(np.flatnonzero(np.diff(group, prepend=-1)), append=len(group))
         quickest(add_cooccurrences, int((together**2).sum()) // 2 + 10 * len(group))(
-            group, agent[order], feature[order], part[order], self.parts, setting.block, setting.n_tables
+            group, agent[order], feature, part[order], self.parts, setting.block, setting.n_tables
         )
 
 

@@ -29,8 +29,26 @@ def packed_positions(rows: IntArray, columns: IntArray, block: int, dimension: i
     return np.asarray(np.where(l == m, inside, across), dtype=np.int64)
 
 
+def used_length(packed: IntArray, block: int, dimension: int) -> int:
+    """Return how many entries of packed matrices, from the first on, may be other than 0: all, or the diagonal blocks.
+
+    To write zeros where there was nothing before would take memory for nothing.
+    """
+    inside = dimension // max(block, 1) * packed_length(block)
+    return int(packed.shape[-1]) if packed[..., inside:].any() else inside
+
+
+def filled_up(used: IntArray, length: int) -> IntArray:
+    """Return packed matrices of so many entries whose first ones are given, and whose others are 0."""
+    if used.shape[-1] == length:
+        return used
+    found = np.zeros((*used.shape[:-1], length), dtype=used.dtype)
+    found[..., : used.shape[-1]] = used
+    return found
+
+
 def unpacked(packed: IntArray, block: int, dimension: int) -> IntArray:
-    """Return the symmetric matrix with the given packed form, copied block by block."""
+    """Return the symmetric matrix with the given packed form, copied block by block, or with its used entries."""
     matrix = np.zeros((dimension, dimension), dtype=packed.dtype)
     tables, length = dimension // max(block, 1), packed_length(block)
     parts = [slice(l * block, (l + 1) * block) for l in range(tables)]
@@ -40,7 +58,7 @@ def unpacked(packed: IntArray, block: int, dimension: int) -> IntArray:
         inside[upper] = packed[l * length : (l + 1) * length]
         inside.T[upper] = inside[upper]
     start = tables * length
-    for l, m in combinations(range(tables), 2):
+    for l, m in combinations(range(tables if len(packed) > start else 0), 2):
         across = packed[start : start + block**2].reshape(block, block)
         matrix[parts[l], parts[m]], matrix[parts[m], parts[l]] = across, across.T
         start += block**2
@@ -58,7 +76,7 @@ def unpacked_part(packed: IntArray, block: int, dimension: int, some: IntArray) 
         row, column = np.minimum(place[:, None], place), np.maximum(place[:, None], place)
         matrix[own, own] = packed[l * length + row * block - row * (row - 1) // 2 + column - row]
     start = tables * length
-    for l, m in combinations(range(tables), 2):
+    for l, m in combinations(range(tables if len(packed) > start else 0), 2):
         across = packed[start : start + block**2].reshape(block, block)[np.ix_(places[l], places[m])]
         matrix[parts[l], parts[m]], matrix[parts[m], parts[l]] = across, across.T
         start += block**2

@@ -15,7 +15,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import InputError, TooLargeError
 from coterie.game.means import DenseMeans, PairMeans, SparseMeans
 from coterie.statistics.fixed_point import FIXED_BITS
-from coterie.statistics.packed import embedded, packed_length, unpacked, unpacked_part
+from coterie.statistics.packed import embedded, filled_up, packed_length, unpacked, unpacked_part, used_length
 from coterie.statistics.parts import CLUSTERS
 from coterie.statistics.setting import Setting, positions
 from coterie.statistics.sound import refuse_impossible, sound, sound_sums, whole_number
@@ -45,7 +45,8 @@ class PairStatistics:
     teams: Sums
     """Keys (coalition, size), value the number of samples in which the coalition had that size."""
     together: IntArray | None = None
-    """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit."""
+    """One packed co-occurrence matrix per agent, with `noise="samples"` and where they fit; as far as it is used, see
+    `coterie.statistics.packed.used_length`."""
     met: Sums | None = None
     """With `missing="worst"`: keys like those of `entries`, values how often the two met, with a row or without, and
     for interchangeable coalitions with `noise="samples"` their repeats. `together` is of all meetings then."""
@@ -59,6 +60,9 @@ class PairStatistics:
         if low.size and not 0 <= low.min() <= low.max() < 1 << FIXED_BITS:
             values = np.stack([count, total, *carried(high, low, FIXED_BITS), *repeats], axis=1)
             object.__setattr__(self, "entries", Sums(self.entries.keys, values))
+        if self.together is not None:
+            used = used_length(self.together, self.setting.block, self.setting.n_features)
+            object.__setattr__(self, "together", self.together[:, :used])
 
     @property
     def coalition(self) -> IntArray:
@@ -205,9 +209,8 @@ class PairStatistics:
                 "where they would be too large"
             )
         block, dimension = self.setting.block, self.setting.n_features
-        if some is None:
-            return unpacked(self.together[agent], block, dimension)
-        return unpacked_part(self.together[agent], block, dimension, some)
+        packed = self.together[agent]
+        return unpacked(packed, block, dimension) if some is None else unpacked_part(packed, block, dimension, some)
 
     def by_cluster(self, agent: int) -> tuple[FloatArray, FloatArray]:
         """Return for each group of samples how often each of an agent's unknowns was seen, and what it added up to.
@@ -245,7 +248,10 @@ class PairStatistics:
     def merged(self, other: "PairStatistics", setting: Setting) -> "PairStatistics":
         """Return the sums of both, for the setting of both logs together."""
         ours, theirs = self.relabelled(setting), other.relabelled(setting)
-        both = None if ours.together is None or theirs.together is None else added(ours.together, theirs.together)
+        both = None
+        if ours.together is not None and theirs.together is not None:
+            used = max(ours.together.shape[1], theirs.together.shape[1])
+            both = added(filled_up(ours.together, used), filled_up(theirs.together, used))
         met, clusters = (
             None if one is None or other is None else one + other
             for one, other in ((ours.met, theirs.met), (ours.clusters, theirs.clusters))
@@ -318,7 +324,10 @@ class PairStatistics:
         refuse_impossible(*entries.values.T[:4])
         together = arrays.get("together")
         if together is not None:
-            sound(together, "together", (n, packed_length(setting.n_features)), 0)
+            sound(together, "together", (n, None), 0)
+            inside = setting.n_tables * packed_length(setting.block)
+            if together.shape[1] != inside:
+                sound(together, "together", (n, packed_length(setting.n_features)))
         return cls(
             setting,
             whole_number(arrays["n_samples"]),
