@@ -231,10 +231,18 @@ def test_what_it_is_better_than():
     """Than today, or where nobody says what that is, than teams drawn by lot."""
     result = placed(TWO)
     result.today, result.by_lot = None, Likely(0.5, (0.2, 0.7), 0.94)
+    result.options[0].expected_value, result.options[0].expected_range = 1.25 / 6, None
+    # Of six people five have teammates: (1.25 - 6 * 0.5) / 5 above 3.
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot (LEVEL): +0.5 stars per teammate expected (with 80 % probability +0.2 to "
-        "+0.7; an improvement with 94 % probability)."
+        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per teammate expected (with "
+        "80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
     )
+    before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))
+    result.today = SimpleNamespace(
+        strategy=before, expected_improvement=0.5, range=(0.2, 0.7), chance=0.94, moves=1, changes=()
+    )
+    assert "Against today (2.71 stars per teammate): +0.5" in against_today(result)  # now everybody has one
+    result.today = None
     result.by_lot = Likely(-0.01, (-0.1, 0.1), 0.4)
     assert "improvement" not in against_today(result)
     result.by_lot = None
