@@ -19,6 +19,7 @@ from coterie.estimate.seen_pairs import drawn_together
 from coterie.estimate.total_posterior import MOST_UNKNOWNS, means_left_by_totals, n_unknowns
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game
+from coterie.threads import one_thread
 
 DRAWN_CELLS = 1_000_000
 """Beyond so many unknowns nothing is drawn: what is expected stands for what is possible."""
@@ -57,6 +58,7 @@ class Beliefs:
             yield self.draw(rng, number)
 
 
+@one_thread()
 def beliefs_from(evidence: Evidence, *, symmetric: bool, enough: Callable[[], bool] = never) -> Beliefs:
     """Return what a log leaves possible; how much effects vary is looked for until `enough` says so."""
     bounds = evidence.bounds

@@ -102,6 +102,7 @@ def compare(
     )  # fmt: skip
 
 
+@one_thread()
 def what_if(
     log: Log | str | PathLike[str] | Statistics,
     assignment: StrategyLike | Result,

@@ -23,6 +23,7 @@ from coterie.learn.wishes import wishes_about
 from coterie.log.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.statistics.statistics import Statistics
+from coterie.threads import one_thread
 from coterie.words import said
 
 
@@ -42,6 +43,7 @@ class Worth:
         )
 
 
+@one_thread()
 def worth(
     log: Log | str | PathLike[str] | Statistics,
     strategy: StrategyLike,
