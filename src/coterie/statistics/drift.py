@@ -102,10 +102,13 @@ def drift_of(log: Log, seed: int, pairs: str | None = None) -> Drift:
     engine.lookup("halves", log.samples.halves())
     fold = Division.by_shares(HALVES, seed).sql("h.sample")
     # Sizes are part of the cell where they are known: larger teams are no change of means.
+    pairs, sized_by = pairs or examined(log), engine.name("members") if log.has_memberships else None
+    # Stored, so that its few rows are known to be few: else all pairs would be held in memory to look them up.
+    rooms = group_by.timed_rooms(pairs, engine.name("halves"), fold, sized_by, pooled=log.pool_coalitions)
+    engine.view("timed_rooms", rooms, stored=True)
     rows = group_by.timed_rows(
-        pairs or examined(log), engine.name("halves"), fold, engine.name("members") if log.has_memberships else None,
-        symmetric=log.symmetric, pooled=log.pool_coalitions,
-    )  # fmt: skip
+        pairs, engine.name("timed_rooms"), sized_by, symmetric=log.symmetric, pooled=log.pool_coalitions
+    )
     engine.view("timed_cells", group_by.timed_cells(rows), stored=True)
     cells, limits = engine.name("timed_cells"), fixed_range(log.utility_range, log.neutral, log.sigma)
     folds = [Contrast(), Contrast()]

@@ -276,28 +276,34 @@ SHARED = 20.0
 _CELL = ("room", "one", "two", "size")
 
 
-def timed_rows(pairs: str, halves: str, fold: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
-    """Return all utilities with cell, half of time, fold and share of their sample, see `coterie.statistics.drift`.
+def timed_rooms(pairs: str, halves: str, fold: str, sized_by: str | None, *, pooled: bool) -> str:
+    """Return half of time, fold and share of every sample, and the sizes of its teams, see `coterie.statistics.drift`.
 
     `fold` is about the samples of h. A size is `RARE` where no team of the fold had it before, or none after.
     """
-    cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
     days = (
         f"SELECT h.sample AS sample, CAST(h.late AS DOUBLE) AS late, {fold} AS fold, "
         f"CAST(1 AS DOUBLE) / k.seen AS share FROM {halves} h "
         f"JOIN (SELECT sample, count(*) AS seen FROM {pairs} GROUP BY sample) k ON h.sample = k.sample"
     )
     if sized_by is None:
-        timed = f"{pairs} p JOIN ({days}) z ON p.sample = z.sample"
-    else:
-        alike = f"OVER (PARTITION BY fold, {'' if pooled else 'r.coalition, '}r.size)"
-        timed = _beside_rooms(
-            pairs,
-            "SELECT r.sample AS sample, r.coalition AS coalition, late, fold, share, "
-            f"CASE WHEN min(late) {alike} < max(late) {alike} THEN r.size ELSE {RARE} END AS size "
-            f"FROM ({sizes(sized_by)}) r JOIN ({days}) d ON r.sample = d.sample",
-        )
-    return f"SELECT p.sample AS sample, {cell}, z.late AS late, z.fold AS fold, utility, z.share AS share FROM {timed}"
+        return days
+    alike = f"OVER (PARTITION BY fold, {'' if pooled else 'r.coalition, '}r.size)"
+    return (
+        "SELECT r.sample AS sample, r.coalition AS coalition, late, fold, share, "
+        f"CASE WHEN min(late) {alike} < max(late) {alike} THEN r.size ELSE {RARE} END AS size "
+        f"FROM ({sizes(sized_by)}) r JOIN ({days}) d ON r.sample = d.sample"
+    )
+
+
+def timed_rows(pairs: str, rooms: str, sized_by: str | None, *, symmetric: bool, pooled: bool) -> str:
+    """Return all utilities with their cell, beside what the view of `timed_rooms` says of them."""
+    cell = _cell(sized_by, symmetric=symmetric, pooled=pooled)
+    same = "p.sample = z.sample" if sized_by is None else "p.sample = z.sample AND p.coalition = z.coalition"
+    return (
+        f"SELECT p.sample AS sample, {cell}, z.late AS late, z.fold AS fold, utility, z.share AS share "
+        f"FROM {pairs} p JOIN {rooms} z ON {same}"
+    )
 
 
 def timed_cells(rows: str) -> str:
