@@ -125,9 +125,9 @@ def test_an_existing_folder_is_refused(run, tmp_path):
     assert (tmp_path / "mine").read_text() == "x"
 
 
-def test_a_place_that_cannot_be_written_fails(run):
+def test_a_place_that_cannot_be_is_refused(run):
     code, _, err = run("simulate", *options("/dev/null/log"))
-    assert code == 1
+    assert code == 2
     assert err.startswith("error: /dev/null")
 
 

@@ -64,7 +64,7 @@ def test_duckdb_threads_and_merging(tables, tmp_path, pooled):
 
 
 @pytest.mark.parametrize("pooled", [False, True])
-def test_spark_semi_bandit(tables, tmp_path, spark, pooled):
+def test_spark_semi_bandit(tables, tmp_path, spark, pooled, monkeypatch):
     log_tables = tables(21, samples=120)
     folder = write_parquet(log_tables, tmp_path / "log")
     duckdb = coterie.read_log(folder, pool_coalitions=pooled)
@@ -72,6 +72,9 @@ def test_spark_semi_bandit(tables, tmp_path, spark, pooled):
     assert (cluster.agents, cluster.coalitions, cluster.rows) == (duckdb.agents, duckdb.coalitions, duckdb.rows)
     for wanted in PAIRS[:1] + PAIRS[-1:]:
         assert digest(cluster, **wanted) == digest(duckdb, **wanted)
+    at_once = digest(duckdb, noise="samples")
+    monkeypatch.setattr("coterie.statistics.reduce.SORTED", duckdb.rows // 3)
+    assert digest(cluster, noise="samples") == digest(duckdb, noise="samples") == at_once
     if pooled:  # elsewhere clues are those of coalitions that are told apart
         assert Statistics.of(cluster).clues.excess.samples == Statistics.of(duckdb).clues.excess.samples
 

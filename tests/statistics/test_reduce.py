@@ -80,7 +80,9 @@ def test_repeats_are_the_same_from_diagonals_and_from_the_log(tables, monkeypatc
 @pytest.mark.parametrize("sized", [False, True])
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("pooled", [False, True])
-def test_cooccurrence(tables, oracle, symmetric, sized, pooled):
+@pytest.mark.parametrize("at_once", [reduction.SORTED, 20])
+def test_cooccurrence(tables, oracle, monkeypatch, symmetric, sized, pooled, at_once):
+    monkeypatch.setattr(reduction, "SORTED", at_once)  # so many rows are sorted at once
     log_tables = tables(3, n=4, samples=25, symmetric=symmetric)
     log = coterie.Log.from_frames(**log_tables.frames(), symmetric=symmetric, pool_coalitions=pooled)
     expected = oracle(log_tables, symmetric=symmetric, pooled=pooled)

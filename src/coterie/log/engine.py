@@ -423,12 +423,12 @@ class DuckDBEngine(Engine):
             return CoterieError(f"DuckDB needs more memory or disk than it may use here; raise {said('memory_limit')}")
         if damaged := self._damaged():
             return InputError(f"{damaged}: cannot be read as Parquet, it is damaged ({_first_line(problem)})")
-        if str(self._folder) in str(problem):
-            return CoterieError(
-                f"temporary files in {self._folder.parent} cannot be written or read ({_first_line(problem)}); the "
-                "variable TMPDIR says where else they may be"
-            )
         if isinstance(problem, self._duckdb.IOException):
+            if str(self._folder) in str(problem):
+                return CoterieError(
+                    f"temporary files in {self._folder.parent} cannot be written or read ({_first_line(problem)}); the "
+                    "variable TMPDIR says where else they may be"
+                )
             return CoterieError(f"the log cannot be read ({_first_line(problem)})")
         return CoterieError(f"DuckDB failed ({_first_line(problem)})")
 

@@ -98,12 +98,26 @@ def _cell(sized_by: str | None, *, symmetric: bool, pooled: bool, everywhere: st
     return f"{room} AS room, {first} AS one, {second} AS two, {'z.size' if sized_by else '0'} AS size"
 
 
-def pair_rows(pairs: str, which: str, sized_by: str | None = None, *, pooled: bool = False) -> str:
-    """Return the pairs of each sample next to each other, to see which occur together: all of them are sorted."""
+def sample_pieces(pairs: str, rows: int) -> str:
+    """Return in which piece of about so many rows each sample is."""
+    return (
+        f"SELECT sample, CAST(floor((sum(count(*)) OVER (ORDER BY sample) - 1) / {rows}) AS BIGINT) AS piece "
+        f"FROM {pairs} GROUP BY sample"
+    )
+
+
+def pair_rows(
+    pairs: str, which: str, sized_by: str | None = None, *, pooled: bool = False, among: str | None = None
+) -> str:
+    """Return the pairs of each sample next to each other, to see which occur together: all of them are sorted.
+
+    `among` are the samples whose pairs are wanted, if not all.
+    """
     size, coalition = ", z.size AS size" if sized_by else "", "" if pooled else "p.coalition AS coalition, "
+    some = "" if among is None else f" JOIN ({among}) w ON p.sample = w.sample"
     return (
         f"SELECT {which} AS part, p.sample AS sample, {coalition}agent, partner{size} "
-        f"FROM {_sized(pairs, sized_by)} ORDER BY p.sample"
+        f"FROM {_sized(pairs, sized_by)}{some} ORDER BY p.sample"
     )
 
 

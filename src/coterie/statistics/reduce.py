@@ -267,6 +267,9 @@ def _by_order(task: Reduction, ordered: Sums | None, samples: Grouped) -> PairSt
     return PairStatistics(by_order_setting(task.setting), int(samples.values.sum()), ordered, _NO_TEAMS)
 
 
+SORTED = 4_000_000
+"""So many rows are sorted by sample at once: more of them take more memory than all that is made of them."""
+
 _NO_TEAMS = Sums(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
 
 
@@ -477,17 +480,29 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
     if gram_entries(setting) > MOST_GRAM_ENTRIES:
         return None
     found = Cooccurrences(setting)
-    query = group_by.pair_rows(
-        task.observed, task.division.sql("p.sample"), task.sized_by, pooled=setting.pool_coalitions
-    )
-    for batch in whole_samples(task.engine.stream(query)):
-        rows = batch.rows
-        found.add(
-            batch.sample, numbers(rows["part"]), _tables(task, rows),
-            task.agents(rows["agent"]), task.agents(rows["partner"]),
-            numbers(rows["size"]) if setting.sizes == "aware" else None,
-        )  # fmt: skip
+    for among in _pieces(task):
+        query = group_by.pair_rows(
+            task.observed, task.division.sql("p.sample"), task.sized_by, pooled=setting.pool_coalitions, among=among
+        )
+        for batch in whole_samples(task.engine.stream(query)):
+            rows = batch.rows
+            found.add(
+                batch.sample, numbers(rows["part"]), _tables(task, rows),
+                task.agents(rows["agent"]), task.agents(rows["partner"]),
+                numbers(rows["size"]) if setting.sizes == "aware" else None,
+            )  # fmt: skip
     return found.parts
+
+
+def _pieces(task: Reduction) -> list[str | None]:
+    """Return queries of the samples that are sorted at once, about `SORTED` rows each; None stands for all samples."""
+    (rows,) = task.engine.rows(f"SELECT count(*) AS rows_of_all FROM {task.observed}")
+    if int(rows["rows_of_all"]) <= SORTED:
+        return [None]
+    task.engine.view("sorted_pieces", group_by.sample_pieces(task.observed, SORTED), stored=True)
+    pieces = task.engine.name("sorted_pieces")
+    (last,) = task.engine.rows(f"SELECT max(piece) AS piece FROM {pieces}")
+    return [f"SELECT sample FROM {pieces} WHERE piece = {piece}" for piece in range(int(last["piece"]) + 1)]
 
 
 def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[TotalStatistics, ...]:
