@@ -125,6 +125,14 @@ def test_an_existing_folder_is_refused(run, tmp_path):
     assert (tmp_path / "mine").read_text() == "x"
 
 
+def test_more_samples_than_any_disk_holds_are_refused(run, tmp_path):
+    words = ("--agents", "3", "--coalitions", "2", "--samples", str(10**30), "--out", str(tmp_path / "log"))
+    code, _, err = run("simulate", *words)
+    assert code == 2
+    assert err.startswith("error: --samples: expected at most 1,000,000,000, got 1")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_place_that_cannot_be_is_refused(run):
     code, _, err = run("simulate", *options("/dev/null/log"))
     assert code == 2

@@ -74,6 +74,10 @@ def numbered(letter: str, count: int) -> tuple[str, ...]:
     return tuple(f"{letter}{index:0{width}}" for index in range(1, count + 1))
 
 
+MOST_SAMPLES = 10**9
+"""More would be written for weeks, and fit on no disk: they are a slip of the hand."""
+
+
 @dataclass(frozen=True, eq=False)
 class Simulation:
     """A source of simulated samples; it holds its random generator, so no draw ever repeats.
@@ -239,7 +243,7 @@ class Simulation:
 
     def batches(self, n_samples: int) -> Iterator[Batch]:
         """Draw `n_samples` new samples."""
-        checks.whole(n_samples, said("n_samples"), 1)
+        checks.whole(n_samples, said("n_samples"), 1, MOST_SAMPLES)
         step = max(1, CELLS_PER_BATCH // self.cells_per_sample)
         for start in range(0, n_samples, step):
             yield self._batch(start + 1, min(step, n_samples - start))
