@@ -330,6 +330,21 @@ def test_as_many_events_are_paid_for_as_there_are(drawn, stability, value, learn
     assert share_wrong(*drawn(value), stability, 0.5, learns=learns, draws=150) > 0.5 + 3 * math.sqrt(0.25 / 150)
 
 
+@settings(max_examples=60, deadline=None)
+@given(free_games(), st.sampled_from(NOTIONS), st.sampled_from(["total", "average"]), st.integers(0, 2**32 - 1))
+def test_what_each_agent_gains_is_the_best_of_all_steps(drawn, stability, value, seed):
+    game = drawn.game
+    strategy = game.strategy(random_strategy(np.random.default_rng(seed), game.actions, pure=True).sets)
+    against = Against(game.actions, stability, value)
+    steps, gained = against.blocking(game, strategy)
+    most = [0.0] * game.n_agents
+    for movers, gains in zip(steps.movers.tolist(), gained.min(axis=1).tolist(), strict=True):
+        for i in movers:
+            most[i] = max(most[i], gains) if i >= 0 else most[i]
+    assert against.gains(game, strategy) == pytest.approx(most, abs=1e-12)
+    assert max(most) == pytest.approx(against.gap(game, strategy), abs=1e-12)
+
+
 @settings(max_examples=40, deadline=None)
 @given(free_games(), st.sampled_from(NOTIONS), st.sampled_from(["total", "average"]), st.integers(0, 2**32 - 1))
 def test_the_gap_among_those_with_data_is_that_without_steps_of_the_others(drawn, stability, value, seed):

@@ -144,7 +144,7 @@ def placed(
         rules=SimpleNamespace(staff=None),
         certificate=SimpleNamespace(newcomers=(), gap=1.0),
         value=value, goal=goal, unit="stars", contradicted=(),
-        options=(SimpleNamespace(person_ranges=likely or {}, team_ranges=ranges or {}),),
+        options=(SimpleNamespace(person_ranges=likely or {}, team_ranges=ranges or {}, elsewhere=None),),
     )  # fmt: skip
 
 
@@ -227,6 +227,19 @@ def test_teams_at_their_largest_size_are_full():
     assert full_teams(result) == {"x": "which is full (3 of at most 3)"}
 
 
+def test_how_many_may_be_elsewhere_as_guesses_err():
+    result = placed(TWO)
+    result.options[0].elsewhere = (0, 4)
+    assert rather_elsewhere(result) == (
+        "By the best guess, nobody would rather be elsewhere; as guesses err, with 80 % probability 0 to 4 would."
+    )
+    result.options[0].elsewhere = (7, 9)  # newcomers are not counted
+    assert rather_elsewhere(placed(TWO)) == "By the best guess, nobody would rather be elsewhere."
+    assert rather_elsewhere(result).endswith("with 80 % probability 6 would.")
+    result.certificate.gap = 0.0
+    assert rather_elsewhere(result) == ""
+
+
 def test_what_it_is_better_than():
     """Than today, or where nobody says what that is, than teams drawn by lot."""
     result = placed(TWO)
@@ -234,8 +247,8 @@ def test_what_it_is_better_than():
     result.options[0].expected_value, result.options[0].expected_range = 1.25 / 6, None
     # Of six people five have teammates: (1.25 - 6 * 0.5) / 5 above 3.
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per teammate expected (with "
-        "80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
+        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per teammate expected "
+        "(with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
     )
     before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))
     result.today = SimpleNamespace(

@@ -9,7 +9,8 @@ import pytest
 import coterie
 from coterie import InputError, Log, Rules, StableLearner
 from coterie.game.admissible import Admissible
-from coterie.learn.options import unbeaten
+from coterie.game.steps import NOBODY
+from coterie.learn.options import LITTLE, unbeaten
 from coterie.learn.result import Result
 from coterie.learn.teams import _Teams
 from coterie.simulate import Simulation
@@ -502,12 +503,19 @@ def test_no_long_search_is_made_for_a_part_that_will_not_say_much(monkeypatch, m
 @pytest.mark.slow
 def test_ranges_of_teams_and_of_people_hold_about_as_often_as_they_say(tmp_path):
     """Four of five times each, whoever is chosen: over many firms, and not much less often."""
-    people, teams = [], []
-    plan = FirmPlan(n_agents=16, n_coalitions=4, sizes=(3, 5), months=24)
+    people, teams, elsewhere = [], [], []
+    plan, rules = FirmPlan(n_agents=16, n_coalitions=4, sizes=(3, 5), months=24), Rules(team_size="3:5")
     for seed in range(8):
         made = rated_firm(seed, plan)
         made.write_log(tmp_path / str(seed))
-        found = StableLearner(rules=Rules(team_size="3:5"), value="average").fit(tmp_path / str(seed)).result_
+        found = StableLearner(rules=rules, value="average").fit(tmp_path / str(seed)).result_
+        true = made.truth.valued("average")
+        admissible = Admissible.of(rules, true.agents, true.coalitions)
+        blocking, gains = true.steps(found.strategy.sets, found.stability, admissible)
+        little = LITTLE * (found.data.utility_range[1] - found.data.utility_range[0])
+        leave = blocking.movers[gains.min(axis=1) > little]
+        low, high = found.options[0].elsewhere
+        elsewhere.append(low <= len(set(leave[leave != NOBODY].tolist())) <= high)
         option, values = found.options[0], made.truth.valued("average").values(found.strategy)
         for agent, value in zip(found.strategy.agents, values.tolist(), strict=True):
             people.append(option.person_ranges[agent][0] <= value <= option.person_ranges[agent][1])
@@ -518,5 +526,6 @@ def test_ranges_of_teams_and_of_people_hold_about_as_often_as_they_say(tmp_path)
         assert option.person_ranges[least][0] <= option.expected_least <= option.person_ranges[least][1]
         assert Result.from_json(json.loads(json.dumps(found.to_json()))).options[0] == option
     assert len(teams) == 32
+    assert np.mean(elsewhere) >= 0.5
     assert np.mean(people) >= 0.7
     assert np.mean(teams) >= 0.65

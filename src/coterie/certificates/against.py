@@ -121,9 +121,22 @@ class Against:
         game = game.with_actions(self.own_spaces).valued(self.value)
         if self.is_plain:
             return game.gap(strategy)
+        return float(self._unrefused(game, strategy, steps)[1].max(initial=0.0))
+
+    def gains(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> FloatArray:
+        """Return the most that each agent gains by a step that they take part in and that nobody refuses, or 0."""
+        game = game.with_actions(self.own_spaces).valued(self.value)
+        if self.is_plain:
+            gains = game.responses(game.utilities.rooms(strategy.sets))[0]
+            return np.where(game.actions.counted, np.maximum(gains, 0.0), 0.0)
+        steps, least = self._unrefused(game, strategy, steps)
+        return np.maximum(largest_by_agent(steps, least, strategy.n_agents)[0], 0.0)
+
+    def _unrefused(self, game: Game, strategy: Strategy, steps: Steps | None) -> tuple[Steps, FloatArray]:
+        """Return the steps that nobody refuses, and what whoever gains least of their movers gains."""
         steps = self.steps(strategy.sets) if steps is None else steps
-        gains = game.unrefused(strategy.sets, steps, self.stability)[1]
-        return float(gains.min(axis=1).max(initial=0.0))
+        steps, gains = game.unrefused(strategy.sets, steps, self.stability)
+        return steps, gains.min(axis=1)
 
 
 class Judgement:

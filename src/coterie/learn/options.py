@@ -20,6 +20,9 @@ from coterie.learn.wishes import Goal, Wishes
 GAMES, DRAWS = 24, 400
 """Gaps are expected over so many games that the data leave possible, ranges of values over so many."""
 
+ELSEWHERE = 60
+"""How many would rather be elsewhere is counted in so many of them."""
+
 FEWEST, FEWEST_DRAWS = 6, 40
 """Where time is short, so many games at least, and so many for ranges of values."""
 
@@ -65,6 +68,8 @@ class Option:
     """Where what each person has lies with probability 80 %; only of the recommendation."""
     team_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Where what a teammate is worth in each team of several lies with probability 80 %; only of the recommendation."""
+    elsewhere: tuple[int, int] | None = None
+    """How many people would rather be elsewhere with probability 80 %; only of the recommendation."""
     why: str = ""
     """Why it was taken, in a few words; only of the recommendation."""
 
@@ -74,6 +79,8 @@ class Option:
         for name in ("person_ranges", "team_ranges"):
             if ranges := getattr(self, name):
                 ends[name] = {who: list(one) for who, one in ranges.items()}
+        if self.elsewhere is not None:
+            ends["elsewhere"] = list(self.elsewhere)
         if self.why:
             ends["why"] = self.why
         return {
@@ -225,6 +232,35 @@ def likely_values(
             for one, low, high, chance in zip(middle.tolist(), *ends, above, strict=True)
         ]
     return all_of_them[: len(sums)], all_of_them[len(sums) :]
+
+
+LITTLE, SMALLEST = 0.01, 0.005
+"""Nobody is said to do better elsewhere by no more than this share of the range of utilities, or by less than this."""
+
+
+def likely_elsewhere(
+    strategy: Strategy,
+    beliefs: Beliefs,
+    against: Against,
+    staff: BoolArray,
+    rng: np.random.Generator,
+    is_late: Callable[[], bool] = never,
+) -> tuple[int, int]:
+    """Return how many of the staff would rather be elsewhere, with probability 80 %: over games that are possible.
+
+    By the best guess they are fewer: teams are chosen for what looks best by it, so by it few want to leave.
+    """
+    steps = None if against.is_plain else against.steps(strategy.sets)
+    little = max(LITTLE * 2 * beliefs.evidence.bounds.half_range, SMALLEST)
+    found: list[int] = []
+    for values in beliefs.drawing(rng, ELSEWHERE):
+        if len(found) >= FEWEST and is_late():
+            break
+        gains = against.gains(beliefs.game(against.own_spaces, values), strategy, steps)
+        found.append(int((gains[staff] > little).sum()))
+    tail = (1 - RANGE) / 2
+    low, high = np.quantile(found, [tail, 1 - tail], method="nearest").tolist()
+    return int(low), int(high)
 
 
 LOTS, LOT_PAIRS = 40, 1_000_000

@@ -15,7 +15,7 @@ from coterie.arrays import BoolArray
 from coterie.game.admissible import named_as_today
 from coterie.game.strategy import Strategy
 from coterie.learn.more_samples import LONGEST
-from coterie.learn.options import RANGE
+from coterie.learn.options import LITTLE, RANGE, SMALLEST
 from coterie.learn.result import NAMED, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.log.options import TEAM_SCORES
@@ -433,25 +433,29 @@ def gains_elsewhere(result: Result) -> dict[str, float] | None:
 
 
 def rather_elsewhere(result: Result) -> str:
-    """Return how many people would rather be elsewhere by the best guess, and who most of all."""
+    """Return how many people would rather be elsewhere by the best guess, who most of all, and how many may."""
     gains = gains_elsewhere(result)
     if gains is None or (result.certificate.gap == 0 and not gains) or len(_valued(result)) < FEW:
         return ""  # the promise says it
+    everybody, may = len(_valued(result)), may_be_elsewhere(result)
     if not gains:
-        return "By the best guess, nobody would rather be elsewhere."
+        return f"By the best guess, nobody would rather be elsewhere{may}."
     most = max(gains, key=lambda agent: gains[agent])
     by = shown_change(result, gains[most]).removeprefix("+")
     by = by if float(by) else f"{gains[most]:.2f}"
     whom = f"{most} most, who would gain {by}" if len(gains) > 1 else f"{most}, who would gain {by}"
-    would = "person" if len(gains) == len(_valued(result)) == 1 else "people"
-    return f"By the best guess, {len(gains)} of {len(_valued(result))} {would} would rather be elsewhere ({whom})."
+    return f"By the best guess, {len(gains)} of {everybody} people would rather be elsewhere ({whom}){may}."
 
 
-LITTLE = 0.01
-"""Nobody is said to do better elsewhere by no more than this share of the range of utilities."""
+def may_be_elsewhere(result: Result) -> str:
+    """Return how many would rather be elsewhere as guesses err; "" where nobody knows, or what is proven says more."""
+    ends = result.options[0].elsewhere if result.options else None
+    if ends is None or result.contradicted or result.certificate.gap == 0:
+        return ""
+    low, high = (min(end, len(_valued(result))) for end in ends)
+    how_many = f"{low} to {high}" if low < high else f"{high}" if high else "nobody"
+    return f"; as guesses err, with {percent(RANGE)} probability {how_many} would"
 
-SMALLEST = 0.005
-"""Nor by less than rounding hides."""
 
 FEW = 3
 """Of fewer people everybody is seen at a glance."""

@@ -50,6 +50,7 @@ from coterie.learn.options import (
     by_lot,
     chosen,
     expected_of,
+    likely_elsewhere,
     likely_values,
     options_of,
     says_much,
@@ -489,7 +490,13 @@ class _Teams:
             }
             staff = np.flatnonzero(self.wishes.admissible.staff).tolist()
             people = {self.setting.agents[i]: one.range for i, one in zip(staff, own, strict=True)}
-            first = replace(options[0], expected_range=worth.range, person_ranges=people, team_ranges=ranges)
+            elsewhere = likely_elsewhere(
+                pick.strategy, self.beliefs, self.against, self.wishes.admissible.staff, self.ranges_rng.spawn(1)[0],
+                self._is_over,
+            )  # fmt: skip
+            first = replace(
+                options[0], expected_range=worth.range, person_ranges=people, team_ranges=ranges, elsewhere=elsewhere
+            )
             options = (first, *options[1:])
         today, than_lot = None, None
         if now is not None:

@@ -40,6 +40,7 @@ from coterie.learn.summary import (
     level_so_far,
     likely,
     likely_worth,
+    may_be_elsewhere,
     more_needed,
     option_labels,
     per_whom,
@@ -307,7 +308,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
         people = len(assigned_people(result))
         yield {
             "amount": f"{len(gains)} of {people}" if gains else "nobody",
-            "about": "would rather be elsewhere, by the best guess",
+            "about": f"would rather be elsewhere, by the best guess{may_be_elsewhere(result)}",
         }
     if not result.says_nothing:
         most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"

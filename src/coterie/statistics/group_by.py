@@ -106,6 +106,21 @@ def sample_pieces(pairs: str, rows: int) -> str:
     )
 
 
+def how_many(pairs: str) -> str:
+    """Return how many rows there are."""
+    return f"SELECT count(*) AS number FROM {pairs}"
+
+
+def how_many_pieces(pieces: str) -> str:
+    """Return how many pieces `sample_pieces` has made."""
+    return f"SELECT max(piece) + 1 AS number FROM {pieces}"
+
+
+def samples_in(pieces: str, piece: int) -> str:
+    """Return the samples of one of them."""
+    return f"SELECT sample FROM {pieces} WHERE piece = {piece}"
+
+
 def pair_rows(
     pairs: str, which: str, sized_by: str | None = None, *, pooled: bool = False, among: str | None = None
 ) -> str:

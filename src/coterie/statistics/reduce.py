@@ -496,13 +496,13 @@ def _cooccurrences(task: Reduction) -> IntArray | None:
 
 def _pieces(task: Reduction) -> list[str | None]:
     """Return queries of the samples that are sorted at once, about `SORTED` rows each; None stands for all samples."""
-    (rows,) = task.engine.rows(f"SELECT count(*) AS rows_of_all FROM {task.observed}")
-    if int(rows["rows_of_all"]) <= SORTED:
+    engine, pairs = task.engine, task.observed
+    if int(engine.rows(group_by.how_many(pairs))[0]["number"]) <= SORTED:
         return [None]
-    task.engine.view("sorted_pieces", group_by.sample_pieces(task.observed, SORTED), stored=True)
-    pieces = task.engine.name("sorted_pieces")
-    (last,) = task.engine.rows(f"SELECT max(piece) AS piece FROM {pieces}")
-    return [f"SELECT sample FROM {pieces} WHERE piece = {piece}" for piece in range(int(last["piece"]) + 1)]
+    engine.view("sorted_pieces", group_by.sample_pieces(pairs, SORTED), stored=True)
+    pieces = engine.name("sorted_pieces")
+    number = int(engine.rows(group_by.how_many_pieces(pieces))[0]["number"])
+    return [group_by.samples_in(pieces, piece) for piece in range(number)]
 
 
 def reduce_totals(task: Reduction, *, unweighted: bool, joint: bool) -> tuple[TotalStatistics, ...]:
