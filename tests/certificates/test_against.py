@@ -338,7 +338,7 @@ def test_what_each_agent_gains_is_the_best_of_all_steps(drawn, stability, value,
     against = Against(game.actions, stability, value)
     steps, gained = against.blocking(game, strategy)
     most = [0.0] * game.n_agents
-    for movers, gains in zip(steps.movers.tolist(), gained.min(axis=1).tolist(), strict=True):
+    for movers, gains in zip(steps.movers.tolist(), gained.tolist(), strict=True):
         for i in movers:
             most[i] = max(most[i], gains) if i >= 0 else most[i]
     assert against.gains(game, strategy) == pytest.approx(most, abs=1e-12)

@@ -111,32 +111,28 @@ class Against:
         """Return the game whose means are the estimates, with this value."""
         return evidence.game(self.own_spaces).valued(self.value)
 
-    def blocking(self, game: Game, strategy: Strategy) -> tuple[Steps, FloatArray]:
-        """Return the steps that nobody refuses in a game with known means, and what whoever gains least gains."""
-        steps, gains = game.valued(self.value).unrefused(strategy.sets, self.steps(strategy.sets), self.stability)
+    def blocking(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> tuple[Steps, FloatArray]:
+        """Return the steps that nobody refuses in a game with known means, and what whoever gains least gains.
+
+        The strategy's `steps` need not be listed again if they are known.
+        """
+        steps = self.steps(strategy.sets) if steps is None else steps
+        steps, gains = game.valued(self.value).unrefused(strategy.sets, steps, self.stability)
         return steps, np.asarray(gains.min(axis=1)) if len(steps) else np.zeros(0)
 
     def gap(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> float:
-        """Return the gap of a strategy in a game with known means; its `steps` need not be listed again if known."""
-        game = game.with_actions(self.own_spaces).valued(self.value)
+        """Return the gap of a strategy in a game with known means."""
         if self.is_plain:
-            return game.gap(strategy)
-        return float(self._unrefused(game, strategy, steps)[1].max(initial=0.0))
+            return game.with_actions(self.own_spaces).valued(self.value).gap(strategy)
+        return float(self.blocking(game, strategy, steps)[1].max(initial=0.0))
 
     def gains(self, game: Game, strategy: Strategy, steps: Steps | None = None) -> FloatArray:
         """Return the most that each agent gains by a step that they take part in and that nobody refuses, or 0."""
-        game = game.with_actions(self.own_spaces).valued(self.value)
         if self.is_plain:
+            game = game.with_actions(self.own_spaces).valued(self.value)
             gains = game.responses(game.utilities.rooms(strategy.sets))[0]
             return np.where(game.actions.counted, np.maximum(gains, 0.0), 0.0)
-        steps, least = self._unrefused(game, strategy, steps)
-        return np.maximum(largest_by_agent(steps, least, strategy.n_agents)[0], 0.0)
-
-    def _unrefused(self, game: Game, strategy: Strategy, steps: Steps | None) -> tuple[Steps, FloatArray]:
-        """Return the steps that nobody refuses, and what whoever gains least of their movers gains."""
-        steps = self.steps(strategy.sets) if steps is None else steps
-        steps, gains = game.unrefused(strategy.sets, steps, self.stability)
-        return steps, gains.min(axis=1)
+        return np.maximum(largest_by_agent(*self.blocking(game, strategy, steps), strategy.n_agents)[0], 0.0)
 
 
 class Judgement:
