@@ -72,6 +72,9 @@ def test_teams_drawn_by_lot_have_the_same_places():
         assert not other[6].any()
     met = np.mean([(other @ other.T)[0, 1] for _, other in drawn])
     assert 0.0 < met < 0.6  # one in five is expected
+    # Of those who are left two are in one team: there is nothing to draw.
+    assert by_lot(np.eye(2, dtype=bool)[[0, 0, 1]], np.array([True, True, False]), np.random.default_rng(0)) is None
+    assert by_lot(profile, np.zeros(len(profile), dtype=bool), np.random.default_rng(0)) is None
     assert by_lot(np.ones((600, 1), dtype=bool), np.ones(600, dtype=bool), np.random.default_rng(0)) is None
 
 

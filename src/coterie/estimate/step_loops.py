@@ -13,8 +13,6 @@ from coterie.game.steps import Steps
 
 _compiled: Any = numba.njit(cache=True, nogil=True)
 
-LINEAR, QUADRATIC, LARGEST = 0, 1, 2
-
 
 def coefficients(
     profile: BoolArray, steps: Steps, asked: tuple[IntArray, IntArray], factors: FloatArray, *, by_size: bool
@@ -183,4 +181,6 @@ def _sums(kind, owners, row, table, partner, weight, values, found):
         elif kind == 1:
             found[r, room] += w * w * value
         else:
-            found[r, room] = max(found[r, room], abs(w * value))
+            term = abs(w * value)
+            if not term <= found[r, room]:  # what is no number stays one
+                found[r, room] = term

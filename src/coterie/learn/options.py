@@ -36,7 +36,7 @@ RANGE = 0.8
 """How probable it is that an improvement lies in the range that is told."""
 
 SHOWN = 2
-"""Values of options are shown with so many decimals."""
+"""Options that agree in so many decimals are the same to whoever reads them."""
 
 CLOSE = 1e-9
 
@@ -226,10 +226,10 @@ def likely_values(
     else:
         drawn, tail = np.clip(draws, told(worst, best), told(best, worst)), (1 - RANGE) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
-        above = (drawn > 0).mean(axis=0).tolist()
+        above = ((drawn > 0).sum(axis=0) + 1) / (len(drawn) + 2)  # Laplace's rule: a few draws make nothing certain
         all_of_them = [
             Likely(one, (min(low, one), max(high, one)), chance)
-            for one, low, high, chance in zip(middle.tolist(), *ends, above, strict=True)
+            for one, low, high, chance in zip(middle.tolist(), *ends, above.tolist(), strict=True)
         ]
     return all_of_them[: len(sums)], all_of_them[len(sums) :]
 
@@ -267,16 +267,16 @@ LOTS, LOT_PAIRS = 40, 1_000_000
 """Teams are drawn by lot so many times, fewer where that makes more pairs than these, and never fewer than `FEWEST`."""
 
 
-def by_lot(profile: BoolArray, staff: BoolArray, rng: np.random.Generator) -> Terms | None:
-    """Return what differs between a profile and teams of the same sizes drawn by lot; None where that is too much.
+def by_lot(profile: BoolArray, free: BoolArray, rng: np.random.Generator) -> Terms | None:
+    """Return what differs between a profile and teams of the same sizes drawn by lot; None where nothing can be drawn.
 
-    The places stay as they are, and who of the staff has which is drawn.
+    The places stay as they are, and who of those who are `free` has which is drawn.
     """
     sizes = profile.sum(axis=0)
     times = min(LOTS, LOT_PAIRS // max(1, int((sizes * (sizes - 1)).sum())))
-    if times < FEWEST:
+    places = np.flatnonzero(free)
+    if times < FEWEST or (profile[places] == profile[places[:1]]).all():
         return None
-    places = np.flatnonzero(staff)
     drawn: Terms = [(1.0, profile)]
     for _ in range(times):
         other = profile.copy()

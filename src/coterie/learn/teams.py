@@ -477,7 +477,7 @@ class _Teams:
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         other: Terms | None = None if now is None else [picked, (-1.0, now.sets)]
         if other is None and not self.is_many:
-            other = by_lot(pick.strategy.sets, self.wishes.admissible.staff, self.ranges_rng.spawn(1)[0])
+            other = by_lot(pick.strategy.sets, self._free, self.ranges_rng.spawn(1)[0])
         asked = [[picked], *([] if other is None else [other])]
         by_team = [[(1.0, pick.strategy.sets & (np.arange(len(self.setting.coalitions)) == l))] for l in teams]
         (worth, *better), own = likely_values(
@@ -535,6 +535,13 @@ class _Teams:
             more,
             than_lot,
         )
+
+    @property
+    def _free(self) -> BoolArray:
+        """Who of the staff may be anywhere, as far as rules name people."""
+        rules = self.wishes.rules
+        named = {*rules.fix, *rules.ban, *(agent for pair in rules.together for agent in pair.agents)}
+        return np.asarray(self.wishes.admissible.staff & ~np.isin(self.setting.agents, list(named)))
 
     def _told_teams(self, strategy: Strategy) -> dict[int, float]:
         """Return the teams of which a range is told, if they are not too many, and how often it counts.
