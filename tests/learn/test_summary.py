@@ -132,7 +132,7 @@ def placed(
         for team, members in values.items()
         for name, worth in members.items()
     }
-    alternatives = {name: SimpleNamespace(estimated_gain=gain) for name, gain in (gains or {}).items()}
+    alternatives = {name: SimpleNamespace(estimated_gain=gain, movers={}) for name, gain in (gains or {}).items()}
     return SimpleNamespace(
         strategy=Strategy.pure(np.eye(len(values), dtype=bool)[where], agents, tuple(values)),
         explanations={
@@ -144,7 +144,12 @@ def placed(
         rules=SimpleNamespace(staff=None),
         certificate=SimpleNamespace(newcomers=(), gap=1.0),
         value=value, goal=goal, unit="stars", contradicted=(),
-        options=(SimpleNamespace(person_ranges=likely or {}, team_ranges=ranges or {}, elsewhere=None),),
+        options=(
+            SimpleNamespace(
+                person_ranges=likely or {}, team_ranges=ranges or {}, elsewhere=None,
+                strategy=Strategy.pure(np.eye(len(values), dtype=bool)[where], agents, tuple(values)),
+            ),
+        ),
     )  # fmt: skip
 
 
@@ -227,6 +232,16 @@ def test_teams_at_their_largest_size_are_full():
     assert full_teams(result) == {"x": "which is full (3 of at most 3)"}
 
 
+def test_whoever_is_alone_has_no_average_over_teammates():
+    """Improvements were told per teammate though somebody had none, next to levels that leave them out."""
+    for alone, words in ((False, "+0.5 stars per teammate"), (True, "+0.5 stars per person")):
+        result = placed(TWO | {"z": {"Fay": -1.0} if alone else {"Fay": -1.0, "Gus": -1.0}})
+        result.today, result.by_lot = None, Likely(0.5, (0.2, 0.7), 0.94)
+        result.options[0].expected_value, result.options[0].expected_range = 0.1, None
+        assert words in against_today(result)
+        assert less_well_off(result, advise=False).startswith("Least well off: Fay alone (") == alone
+
+
 def test_how_many_may_be_elsewhere_as_guesses_err():
     result = placed(TWO)
     result.options[0].elsewhere = (0, 4)
@@ -247,7 +262,7 @@ def test_what_it_is_better_than():
     result.options[0].expected_value, result.options[0].expected_range = 1.25 / 6, None
     # Of six people five have teammates: (1.25 - 6 * 0.5) / 5 above 3.
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per teammate expected "
+        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per person expected "
         "(with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
     )
     before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))

@@ -278,9 +278,10 @@ def shown_level(result: Result, level: float, places: int = 2) -> str:
 
 
 def is_on_scale(result: Result) -> bool:
-    """Return whether what people have is on the scale of the log: an average over the teammates of one team each."""
-    one_team_each = result.strategy.is_pure and bool((result.strategy.sets.sum(axis=1) <= 1).all())
-    return result.value == "average" and one_team_each and bool(result.data.neutral)
+    """Return whether what people have is on the scale of the log: an average over one team at most, in every option."""
+    every = (result.strategy, *(option.strategy for option in result.options))
+    at_most_one = all(one.is_pure and bool((one.sets.sum(axis=1) <= 1).all()) for one in every)
+    return result.value == "average" and at_most_one and bool(result.data.neutral)
 
 
 def scaled(result: Result, value: float) -> float:
@@ -401,7 +402,10 @@ def less_well_off(result: Result, *, advise: bool) -> str:
             known = min(seen, key=lambda agent: values[agent])
             guess += f"; of those who were, {known} with {shown_worth(result, values[known])}"
         notes.append(guess)
-    told = f"Least well off: {least} with {shown_worth(result, values[least])} {unit_of_people(result)}{_aside(*notes)}"
+    own = result.strategy.sets[:, result.strategy.sets[result.strategy.agents.index(least)]]
+    is_alone = bool((own.sum(axis=0) == 1).all())
+    has = "alone" if is_alone else f"with {shown_worth(result, values[least])} {unit_of_people(result)}"
+    told = f"Least well off: {least} {has}{_aside(*notes)}"
     told += ", and what is fairest hangs on that guess" if least not in seen and result.goal == "fairness" else ""
     told += "."
     if advise and is_worse and result.goal == "value":
@@ -443,6 +447,8 @@ def rather_elsewhere(result: Result) -> str:
     most = max(gains, key=lambda agent: gains[agent])
     by = shown_change(result, gains[most]).removeprefix("+")
     by = by if float(by) else f"{gains[most]:.2f}"
+    other = result.explanations[most].alternative
+    by = f"{by} or more" if other is not None and len(other.movers) > 1 else by  # as much as whoever gains least
     whom = f"{most} most, who would gain {by}" if len(gains) > 1 else f"{most}, who would gain {by}"
     return f"By the best guess, {len(gains)} of {everybody} people would rather be elsewhere ({whom}){may}."
 
@@ -526,9 +532,15 @@ def what_today_is(result: Result) -> str:
 
 
 def per_whom(result: Result) -> str:
-    """Return what a value of the recommendation is counted by: averages of one team each are as good as a teammate."""
-    one_team_each = bool((result.strategy.sets.sum(axis=1) <= 1).all())
-    return "per teammate" if result.value == "average" and one_team_each else "per person"
+    """Return what an improvement is counted by: by teammate where everybody has one team with others, then and now."""
+    people = np.isin(result.strategy.agents, assigned_people(result))
+
+    def have_others(strategy: Strategy) -> bool:
+        sets = strategy.sets[people]
+        return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
+
+    every = (result.strategy, *([] if result.today is None else [result.today.strategy]))
+    return "per teammate" if result.value == "average" and all(map(have_others, every)) else "per person"
 
 
 TOO_LITTLE = "There are too few data to prove that nobody would rather be elsewhere"
