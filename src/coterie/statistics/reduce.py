@@ -267,6 +267,9 @@ def _by_order(task: Reduction, ordered: Sums | None, samples: Grouped) -> PairSt
     return PairStatistics(by_order_setting(task.setting), int(samples.values.sum()), ordered, _NO_TEAMS)
 
 
+SUMS = ("count", "total", "squares", "square_rests")
+"""What is summed up of each pair."""
+
 SORTED = 4_000_000
 """So many rows are sorted by sample at once: more of them take more memory than all that is made of them."""
 
@@ -373,13 +376,15 @@ def _clusters(task: Reduction) -> list[Sums] | None:
     if CLUSTERS * setting.n_pairs > MOST_CLUSTERED:
         return None
     which = f"{CLUSTERS} * ({task.division.sql('p.sample')}) + ({groups.sql('p.sample')})"
-    both, keys, values = _pair_sums(task, which)
+    both, keys, values = _pair_sums(task, which, sums=("count", "total"))
     part, group = np.divmod(both, CLUSTERS)
-    pairs = Grouped(task.division, part, keys, values[:, :2]).unordered(symmetric=setting.symmetric)
+    pairs = Grouped(task.division, part, keys, values).unordered(symmetric=setting.symmetric)
     return replace(pairs, keys=np.column_stack([group, pairs.keys])).sums()
 
 
-def _pair_sums(task: Reduction, which: str, rows: str | None = None) -> tuple[IntArray, IntArray, IntArray]:
+def _pair_sums(
+    task: Reduction, which: str, rows: str | None = None, sums: Sequence[str] = SUMS
+) -> tuple[IntArray, IntArray, IntArray]:
     """Return the part that a sample belongs to by an SQL expression, the keys, and the sums of some ratings or all."""
     setting = task.setting
     query = group_by.pair_sums(
@@ -388,8 +393,9 @@ def _pair_sums(task: Reduction, which: str, rows: str | None = None) -> tuple[In
         size_type="SMALLINT" if setting.n_agents < 2**15 else "INTEGER",
     )  # fmt: skip
     found = task.engine.table(query)
-    values = [numbers(found[name]) for name in ("count", "total", "squares", "square_rests")]
-    return _parts(found), _pair_keys(task, found), np.stack(values).T
+    part, keys, values = _parts(found), _pair_keys(task, found), [numbers(found[name]) for name in sums]
+    del found  # names of millions of pairs
+    return part, keys, np.stack(values).T
 
 
 def _meetings(task: Reduction, division: Division) -> Grouped:
