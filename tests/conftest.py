@@ -269,6 +269,8 @@ def spark():
     if subprocess.run([java, "-version"], capture_output=True, check=False).returncode:
         pytest.skip("Java does not run")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # Java is to begin quickly, and never to be as fast as it could be.
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     from coterie.log.spark import local_session
 
     session = local_session(threads=2)
