@@ -51,7 +51,7 @@ QUESTIONS: dict[str, str] = {
     "then gets the same in any of them)?",
     "coalitions": "How many teams are there at once?",
     "value": "What is a team worth to a member: the sum over teammates (total) or their average (average)?",
-    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
+    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss; ü, ue) only?",
 }
 """What is asked about each thing that is guessed."""
 
