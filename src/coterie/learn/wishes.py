@@ -246,10 +246,10 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _T
     if isinstance(given, (str, PathLike)):
         path = checks.path(given, "today")
         content = read_strategy_content(path)
-        sheet = sheet_among_others(path, ("agent", "coalition"))
-        with naming(path):
+        file, sheet = sheet_among_others(path, ("agent", "coalition"))
+        with naming(file if sheet is None else f"{file}, sheet {sheet!r}"):
             found = _assigned(_actions(content), setting, rules, new, names_of_teams(content))
-        told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {path}"]
+        told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {file}"]
         return found._replace(notes=[*told, *found.notes])
     return _assigned(_actions(given), setting, rules, new, names)
 
