@@ -166,7 +166,7 @@ def test_the_sheet_that_suits_is_not_the_log(tmp_path):
     assert read_strategy(book, ["Ada", "Bo"], ["x", "y"]).actions == {"Ada": ["x"], "Bo": ["y"]}
     assert read_staff(book).staff == ("Ada", "Bo")
     assert sheet_among_others(f"{book}#today", ("agent",)) == (book, "Today")
-    with pytest.raises(InputError, match=r"firm\.xlsx, sheet 'Ratings': row 4: the same as an earlier row"):
+    with pytest.raises(InputError, match=r"firm\.xlsx, sheet 'Ratings': has 8 problems"):
         read_strategy(f"{book}#Ratings", ["Ada", "Bo"], ["x", "y"])
     with pytest.raises(InputError, match="has no sheet 'Tody'; there are: 1 'Ratings', 2 'Today'"):
         read_strategy(f"{book}#Tody", ["Ada", "Bo"], ["x", "y"])

@@ -850,3 +850,15 @@ def test_a_few_people_on_their_own_do_not_say_what_being_alone_is_worth(saved):
     found = coterie.start(saved([RECORDS, *rows, *alone]))
     (neutral,) = [one for one in found.answers if one.name == "neutral"]
     assert "there are too few numbers of people on their own" in neutral.why
+
+
+def test_swapped_columns_are_told(tmp_path):
+    rows = "".join(f"{t};Tisch {p % 2};P{p}on;{p % 5 + 1}\n" for t in range(6) for p in range(6))
+    (tmp_path / "class.csv").write_text(f"Woche;Tisch;Name;Punkte\n{rows}")
+    with pytest.raises(InputError, match=r"look swapped: try columns=\{.agent.: .Name., .coalition.: .Tisch.\}"):
+        coterie.start(tmp_path / "class.csv", columns={"agent": "Tisch", "coalition": "Name"})
+    teams = ["Ada, Bo", "Cy, Di", "Ada, Cy, Di", "Bo, Di"]
+    rows = "".join(f"{t};Club {i};{teams[(t + i) % 4]};{i + t}\n" for t in range(8) for i in range(2))
+    (tmp_path / "hack.csv").write_text(f"Event;Team;Members;Score\n{rows}")
+    with pytest.raises(InputError, match=r"look swapped: try columns=\{.members.: .Members., .coalition.: .Team.\}"):
+        coterie.start(tmp_path / "hack.csv", columns={"members": "Team", "coalition": "Members"})
