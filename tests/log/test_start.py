@@ -834,6 +834,8 @@ def test_notes_name_the_file_that_was_given(saved, tmp_path):
     rows[3][3] = "absent"
     log = coterie.start(saved([RECORDS, *rows])).write(tmp_path / "log")
     assert noted(log, str(tmp_path / "t.csv"), "was not there")
+    absent = coterie.read_log(tmp_path / "log", blanks="absent")
+    assert noted(absent, "1 row of", "has no number (1 of them says 'absent'), so somebody was not there: they count")
 
 
 def test_files_that_hold_no_table(tmp_path):

@@ -22,7 +22,7 @@ from typing import Any, Literal, Self
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, read_json
-from coterie.game.tables import SmallTable, is_spreadsheet, read_table
+from coterie.game.tables import SEPARATORS, SmallTable, is_spreadsheet, names_listed, read_table
 from coterie.words import as_arguments, counted, said, spelled
 
 FORMAT = "coterie.rules/1"
@@ -110,7 +110,9 @@ class Pairing:
         object.__setattr__(self, "agents", _names(self.agents, "together, apart"))
         if len(self.agents) < 2:
             given = ", ".join(self.agents) or "none"
-            raise InputError(f"{said('together')}, {said('apart')}: expected at least two people, got {given}")
+            apart = names_listed(given, SEPARATORS)
+            hint = f"; write {','.join(apart)}" if len(apart) > 1 else ""
+            raise InputError(f"{said('together')}, {said('apart')}: expected at least two people, got {given}{hint}")
         if self.coalition is not None:
             _text(self.coalition, "together, apart: the coalition")
 
