@@ -362,7 +362,7 @@ def test_titles_above_the_header(saved, tmp_path, above, skipped, form):
     guess = coterie.start(path)
     assert (guess.rows, len(guess.columns)) == (49, 4)
     assert guess.options.get("skip_rows") == (skipped if any(map(any, above)) else None)
-    with pytest.raises(InputError, match=f"row {skipped + 50}: utility is 'later'"):
+    with pytest.raises(InputError, match=f"row {skipped + 50}: 'Jury score' is 'later'"):
         guess.write(tmp_path / "log")
     about = {"columns": guess.options["columns"], "utility_range": (0, 10), "blank_words": "later"}
     log = coterie.read_log(path, **about)

@@ -102,7 +102,7 @@ def not_finite(
             f", or if such words stand for none say {said(blank_words=listed)}, if for somebody who was not there "
             f"{said(absent_words=listed)}"
         )
-    name = column if column == UTILITY else f"the column {column!r}"
+    name = column if column == UTILITY else repr(column)
     return f"{name} is {shown}, expected a finite number{told}; where there is none, {helps}"
 
 
