@@ -121,8 +121,8 @@ def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str
 def outside_range(value: float, limits: tuple[float, float], scale: Scale, column: str = UTILITY) -> str:
     """Word a utility outside the declared range, with the options that would declare the scale it seems to be on."""
     return (
-        f"{_number_in(column, value)} is outside the utility range {interval(*limits)}; {scale.why}: declare their scale "
-        f"and the value of being alone, such as "
+        f"{_number_in(column, value)} is outside the utility range {interval(*limits)}; {scale.why}: declare their "
+        f"scale and the value of being alone, such as "
         f"{said(utility_range=(scale.low, scale.high), neutral=scale.middle)}"
     )
 
