@@ -92,10 +92,14 @@ def spaced(name: str) -> str:
 def plain(name: str) -> str:
     """Return what the spellings of a name have in common: they differ in case, spaces or how letters are written.
 
-    >>> plain("Ada  Groß") == plain("ada GROSS")
-    True
+    >>> plain("Ada  Groß") == plain("ada GROSS"), plain("Jürgen Vogt")
+    (True, 'juergen vogt')
     """
-    return spaced(name).casefold()
+    return spaced(name).casefold().translate(UMLAUTS)
+
+
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+"""Letters that are written as two where a keyboard lacks them; ß is folded already."""
 
 
 def meant(name: str, known: Iterable[str]) -> list[str]:

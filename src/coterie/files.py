@@ -460,6 +460,18 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
+def file_like(path: Path) -> str:
+    """Return what is there under a name like one that is not, as a question; "" where nothing is."""
+    from difflib import get_close_matches
+
+    try:
+        there = [one.name for one in path.parent.iterdir()]
+    except OSError:
+        return ""
+    alike = get_close_matches(path.name, [name for name in there if name != path.name], n=1)
+    return f"; did you mean {path.with_name(alike[0])}?" if alike else ""
+
+
 def read_text(path: str | os.PathLike[str], *, windows: bool = False) -> str:
     """Return the content of a text file, or say in one sentence why it cannot be read.
 
@@ -475,7 +487,8 @@ def read_text(path: str | os.PathLike[str], *, windows: bool = False) -> str:
                 if len(content) > LARGEST_TEXT:
                     raise InputError(f"{path}: is larger than {LARGEST_TEXT:,} bytes, the limit of such files")
     except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
+        like = file_like(place) if isinstance(problem, FileNotFoundError) else ""
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem}){like}") from None
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     for encoding in (["utf-16"] if is_wide else ["utf-8-sig", WINDOWS]) if windows else ["utf-8-sig"]:
         with suppress(UnicodeDecodeError):

@@ -5,6 +5,7 @@ a header, so a title above it does no harm; cells of a column that were merged a
 """
 
 import math
+import os
 import re
 import zipfile
 import zlib
@@ -17,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from coterie import xls
 from coterie.errors import InputError
-from coterie.files import LOOKED_AT, header_among, named_columns
+from coterie.files import LOOKED_AT, file_like, header_among, named_columns
 from coterie.words import counted
 
 if TYPE_CHECKING:
@@ -30,6 +31,18 @@ LARGEST = 1e15
 
 MOST_CELLS = 1 << 25
 """How many cells a sheet may have, empty ones included: a little more than all rows there can be, up to column Z."""
+
+
+def file_and_sheet(path: Path) -> tuple[Path, str | None]:
+    """Return the file and the sheet that are named, as in "firm.xlsx#Today"; None for no sheet.
+
+    >>> file_and_sheet(Path("firm.xlsx#Today"))[1], file_and_sheet(Path("team #1.csv"))[1]
+    ('Today', None)
+    """
+    file, _, sheet = str(path).rpartition("#")
+    if sheet and file.lower().endswith(SPREADSHEETS) and not os.path.exists(path):  # noqa: PTH110  (never raises)
+        return Path(file), sheet
+    return path, None
 
 
 class EmptySheetError(InputError):
@@ -70,7 +83,7 @@ class Workbook:
         import python_calamine as calamine  # here, to keep `import coterie` light
 
         if not path.exists():
-            raise InputError(f"{path}: no such file")
+            raise InputError(f"{path}: no such file{file_like(path)}")
         _refuse_far_cells(path)
         with _explained(f"{path}: cannot be read as a spreadsheet"):
             try:

@@ -171,7 +171,7 @@ def test_nothing_is_written_where_the_table_is_wrong(tmp_path, monkeypatch):
     assert guess.options["utility_range"] == [1.0, 5.0]
     with pytest.raises(InputError) as refused:
         guess.write("log")
-    assert "row 22: utility 6 is probably a typo" in str(refused.value)
+    assert "row 22: 6 in the column 'Stars' is probably a typo" in str(refused.value)
     assert "was listed before" in str(refused.value)
     assert not Path("log").exists()
     assert "utility_range = [1.0, 5.0]" in repr(guess)
@@ -480,3 +480,25 @@ def test_one_team_each_as_a_rule(tmp_path, monkeypatch, run):
     assert "Now and then somebody was in several teams at once" in told
     written("u.csv", "Week,Area,From,About,Stars", rows)
     assert "--per-person" not in run("start", "u.csv", "--yes")[1]
+
+
+def test_typos_are_told_before_the_questions(tmp_path, run, monkeypatch):
+    import sys
+
+    import typer
+
+    asked = []
+
+    def prompt(text, *, default, value_proc, err):
+        asked.append(text)
+        raise typer.Abort
+
+    rows = [(t, "x", a, b, 1 + (t + i) % 5) for t in range(20) for i, (a, b) in enumerate(("AB", "BC", "CA"))]
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    table = tmp_path / "r.csv"
+    table.write_text(f"Week,Team,From,About,Stars (1-5)\n{text}99,x,A,B,6\n", encoding="utf-8")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", prompt)
+    _, _, err = run("start", table, "--out", tmp_path / "log")
+    assert "row 62: 6 in the column 'Stars (1-5)' is probably a typo" in " ".join(err.split())
+    assert len(asked) == 1

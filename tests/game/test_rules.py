@@ -434,3 +434,8 @@ def test_interchangeable_teams_are_in_the_order_of_their_members():
     assert rules.plainly_named(drawn).astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
     named = Admissible.of(Rules(), ("a", "b", "c", "d"), ("1", "2", "3"))
     assert (named.plainly_named(drawn) == drawn).all()
+
+
+def test_people_who_are_named_in_a_sentence():
+    with pytest.raises(InputError, match=r"expected at least two people, got Ben und Finn; write Ben,Finn$"):
+        Rules(apart=["Ben und Finn"])

@@ -6,7 +6,7 @@ import xlsxwriter
 
 from coterie import InputError, Rules, read_strategy
 from coterie.game.rules import read_staff
-from coterie.game.tables import SEPARATORS, likely_separators, names_listed
+from coterie.game.tables import SEPARATORS, likely_separators, names_listed, sheet_among_others
 
 PEOPLE = ["Ada", "Bo", "Cleo", "Andy", "Rand", "Etta", "Yves", "Gundula"]
 """Some of these hold words that could part names."""
@@ -154,3 +154,27 @@ def test_rules_in_a_spreadsheet(tmp_path):
 def test_a_spreadsheet_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match=r"today.xlsx: no such file"):
         read_strategy(tmp_path / "today.xlsx", ["a"], ["x"])
+
+
+RATINGS = [["Week", "Name", "Team", "Points"], *([week, name, "x", 3] for week in range(5) for name in ("Ada", "Bo"))]
+NOW = [["Name", "Team"], ["Ada", "x"], ["Bo", "y"]]
+
+
+def test_the_sheet_that_suits_is_not_the_log(tmp_path):
+    """Beside numbers, who and where are those of a log; a sheet may be named, and is told."""
+    book = workbook(tmp_path / "firm.xlsx", {"Ratings": RATINGS, "Today": NOW})
+    assert read_strategy(book, ["Ada", "Bo"], ["x", "y"]).actions == {"Ada": ["x"], "Bo": ["y"]}
+    assert read_staff(book).staff == ("Ada", "Bo")
+    assert sheet_among_others(f"{book}#today", ("agent",)) == (book, "Today")
+    with pytest.raises(InputError, match=r"firm\.xlsx, sheet 'Ratings': has 8 problems"):
+        read_strategy(f"{book}#Ratings", ["Ada", "Bo"], ["x", "y"])
+    with pytest.raises(InputError, match="has no sheet 'Tody'; there are: 1 'Ratings', 2 'Today'"):
+        read_strategy(f"{book}#Tody", ["Ada", "Bo"], ["x", "y"])
+
+
+def test_files_that_are_not_there_are_guessed(tmp_path):
+    workbook(tmp_path / "today.xlsx", {"Today": NOW})
+    (tmp_path / "today.csv").write_text("Name,Team\nAda,x\n")
+    for name in ("today.xlsx", "today.csv"):
+        with pytest.raises(InputError, match=f"did you mean .*{name}"):
+            read_strategy(tmp_path / name.replace("ay", "ai"), ["Ada"], ["x"])

@@ -135,6 +135,18 @@ def test_leavers_are_nowhere_and_newcomers_somewhere(made):
     assert Result.from_json(json.loads(json.dumps(found.to_json()))).among_known() == found.among_known()
 
 
+def test_todays_table_may_be_that_of_the_staff(made, tmp_path):
+    """Columns that are swapped are told, and so is that the table of today names the newcomers."""
+    log, today, _ = made
+    table = tmp_path / "today.csv"
+    table.write_text("Name,Team\nZoe,Law\n" + "".join(f"{name},{teams[0]}\n" for name, teams in today.items() if teams))
+    with pytest.raises(InputError, match=r"'Zoe'; whoever is new is named by staff, for which .*: staff=.*today"):
+        StableLearner(today=table).fit(log)
+    table.write_text("Team,Name\n" + "".join(f"{name},{teams[0]}\n" for name, teams in today.items() if teams))
+    with pytest.raises(InputError, match=r"people and teams look swapped: 'p0.* in the column of teams, and '"):
+        StableLearner(today=table, rules=Rules(staff=PEOPLE)).fit(log)
+
+
 def test_whoever_left_is_not_counted_in_what_today_is_worth(made):
     log, today, _ = made
     rules = Rules(staff=PEOPLE[1:], team_size="3:5", max_moves=0)

@@ -362,7 +362,7 @@ def test_titles_above_the_header(saved, tmp_path, above, skipped, form):
     guess = coterie.start(path)
     assert (guess.rows, len(guess.columns)) == (49, 4)
     assert guess.options.get("skip_rows") == (skipped if any(map(any, above)) else None)
-    with pytest.raises(InputError, match=f"row {skipped + 50}: utility is 'later'"):
+    with pytest.raises(InputError, match=f"row {skipped + 50}: 'Jury score' is 'later'"):
         guess.write(tmp_path / "log")
     about = {"columns": guess.options["columns"], "utility_range": (0, 10), "blank_words": "later"}
     log = coterie.read_log(path, **about)
@@ -547,7 +547,7 @@ def test_what_a_table_does_not_say_is_named(saved, header, lacks):
 def test_spellings_differ_in_what_is_said(csv_log):
     text = "sample,coalition,agent,partner,utility\n1,x,Gro\u00df,Bo,1\n2,x,Gross,Bo,1\n"
     (note,) = noted(coterie.read_log(csv_log(pairs=text)), "several spellings")
-    assert "differ in case, spaces or how letters are written (as \u00df and ss) only" in note
+    assert "differ in case, spaces or how letters are written (as \u00df and ss, \u00fc and ue) only" in note
     (note,) = noted(coterie.read_log(csv_log(pairs=text.replace("Gro\u00df", "GROSS "))), "several spellings")
     assert "differ in case or spaces only" in note
     assert coterie.read_log(csv_log(pairs=text), clean_names=True).agents == ("Bo", "Gross")
@@ -834,6 +834,8 @@ def test_notes_name_the_file_that_was_given(saved, tmp_path):
     rows[3][3] = "absent"
     log = coterie.start(saved([RECORDS, *rows])).write(tmp_path / "log")
     assert noted(log, str(tmp_path / "t.csv"), "was not there")
+    absent = coterie.read_log(tmp_path / "log", blanks="absent")
+    assert noted(absent, "1 row of", "has no number (1 of them says 'absent'), so somebody was not there: they count")
 
 
 def test_files_that_hold_no_table(tmp_path):
@@ -850,3 +852,15 @@ def test_a_few_people_on_their_own_do_not_say_what_being_alone_is_worth(saved):
     found = coterie.start(saved([RECORDS, *rows, *alone]))
     (neutral,) = [one for one in found.answers if one.name == "neutral"]
     assert "there are too few numbers of people on their own" in neutral.why
+
+
+def test_swapped_columns_are_told(tmp_path):
+    rows = "".join(f"{t};Tisch {p % 2};P{p}on;{p % 5 + 1}\n" for t in range(6) for p in range(6))
+    (tmp_path / "class.csv").write_text(f"Woche;Tisch;Name;Punkte\n{rows}")
+    with pytest.raises(InputError, match=r"look swapped: try columns=\{.agent.: .Name., .coalition.: .Tisch.\}"):
+        coterie.start(tmp_path / "class.csv", columns={"agent": "Tisch", "coalition": "Name"})
+    teams = ["Ada, Bo", "Cy, Di", "Ada, Cy, Di", "Bo, Di"]
+    rows = "".join(f"{t};Club {i};{teams[(t + i) % 4]};{i + t}\n" for t in range(8) for i in range(2))
+    (tmp_path / "hack.csv").write_text(f"Event;Team;Members;Score\n{rows}")
+    with pytest.raises(InputError, match=r"look swapped: try columns=\{.members.: .Members., .coalition.: .Team.\}"):
+        coterie.start(tmp_path / "hack.csv", columns={"members": "Team", "coalition": "Members"})

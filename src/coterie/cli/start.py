@@ -13,7 +13,7 @@ from coterie.cli.output import aligned, messages, printable, results, short, wra
 from coterie.errors import InputError
 from coterie.files import is_free
 from coterie.game.game import Value
-from coterie.log import Log
+from coterie.log import Log, read_log
 from coterie.log.options import Totals, call_options
 from coterie.log.schema import ROW, Named
 from coterie.log.start import LABELS, SHAPES, Answer, Guess, start
@@ -55,6 +55,8 @@ def command(
     for line in _columns(guess):
         results.print(line)
     if not yes:
+        for line in _refused(guess):
+            messages.print(line)
         results.print("\nEnter takes the answer in brackets.")
         guess = _asked(guess)
     for line in _guesses(guess):
@@ -67,6 +69,17 @@ def command(
     results.print(f"\nWrote {folder}: {copied}, a copy of the table, and log.json, which says all this.\nGo on with")
     for line in _next(log, folder):
         results.print(line, soft_wrap=True)
+
+
+def _refused(guess: Guess) -> Iterator[str]:
+    """Yield what is wrong with the table by what is guessed, which is better known before any question."""
+    try:
+        read_log(guess.path, **guess.options)
+    except InputError as problem:
+        helps = "If the table is wrong, stop with Ctrl-C and correct it first; if a guess is, answer otherwise"
+        yield ""
+        for text in (*f"As guessed it would be refused: {problem}".splitlines(), f"{helps}."):
+            yield from wrapped(text, "", "  ")
 
 
 def _next(log: Log, folder: Path) -> Iterator[str]:

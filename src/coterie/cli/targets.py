@@ -13,6 +13,7 @@ from coterie.cli.output import complain, messages
 from coterie.errors import CoterieError, InputError
 from coterie.files import status, whole_file
 from coterie.log.tables import is_of_log
+from coterie.spreadsheets import file_and_sheet
 from coterie.words import said, some
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def spare(log: Path, given: Mapping[str, Any]) -> None:
 
 def _real(path: Path) -> Path:
     """Return where a path leads; not `resolve`, which fails where links lead to each other."""
-    return Path(os.path.realpath(path))
+    return Path(os.path.realpath(file_and_sheet(path)[0]))
 
 
 def _refuse_unwritable(path: Path, option: str, known: Mapping[str, str]) -> None:

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli.enums import with_parameters
+from coterie.cli.output import messages
 from coterie.errors import InputError
 from coterie.game.game import Value
 from coterie.game.rules import LeftBehind, Rules, read_staff
 from coterie.game.steps import Stability
+from coterie.game.tables import sheet_among_others
 from coterie.learn.wishes import Goal
 
 ANY = "any"
@@ -94,7 +96,12 @@ def about_teams(*groups: dict[str, Any]) -> Callable[[Callable[..., int | None]]
         @functools.wraps(command)
         def run(*given: Any, **named: Any) -> int | None:
             said = {name: named.pop(name, None) for name in offered}
-            return command(*given, wishes=wishes_from(said), **named)
+            wishes = wishes_from(said)
+            if said.get("staff") is not None and not named.get("quiet"):
+                file, sheet = sheet_among_others(said["staff"], ("agent",))
+                if sheet is not None:
+                    messages.print(f"The staff was read from the sheet {sheet!r} of {file}.")
+            return command(*given, wishes=wishes, **named)
 
         # What other decorators look at: the parameters that there are now.
         before = [entry for entry in theirs if entry.default is inspect.Parameter.empty]

@@ -22,8 +22,7 @@ from typing import Any, Literal, Self
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, read_json
-from coterie.game.tables import SmallTable, read_table
-from coterie.spreadsheets import SPREADSHEETS
+from coterie.game.tables import SEPARATORS, SmallTable, is_spreadsheet, names_listed, read_table
 from coterie.words import as_arguments, counted, said, spelled
 
 FORMAT = "coterie.rules/1"
@@ -111,7 +110,9 @@ class Pairing:
         object.__setattr__(self, "agents", _names(self.agents, "together, apart"))
         if len(self.agents) < 2:
             given = ", ".join(self.agents) or "none"
-            raise InputError(f"{said('together')}, {said('apart')}: expected at least two people, got {given}")
+            apart = names_listed(given, SEPARATORS)
+            hint = f"; write {','.join(apart)}" if len(apart) > 1 else ""
+            raise InputError(f"{said('together')}, {said('apart')}: expected at least two people, got {given}{hint}")
         if self.coalition is not None:
             _text(self.coalition, "together, apart: the coalition")
 
@@ -325,9 +326,9 @@ class Rules:
     def load(cls, path: str | PathLike[str]) -> "Rules":
         """Read `rules.json`, or a table (CSV or a spreadsheet) with a row for each rule, see `rules_of_table`."""
         path = checks.path(path, "rules")
-        if path.suffix.lower() in {".csv", ".tsv", *SPREADSHEETS}:
+        if path.suffix.lower() in {".csv", ".tsv"} or is_spreadsheet(path):
             table = read_table(path, ("rule", "value"), "rules")
-            with naming(path), spelled(as_arguments):  # a file has keys, whoever reads it
+            with naming(table.where), spelled(as_arguments):  # a file has keys, whoever reads it
                 return rules_of_table(table)
         content = read_json(path)
         with naming(path), spelled(as_arguments):
@@ -385,7 +386,7 @@ MOST_TIMES = 2
 def read_staff(path: str | PathLike[str]) -> Rules:
     """Read a table of who is to be assigned, CSV or a spreadsheet; its other columns are labels for quotas."""
     table = read_table(path, ("agent",), "staff")
-    with naming(path):
+    with naming(table.where):
         place = table.places(("agent",))["agent"]
         labels = {name: column for column, name in enumerate(table.header) if name.strip() and column != place}
         if len({name.strip().casefold() for name in labels}) < len([name for name in table.header if name.strip()]) - 1:

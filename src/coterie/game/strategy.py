@@ -21,8 +21,15 @@ from coterie.errors import InputError
 from coterie.files import naming, parse_json, read_text
 from coterie.game.actions import ActionSpaces, action_of, as_names, names_in
 from coterie.game.labels import aligned, labels_of
-from coterie.game.tables import WORDS, SmallTable, likely_separators, names_listed, read_table, text_table
-from coterie.spreadsheets import SPREADSHEETS
+from coterie.game.tables import (
+    WORDS,
+    SmallTable,
+    is_spreadsheet,
+    likely_separators,
+    names_listed,
+    read_table,
+    text_table,
+)
 from coterie.words import data_frame, html_table
 
 SHOWN_COALITIONS, SHOWN_MEMBERS, SHOWN_WIDTH = 12, 8, 100
@@ -414,9 +421,9 @@ def read_strategy_content(path: str | os.PathLike[str]) -> Any:
     The content decides, since a pipe has no name to go by; spreadsheets are known by theirs.
     """
     path, roles = checks.path(path, "strategy"), ("agent", "coalition")
-    if path.suffix.lower() in SPREADSHEETS:
+    if is_spreadsheet(path):
         table = read_table(path, roles, "strategy")
-        with naming(path):
+        with naming(table.where):
             return {"actions": _actions_of_table(table)}
     is_json = path.suffix.lower() == ".json"
     text = read_text(path, windows=not is_json)

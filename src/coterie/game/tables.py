@@ -7,14 +7,15 @@ that is not clear. Where several names stand in one cell, what is between them i
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from os import PathLike
+from pathlib import Path
 
 from coterie import checks
 from coterie.errors import InputError
 from coterie.files import csv_table, naming, read_text, restored
-from coterie.spreadsheets import SPREADSHEETS, EmptySheetError, Workbook
+from coterie.spreadsheets import SPREADSHEETS, EmptySheetError, Workbook, file_and_sheet
 from coterie.words import counted
 
 # --- Which column says what -----------------------------------------------------------------------------------
@@ -57,10 +58,23 @@ class SmallTable:
 
     header: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...]], ...]
+    where: str = ""
+    """The file that it is in, and the sheet, if that has several."""
 
     def fit(self, roles: Sequence[str]) -> int:
         """Return how well its header suits some roles, 0 for not at all."""
         return max((score for score, _ in self._ways(roles)), default=0)
+
+    def suits(self, roles: Sequence[str]) -> tuple[float, ...]:
+        """Return how well the whole table suits some roles, the more the better: beside numbers it is another table."""
+        score, way = max(self._ways(roles), default=(0, ()))
+        others = [place for place in range(len(self.header)) if place not in way]
+        people = {cells[way[0]] for _, cells in self.rows} if way else set()
+        return score > 0, not any(map(self._holds_numbers, others)), score, len(people) / max(len(self.rows), 1)
+
+    def _holds_numbers(self, place: int) -> bool:
+        cells = [cell for _, row in self.rows if (cell := row[place].strip())]
+        return 2 * sum(re.fullmatch(r"-?[0-9.,]+", cell) is not None for cell in cells) > len(cells)
 
     def places(self, roles: Sequence[str]) -> dict[str, int]:
         """Return where the columns of some roles are, by the header; refused where that does not tell."""
@@ -112,27 +126,39 @@ class SmallTable:
 def read_table(path: str | PathLike[str], roles: Sequence[str], what: str = "table") -> SmallTable:
     """Read CSV (also as Excel saves it) or a spreadsheet, the sheet whose header suits the roles best."""
     path = checks.path(path, what)
-    if path.suffix.lower() in SPREADSHEETS:
-        book = Workbook.open(path)
-        return _sheet(book, _best_sheet(book, roles))
+    if is_spreadsheet(path):
+        book, name = _sheet_of(path, roles)
+        where = f"{book.path}, sheet {name!r}" if len(book.sheets) > 1 else str(book.path)
+        return replace(_sheet(book, name), where=where)
     text = read_text(path, windows=True)
     with naming(path):
-        return text_table(text, roles)
+        return replace(text_table(text, roles), where=str(path))
 
 
-def sheet_among_others(path: str | PathLike[str], roles: Sequence[str]) -> str | None:
-    """Return the sheet that `read_table` reads; None where there is no choice."""
-    if checks.path(path, "table").suffix.lower() not in SPREADSHEETS:
-        return None
-    book = Workbook.open(checks.path(path, "table"))
-    return _best_sheet(book, roles) if len(book.sheets) > 1 else None
+def is_spreadsheet(path: Path) -> bool:
+    """Return whether a path is that of a spreadsheet, perhaps with one of its sheets: firm.xlsx#Today."""
+    return file_and_sheet(path)[0].suffix.lower() in SPREADSHEETS
 
 
-def _best_sheet(book: Workbook, roles: Sequence[str]) -> str:
-    """Return the sheet whose header suits the roles best, the first of several."""
-    if not book.sheets:
-        raise InputError(f"{book.path}: has no sheet with cells")
-    return max(book.sheets, key=lambda name: _sheet(book, name).fit(roles))
+def sheet_among_others(path: str | PathLike[str], roles: Sequence[str]) -> tuple[Path, str | None]:
+    """Return the file and the sheet that `read_table` reads; None where there is no choice."""
+    path = checks.path(path, "table")
+    if not is_spreadsheet(path):
+        return path, None
+    book, name = _sheet_of(path, roles)
+    return book.path, name if len(book.sheets) > 1 else None
+
+
+def _sheet_of(path: Path, roles: Sequence[str]) -> tuple[Workbook, str]:
+    """Return a workbook, and the sheet that was named or else suits the roles best, the first of several.
+
+    Numbers beside what is sought are those of a log, and so is a row for each round.
+    """
+    file, named = file_and_sheet(path)
+    book = Workbook.open(file)
+    if named is not None or not book.sheets:
+        return book, book.find(named)
+    return book, max(book.sheets, key=lambda name: _sheet(book, name).suits(roles))
 
 
 def _sheet(book: Workbook, name: str) -> SmallTable:

@@ -8,6 +8,7 @@ from coterie.assumptions.check import Check
 from coterie.assumptions.sample_dependence import TOO_FEW_TO_TELL
 from coterie.certificates.certificate import Certificate
 from coterie.game.strategy import Strategy
+from coterie.log.names import MAY_BE_ONE, SPELLED
 from coterie.log.refusals import SLIP
 from coterie.statistics.setting import NoiseChoice
 from coterie.statistics.statistics import Statistics
@@ -45,7 +46,7 @@ def cautions(
     First what may make an answer wrong, broken assumptions among it (`checks` are what the log says about each), then
     other `notes`, and last how the tables were read and what a team is worth, which was told when that was done.
     """
-    slips = [note for note in statistics.clues.notes if SLIP in note]
+    slips = [note for note in statistics.clues.notes if any(mark in note for mark in (SLIP, SPELLED, MAY_BE_ONE))]
     usual = [note for note in notes if note.startswith(BY_AVERAGES)]
     return [
         *slips,

@@ -5,8 +5,10 @@ know are newcomers and get a place in the statistics; people of the log who are 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ from coterie.files import naming
 from coterie.game.actions import ActionSpaces, action_of
 from coterie.game.admissible import Admissible
 from coterie.game.game import Value
-from coterie.game.rules import Pairing, Rules, as_rules
+from coterie.game.rules import Pairing, Rules, as_rules, read_staff
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, read_strategy_content
 from coterie.game.tables import sheet_among_others
@@ -246,10 +248,10 @@ def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _T
     if isinstance(given, (str, PathLike)):
         path = checks.path(given, "today")
         content = read_strategy_content(path)
-        sheet = sheet_among_others(path, ("agent", "coalition"))
-        with naming(path):
-            found = _assigned(_actions(content), setting, rules, new, names_of_teams(content))
-        told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {path}"]
+        file, sheet = sheet_among_others(path, ("agent", "coalition"))
+        with naming(file if sheet is None else f"{file}, sheet {sheet!r}"):
+            found = _assigned(_actions(content), setting, rules, new, names_of_teams(content), path)
+        told = [] if sheet is None else [f"who is where today was read from the sheet {sheet!r} of {file}"]
         return found._replace(notes=[*told, *found.notes])
     return _assigned(_actions(given), setting, rules, new, names)
 
@@ -273,12 +275,18 @@ def _actions(content: Any) -> Mapping[str, Any]:
 
 
 def _assigned(
-    actions: Mapping[str, Any], setting: Setting, rules: Rules, new: Sequence[str], names: Mapping[str, str]
+    actions: Mapping[str, Any],
+    setting: Setting,
+    rules: Rules,
+    new: Sequence[str],
+    names: Mapping[str, str],
+    path: Path | None = None,
 ) -> _Today:
     agents, coalitions = setting.agents, setting.coalitions
+    _refuse_swapped(actions, agents)
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
-    strangers = _strangers(actions, agents, rules, new)
+    strangers = _strangers(actions, agents, rules, new, path)
     if rules.staff is not None:
         # Those who left are gone, whatever is decided: what is compared with are the teams that are there without them.
         actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
@@ -298,7 +306,21 @@ def _assigned(
     return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called])
 
 
-def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str]) -> list[str]:
+def _refuse_swapped(actions: Mapping[str, Any], agents: Sequence[str]) -> None:
+    """Refuse a table in which nobody is a person of the log, and most teams are."""
+    people, teams = {checks.plain(name) for name in agents}, in_order(_teams_in(actions))
+    named = [name for name in teams if checks.plain(name) in people]
+    if named and 2 * len(named) >= len(teams) and not any(checks.plain(str(name)) in people for name in actions):
+        raise InputError(
+            f"today: people and teams look swapped: {some(map(repr, named), LISTED)} in the column of teams, and "
+            f"{some(map(repr, actions), LISTED)} in that of people; call the columns agent (who) and coalition (which "
+            "team)"
+        )
+
+
+def _strangers(
+    actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str], path: Path | None
+) -> list[str]:
     """Return what to tell of people in today's table whom nobody knows, and of those who are not in it and not new.
 
     Whoever left is known by not being on the staff; without that, a name that nobody knows may be a slip. And it is
@@ -316,7 +338,7 @@ def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, 
             told.append(checks.shown(name) + (f" (did you mean {like!r}?)" if like else ""))
         raise InputError(
             f"today's assignment names people whom the log does not know: {some(told, LISTED)}; whoever is new is "
-            f"named by {said('staff')}"
+            f"named by {said('staff')}{_for_staff(path, wrong)}"
         )
     notes = []
     if strangers:
@@ -328,6 +350,14 @@ def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, 
             f"{some(missing, LISTED)}"
         )
     return notes
+
+
+def _for_staff(path: Path | None, names: Sequence[Any]) -> str:
+    """Return that the table of today will do as that of the staff, where it does."""
+    with suppress(InputError):
+        if path is not None and {*names} <= {*(read_staff(path).staff or ())}:
+            return f", for which the same table will do: {said(staff=path)}"
+    return ""
 
 
 def _named(actions: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

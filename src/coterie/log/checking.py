@@ -286,10 +286,15 @@ def _check_rows(table: _Table, limits: tuple[float, float], options: Options) ->
             continue
         rows = table.some(queries.some_rows(table.view, condition, columns))
         if kind == "outside" and options["sigma"] is None:
-            problems += _outside(table, rows, counts, limits)
+            problems += _outside(table, rows, counts, limits, _column(options))
         else:
             problems.append(table.refusal(rows, _worded(kind, rows[0], limits, options), int(counts[kind])))
     return counts, problems
+
+
+def _column(options: Options) -> str:
+    """Return what the table calls the column of numbers."""
+    return str(options["columns"].get("utility", refusals.UTILITY))
 
 
 def _no_numbers(table: _Table, options: Options) -> Refusal:
@@ -300,7 +305,7 @@ def _no_numbers(table: _Table, options: Options) -> Refusal:
     counts = table.one(queries.count_where(written, {"bad": bad}, with_utility=False))
     texts = {row["text"]: int(row["times"]) for row in table.some(queries.texts(written, bad))}
     rows = table.some(queries.some_rows(written, bad, ["written"]))
-    what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]))
+    what = refusals.not_finite(rows[0]["written"], texts, int(counts["n_rows"]), _column(options))
     return table.refusal(rows, what, int(counts["bad"]))
 
 
@@ -320,23 +325,23 @@ MOST_VALUES = 10_000
 
 
 def _outside(
-    table: _Table, first: Sequence[dict[str, Any]], counts: dict[str, Any], limits: tuple[float, float]
+    table: _Table, first: Sequence[dict[str, Any]], counts: dict[str, Any], limits: tuple[float, float], column: str
 ) -> Iterator[Refusal]:
     """Yield the refusal of utilities outside the range: as typos if they are few, else with the scale they are on."""
     rows, outside = int(counts["n_rows"]), int(counts["outside"])
     if outside <= most_typos(rows):
-        yield table.refusal(first, refusals.typo(first[0]["utility"], limits, outside, rows), outside)
+        yield table.refusal(first, refusals.typo(first[0]["utility"], limits, outside, rows, column), outside)
         return
     found = table.engine.table(queries.value_counts(table.view, MOST_VALUES + 1))
     times = dict(zip(found["utility"].to_pylist(), found["times"].to_pylist(), strict=True))
     if len(times) > MOST_VALUES:
         times = {counts["smallest"]: 1, counts["largest"]: 1}
     scale = likely_scale(times)
-    yield table.refusal(first, refusals.outside_range(first[0]["utility"], limits, scale), outside)
+    yield table.refusal(first, refusals.outside_range(first[0]["utility"], limits, scale, column), outside)
     if scale.typos:
         ends = (scale.low, scale.high)
         typos = table.some(queries.some_rows(table.view, queries.is_outside(ends), ["utility"]))
-        yield table.refusal(typos, refusals.typo(typos[0]["utility"], ends, scale.typos, rows), scale.typos)
+        yield table.refusal(typos, refusals.typo(typos[0]["utility"], ends, scale.typos, rows, column), scale.typos)
 
 
 MOST_LOOKED_AT = 100_000

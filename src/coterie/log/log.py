@@ -6,6 +6,8 @@ from functools import cached_property
 from os import PathLike
 from typing import Any, Unpack
 
+import pyarrow as pa
+
 from coterie import checks
 from coterie.errors import InputError
 from coterie.game.actions import ActionSpaces
@@ -339,10 +341,11 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     listed = _listed(options["coalitions"])
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
-    for what, seen in (("agent", agents), ("coalition", coalitions)):
-        notes += about_spellings(what, seen)
-    notes += [
-        *_about_slips(engine, agents),
+    notes = [
+        *about_spellings("agent", agents),
+        *_about_slips(engine, agents, inferred="memberships" not in tables),
+        *notes,
+        *about_spellings("coalition", coalitions),
         *about_swapped(agents, coalitions),
         *_about_nobody(set(agents) - set(options["agents"])),
     ]
@@ -467,11 +470,17 @@ def _names(engine: Engine, columns: Sequence[tuple[str, str]]) -> tuple[str, ...
     return tuple(names["name"].to_pylist())
 
 
-def _about_slips(engine: Engine, agents: Sequence[str]) -> list[str]:
-    """Return what to tell of names that look like others; how often they occur is only asked where some do."""
-    alike = slips(agents)
-    rows = engine.rows(queries.attendance(engine.name("members"))) if alike else []
-    return about_slips(alike, {row["agent"]: int(row["samples"]) for row in rows})
+def _about_slips(engine: Engine, agents: Sequence[str], *, inferred: bool) -> list[str]:
+    """Return what to tell of names that look like others; when they occur is only asked where some do."""
+    if not (alike := slips(agents)):
+        return []
+    members = engine.name("members")
+    engine.lookup("alike", pa.table({"one": [one for one, _ in alike], "other": [other for _, other in alike]}))
+    met = engine.rows(queries.at_once(members, engine.name("alike"), engine.name("met_pairs") if inferred else None))
+    two = {(row["one"], row["other"]) for row in met}
+    times = {row["agent"]: int(row["samples"]) for row in engine.rows(queries.attendance(members))}
+    rounds = int(engine.rows(queries.distinct_count(members, "sample"))[0]["n"])
+    return about_slips([pair for pair in alike if pair not in two], times, rounds)
 
 
 def _about_nobody(agents: set[str]) -> list[str]:

@@ -10,6 +10,9 @@ from coterie.words import counted, in_order, said, some
 LISTED = 3
 """How many of them a sentence shows."""
 
+SPELLED, MAY_BE_ONE = "several spellings that differ in", "may be one person"
+"""What sentences say where one person may count as two: an answer about them may be wrong."""
+
 _PERSON = re.compile(r"[^\W\d_][^\W\d_'.-]+,? ([A-Z][.]? )?[^\W\d_][^\W\d_'.-]+")
 
 
@@ -17,10 +20,10 @@ def difference(spelled: Iterable[Sequence[str]]) -> str:
     """Return in what the spellings of names differ, in words.
 
     >>> difference([("Bob", "bob ")]), difference([("Bob", "bob "), ("Groß", "Gross")])
-    ('case or spaces', 'case, spaces or how letters are written (as ß and ss)')
+    ('case or spaces', 'case, spaces or how letters are written (as ß and ss, ü and ue)')
     """
     alike = all(len({" ".join(name.split()).lower() for name in several}) == 1 for several in spelled)
-    return "case or spaces" if alike else "case, spaces or how letters are written (as ß and ss)"
+    return "case or spaces" if alike else "case, spaces or how letters are written (as ß and ss, ü and ue)"
 
 
 def spellings(names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -78,7 +81,7 @@ def about_spellings(what: str, names: Sequence[str]) -> list[str]:
         return []
     shown = some((" and ".join(map(repr, several)) for several in found), LISTED)
     told = (
-        f"{counted(len(found), f'{what} has', f'{what}s have')} several spellings that differ in {difference(found)} "
+        f"{counted(len(found), f'{what} has', f'{what}s have')} {SPELLED} {difference(found)} "
         f"only, and each counts on its own: {shown}; {said(clean_names=True)} merges them"
     )
     return [told]
@@ -98,6 +101,9 @@ def are_names_for_once(once: int, names: int, teams: int) -> bool:
 SELDOM, RARER = 3, 10
 """A name that may be a slip occurs in at most so many samples, and what it looks like in so many times as many."""
 
+EXPECTED = 5
+"""Single words, as Tim and Tom, may be one if they are never there at once and would be so often by chance."""
+
 COMPARED = 500
 """Up to so many names all are compared with all."""
 
@@ -105,9 +111,9 @@ COMPARED = 500
 def slips(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of names that are one slip of the hand apart: a letter more, less, other, or two in another order.
 
-    Names with numbers differ on purpose, and so may short ones of two letters.
+    Names with numbers differ on purpose, and so do words of one or two letters: "Anna B." and "Anna K.".
 
-    >>> slips(["Dieter", "Deiter", "Tia", "Tja", "Ada", "Team 1", "Team 2"])
+    >>> slips(["Dieter", "Deiter", "Tia", "Tja", "Ada", "Team 1", "Team 2", "Anna B.", "Anna K."])
     [('Dieter', 'Deiter'), ('Tia', 'Tja')]
     """
     worded = [name for name in names if len(plain(name)) > 2 and not any(map(str.isdigit, name))]
@@ -117,6 +123,9 @@ def slips(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _is_a_slip(one: str, other: str) -> bool:
+    words = list(zip(one.split(), other.split(), strict=False))
+    if any(mine != theirs and min(len(mine.strip(".")), len(theirs.strip("."))) < 3 for mine, theirs in words):
+        return False
     one, other = sorted((one, other), key=len)
     if len(one) == len(other):
         apart = [place for place in range(len(one)) if one[place] != other[place]]
@@ -127,18 +136,24 @@ def _is_a_slip(one: str, other: str) -> bool:
     return len(other) - len(one) == 1 and any(other[:place] + other[place + 1 :] == one for place in range(len(other)))
 
 
-def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int]) -> list[str]:
-    """Return what to tell of names that hardly occur and look like one that does often."""
+def about_slips(alike: Sequence[tuple[str, str]], times: Mapping[str, int], rounds: int) -> list[str]:
+    """Return what to tell of names that are much alike and never occur in one round, of `rounds` in all.
+
+    First names that differ in a letter are many people's; what is told of them must be rare, or hardly be chance.
+    """
     found = []
     for pair in alike:
         rare, usual = sorted(pair, key=lambda name: times.get(name, 0))
-        if 0 < times.get(rare, 0) <= SELDOM and times[usual] >= RARER * times[rare]:
-            found.append(f"{rare!r} occurs in {counted(times[rare], 'round')}, and {usual!r} in {times[usual]:,}")
+        if not times.get(rare):
+            continue
+        is_rare = times[rare] <= SELDOM and times[usual] >= RARER * times[rare]
+        is_no_chance = times[rare] * times[usual] >= EXPECTED * rounds
+        if is_rare or is_no_chance or all(" " in spaced(name) for name in pair):
+            found.append(f"{rare!r} (in {counted(times[rare], 'round')}) and {usual!r} (in {times[usual]:,})")
     if not found:
         return []
-    return [
-        f"{some(found, LISTED)}: if that is a slip of the hand, correct it in the table; now they count as two people"
-    ]
+    shown = some(found, LISTED)
+    return [f"{shown} {MAY_BE_ONE}, since they never met: if so, correct the table; now they count as two people"]
 
 
 def about_swapped(agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:

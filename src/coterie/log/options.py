@@ -293,8 +293,8 @@ class CommonOptions(TypedDict, total=False):
         bool | None,
         Option(
             checks.boolean,
-            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Groß and "
-            "Gross.",
+            "Names that differ in case, spaces or how letters are written only are the same: Bob and 'bob ', Jürgen "
+            "and Juergen.",
             Word(flag="--clean-names"),
             default=False,
         ),

@@ -165,6 +165,27 @@ def attendance(members: str) -> str:
     return f"SELECT agent, count(DISTINCT sample) AS samples FROM {members} GROUP BY agent"
 
 
+def at_once(members: str, alike: str, pairs: str | None) -> str:
+    """Return which (one, other) of a table are both members of something in some sample, so they are two.
+
+    Memberships that `pairs` imply say less: who rates a person under two spellings has her in the team twice. Two
+    people who share a team have a row of their own, and others are in two teams.
+    """
+    joined = f"FROM {alike} n JOIN {members} a ON a.agent = n.one JOIN {members} b ON b.agent = n.other"
+    apart = "" if pairs is None else " AND a.coalition <> b.coalition"
+    found = f"SELECT DISTINCT n.one AS one, n.other AS other {joined} AND a.sample = b.sample{apart}"
+    if pairs is None:
+        return found
+    met = f"SELECT DISTINCT agent, partner FROM {pairs} UNION SELECT DISTINCT partner, agent FROM {pairs}"
+    rated = f"SELECT n.one AS one, n.other AS other FROM {alike} n JOIN ({met}) m ON m.agent = n.one"
+    return f"{found} UNION {rated} AND m.partner = n.other"
+
+
+def distinct_count(view: str, column: str) -> str:
+    """Return how many different values a column has."""
+    return f"SELECT count(DISTINCT {column}) AS n FROM {view}"
+
+
 def last_places(members: str, numbered: str) -> str:
     """Return the place of the last sample in which each agent was a member of something."""
     return (

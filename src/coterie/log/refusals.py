@@ -78,7 +78,17 @@ def nameless(columns: Sequence[str]) -> str:
     return f"{_and(columns)} are all empty, expected names; if the row sums others up, delete it"
 
 
-def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows: int = 0) -> str:
+UTILITY = "utility"
+"""What the column of numbers is called, unless the table has another name for it."""
+
+
+def _number_in(column: str, value: float) -> str:
+    return f"utility {number(value)}" if column == UTILITY else f"{number(value)} in the column {column!r}"
+
+
+def not_finite(
+    written: str | None, texts: Mapping[str, int] | None = None, rows: int = 0, column: str = UTILITY
+) -> str:
     """Word a utility that is no number, perhaps given how often each text stands where a number should in all rows."""
     shown = "empty" if written is None or not written.strip() else repr(written)
     told, words = "", [text for text in texts or {} if not _DIGIT.search(text)]
@@ -92,7 +102,8 @@ def not_finite(written: str | None, texts: Mapping[str, int] | None = None, rows
             f", or if such words stand for none say {said(blank_words=listed)}, if for somebody who was not there "
             f"{said(absent_words=listed)}"
         )
-    return f"utility is {shown}, expected a finite number{told}; where there is none, {helps}"
+    name = column if column == UTILITY else repr(column)
+    return f"{name} is {shown}, expected a finite number{told}; where there is none, {helps}"
 
 
 _DIGIT = re.compile(r"[0-9,]")
@@ -107,21 +118,21 @@ def beyond_sigma(value: float, limits: tuple[float, float], sigma: float) -> str
     )
 
 
-def outside_range(value: float, limits: tuple[float, float], scale: Scale) -> str:
+def outside_range(value: float, limits: tuple[float, float], scale: Scale, column: str = UTILITY) -> str:
     """Word a utility outside the declared range, with the options that would declare the scale it seems to be on."""
     return (
-        f"utility {number(value)} is outside the utility range {interval(*limits)}; {scale.why}: declare their scale "
-        f"and the value of being alone, such as "
+        f"{_number_in(column, value)} is outside the utility range {interval(*limits)}; {scale.why}: declare their "
+        f"scale and the value of being alone, such as "
         f"{said(utility_range=(scale.low, scale.high), neutral=scale.middle)}"
     )
 
 
-def typo(value: float, limits: tuple[float, float], count: int, rows: int) -> str:
+def typo(value: float, limits: tuple[float, float], count: int, rows: int, column: str = UTILITY) -> str:
     """Word one of very few utilities outside the range that all others are in."""
     only = f"all but {count} of {rows:,}" if count > 1 else f"the other {rows - 1:,}"
     return (
-        f"utility {number(value)} is probably a typo: {only} lie within {interval(*limits)}; correct the row, or leave "
-        "its utility empty"
+        f"{_number_in(column, value)} is probably a typo: {only} lie within {interval(*limits)}; correct the row, or "
+        f"leave its {'utility' if column == UTILITY else 'cell'} empty"
     )
 
 

@@ -287,22 +287,23 @@ def _present(
         members = views["memberships"]
         engine.view(f"present_{members}", shape_queries.present(engine.name(members), rows, gone, WHOSE[table.shape]))
         found["memberships"] = f"present_{members}"
-    one = count == 1
-    how = "says or is blank" if one else "say or are blank"
-    says = f"{counted(count, 'row')} of {table.source.shown} {how if takes_blanks else 'says' if one else 'say'} that "
+    who = "a team" if is_listed or table.shape == "scores" else "somebody"
+    if takes_blanks:
+        says = f"{'has' if count == 1 else 'have'} no number{_saying(texts)}, so {who} was not there"
+    else:
+        says = f"{'says' if count == 1 else 'say'} that {who} was not there{_saying(texts)}"
     if table.shape == "pairs":
-        told = f"somebody was not there{_saying(texts)}: " + (
+        told = (
             "the pair has no outcome there, and who was in which team is as memberships say"
             if "memberships" in views
             else "the two are taken not to have met there"
         )
-    elif is_listed or table.shape == "scores":
-        told = f"a team was not there{_saying(texts)}: it counts as none of that round"
     else:
-        told = f"somebody was not there{_saying(texts)}: they count as nobody's teammate in that round"
+        told = "it counts as none of that round" if who == "a team" else "they count as nobody's teammate in that round"
     listed = ",".join(dict.fromkeys([*options["blank_words"], *sorted(text.lower() for text in texts)]))
     undo = said(blanks="skip") if takes_blanks else said(blank_words=listed)
-    return found, [f"{says}{told}; if they were there and only the number is missing, say {undo}"]
+    lead = f"{counted(count, 'row')} of {table.source.shown}"
+    return found, [f"{lead} {says}: {told}; if they were there and only the number is missing, say {undo}"]
 
 
 def _words(engine: Engine, name: str, options: Options) -> str | None:

@@ -51,7 +51,7 @@ QUESTIONS: dict[str, str] = {
     "then gets the same in any of them)?",
     "coalitions": "How many teams are there at once?",
     "value": "What is a team worth to a member: the sum over teammates (total) or their average (average)?",
-    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss) only?",
+    "clean_names": "Are names the same that differ in case, spaces or how letters are written (ß, ss; ü, ue) only?",
 }
 """What is asked about each thing that is guessed."""
 
@@ -541,8 +541,20 @@ class _Answers:
             terms = others * (others + 1) // 2 if self._of_teams else others
             found.setdefault(terms, {})[row["utility"]] = times // (others + 1) if self._of_teams else times
         if not found:
-            raise InputError("no row has both a team of several people and a number")
+            raise InputError(f"no row has both a team of several people and a number{self._look_swapped()}")
         return found
+
+    def _look_swapped(self) -> str:
+        """Return what to try where people and teams are probably each other's column; "" where nothing says so."""
+        who = "members" if self.shape == "listed scores" else "agent"
+        if ROW in (named := {who: self._named["coalition"], "coalition": self._named[who]}).values():
+            return ""
+        if who == "members":
+            is_so = isinstance(named["coalition"], str) and self._column("coalition").is_lists
+        else:  # then a team has many "people" of one member each, and a member several teams at once
+            (most,) = self.engine.rows(queries.most_at_once(self._members, "sample, agent"))
+            is_so = not self._seen.sizes and (most["most"] or 0) > 1
+        return f"; people and teams look swapped: try {said(columns=named)}" if is_so else ""
 
     def _totals(self) -> Answer:
         whole, average = ("team-scores", "team-score-averages") if self._of_teams else ("sum", "team-averages")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from coterie.files import (
     WINDOWS,
     csv_cells,
     csv_header,
+    file_like,
     is_unfinished,
     named_columns,
     naming,
@@ -144,16 +144,6 @@ class Source:
         return self.sheet is not None or (self.dialect is not None and self.dialect.has_decimal_comma)
 
 
-def _meant(path: Path) -> str:
-    """Return what is there under a name like the one that was given; "" where nothing is."""
-    try:
-        there = [one.name for one in path.parent.iterdir()]
-    except OSError:
-        return ""
-    alike = get_close_matches(path.name, [name for name in there if name != path.name], n=1)
-    return f"; did you mean {path.with_name(alike[0])}?" if alike else ""
-
-
 def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None) -> tuple[list[Source], Options]:
     """Return the tables of a log on this machine and what its `log.json` declares."""
     try:
@@ -161,7 +151,7 @@ def find_log(path: Path, sheet: str | None = None, skip_rows: int | None = None)
     except OSError as problem:  # a name too long
         raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     if not is_there:
-        raise InputError(f"{path}: no such file or folder{_meant(path)}")
+        raise InputError(f"{path}: no such file or folder{file_like(path)}")
     if path.is_file():
         return _file_sources(path, sheet, skip_rows), {}
     if is_unfinished(path):
