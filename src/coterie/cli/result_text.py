@@ -27,6 +27,7 @@ from coterie.learn.summary import (
     shown_worth,
     so_far,
     team_levels,
+    teams_to_stay_in,
     tightest_case,
     told_warnings,
     unit_of_people,
@@ -101,9 +102,11 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         limits=limits,
         worth=lambda value: shown_worth(result, value),
         change=lambda value: shown_change(result, value),
-        about={}
-        if not result.strategy.is_pure
-        else {name: text for name, text in full_teams(result).items() if name not in result.strategy.actions[agent]},
+        about={
+            room.coalition: text
+            for room in found.rooms
+            if (text := (teams_to_stay_in if room.joined else full_teams)(result).get(room.coalition))
+        },
         likely=f" {unit_of_people(result)}{f' ({likely_to_be})' if likely_to_be else ''}",
     )
     yield from wrapped(verdict, "", "")

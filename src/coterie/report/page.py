@@ -51,6 +51,7 @@ from coterie.learn.summary import (
     shown_worth,
     so_far,
     team_levels,
+    teams_to_stay_in,
     tightest_case,
     told_warnings,
     unit_of_people,
@@ -225,6 +226,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             )
         ),
         "full": full_teams(result),
+        "bound": teams_to_stay_in(result),
         "worth": lambda value: shown_worth(result, value),
         "change": lambda value: shown_change(result, value),
         "unit": unit_of_people(result),
