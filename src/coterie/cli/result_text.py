@@ -22,6 +22,7 @@ from coterie.learn.summary import (
     places_of_people,
     rather_elsewhere,
     recommendation,
+    rules_told,
     shown_change,
     shown_value,
     shown_worth,
@@ -159,6 +160,8 @@ def _told(result: "Result", target_gap: float | None, *, timed: bool, details: b
     if result.strategy.is_pure:
         yield ""
         yield from _teams(result)
+    if rules := rules_told(result):
+        yield from wrapped(f"Rules: {'; '.join(rules)}.", "", "  ")
     yield from _options(result, details=details)
     yield from _changes(result, None if details else FEW_CHANGES)
     if details or not result.strategy.is_pure:

@@ -355,6 +355,11 @@ def _sized(result: Result) -> Iterator[tuple[str, int, TeamSize]]:
                 yield name, len(members), size
 
 
+def rules_told(result: Result) -> list[str]:
+    """Return every rule that was kept, or is to be, in a few words."""
+    return result.rules.told(result.strategy.agents, result.strategy.coalitions)
+
+
 # --- Teams --------------------------------------------------------------------------------------------
 
 

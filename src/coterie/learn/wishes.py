@@ -4,7 +4,8 @@ Names in rules and in today's assignment are looked up in the log here, once: pe
 know are newcomers and get a place in the statistics; people of the log who are not on the staff have left.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple
@@ -130,6 +131,10 @@ def wishes_about(
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
         given = given.keeping_sizes(assigned.members())
+    if setting.pool_coalitions:
+        given = given.with_teams(
+            _numbers_of(given.teams, coalitions) | {name: number for number, name in names.items()}
+        )
     profile = None if assigned is None else assigned.sets
     admissible = Admissible.of(given, agents, coalitions, today=profile, interchangeable=setting.pool_coalitions)
     chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
@@ -142,6 +147,12 @@ def wishes_about(
         given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
         (*told, *about_known(renamed)), names,
     )  # fmt: skip
+
+
+def _numbers_of(names: Iterable[str], coalitions: Sequence[str]) -> dict[str, str]:
+    """Return which of these names of interchangeable coalitions stand for a number: "team 1", "Team1"."""
+    found = {name: re.fullmatch(r"team\s*(\d+)", name.strip(), re.IGNORECASE | re.ASCII) for name in names}
+    return {name: number[1] for name, number in found.items() if number and number[1] in coalitions}
 
 
 def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, str]]:

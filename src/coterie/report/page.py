@@ -10,7 +10,6 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -46,6 +45,7 @@ from coterie.learn.summary import (
     places_of_people,
     rather_elsewhere,
     recommendation,
+    rules_told,
     shown_change,
     shown_level,
     shown_worth,
@@ -255,7 +255,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             }
             for check in result.checks
         ],
-        "rules": [] if known is None else list(_rules(result, known)),
+        "rules": rules_told(result),
         "unchecked": known is not None and result.rules.max_moves is not None and not known.checks_moves,
         "assumes": [
             f"people look for a gain {STEPS[result.stability]}"
@@ -279,13 +279,6 @@ def _cautions(result: Result) -> Iterator[str]:
         yield vacuous(result)
     if guesses(result):
         yield guesses(result)
-
-
-def _rules(result: Result, known: Knowledge) -> Iterator[str]:
-    admissible = known.wishes.admissible
-    yield from (rule.text for rule in admissible.rules)
-    if result.rules.max_moves is not None:
-        yield replace(admissible, max_moves=result.rules.max_moves).moves_text
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
