@@ -535,11 +535,9 @@ def who_changes(result: Result) -> str:
 
 
 def what_today_is(result: Result) -> str:
-    """Return what is compared with: today's teams, without those who left, if anybody did."""
+    """Return what is compared with: today's teams, without those who left, if anybody in them did."""
     assert result.today is not None
-    gone = ~np.isin(result.strategy.agents, assigned_people(result))
-    is_without = gone.any() and not result.today.strategy.marginals[gone].any()  # older files count them
-    return "today's teams without those who left" if is_without else "today"
+    return "today's teams without those who left" if result.today.left else "today"
 
 
 def per_whom(result: Result) -> str:

@@ -63,6 +63,8 @@ class Wishes:
     """What a reader should know of the names."""
     team_names: Mapping[str, str] = field(default_factory=dict)
     """What interchangeable coalitions are called today."""
+    left: tuple[str, ...] = ()
+    """Who is in a team today and not on the staff, so that today's teams are taken without them."""
 
     @property
     def is_plain(self) -> bool:
@@ -123,8 +125,9 @@ def wishes_about(
     agents, coalitions = setting.agents, setting.coalitions
     assigned: Strategy | None = None
     names: Mapping[str, str] = {}
+    left: tuple[str, ...] = ()
     if today is not None:
-        assigned, names, others, notes = _today(today, setting, given, added)
+        assigned, names, others, notes, left = _today(today, setting, given, added)
         renamed |= others
         told += notes
     if keep_sizes:
@@ -145,7 +148,7 @@ def wishes_about(
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
     return statistics, Wishes(
         given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
-        (*told, *about_known(renamed)), names,
+        (*told, *about_known(renamed)), names, left,
     )  # fmt: skip
 
 
@@ -245,6 +248,8 @@ class _Today(NamedTuple):
     """Who was spelled otherwise."""
     notes: list[str]
     """What is to be said of the names."""
+    left: tuple[str, ...] = ()
+    """Who was in a team of it and left."""
 
 
 def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _Today:
@@ -290,7 +295,9 @@ def _assigned(
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
     strangers = _strangers(actions, agents, rules, new)
+    left: tuple[str, ...] = ()
     if rules.staff is not None:
+        left = tuple(agent for agent, where in actions.items() if where and agent not in rules.staff)
         # Those who left are gone, whatever is decided: what is compared with are the teams that are there without them.
         actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
     called, numbers = list[str](), dict[str, str]()
@@ -306,7 +313,7 @@ def _assigned(
     if not profile.any():
         raise InputError("today: nobody who is to be assigned is in any team")
     names = names if not numbers else {number: name for name, number in numbers.items()}
-    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called])
+    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called], left)
 
 
 def _strangers(actions: Mapping[str, Any], agents: Sequence[str], rules: Rules, new: Sequence[str]) -> list[str]:
