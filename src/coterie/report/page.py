@@ -73,7 +73,7 @@ from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.report.tables import option_rows
 from coterie.statistics.statistics import Statistics
-from coterie.words import counted, interval, number, percent, some
+from coterie.words import counted, interval, number, percent
 
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""
@@ -580,14 +580,17 @@ def _coverage(result: Result) -> Iterator[str]:
     if found.n_uncovered_pairs:
         pooled = result.data.pool_coalitions
         named = [
-            f"{one.agent} and {one.partner}" + ("" if pooled else f" in {one.coalition}")
+            f"{one.agent} {'of' if found.one_way else 'and'} {one.partner}" + ("" if pooled else f" in {one.coalition}")
             for one in found.uncovered_pairs
         ]
-        yield (
-            f"{counted(found.n_uncovered_pairs, 'pair')} that a move can bring together "
-            f"{'was' if found.n_uncovered_pairs == 1 else 'were'} never seen together: "
-            f"{some(named, 6) if len(named) == found.n_uncovered_pairs else ', '.join(named[:6]) + ' and others'}."
-        )
+        many = found.n_uncovered_pairs
+        if found.one_way:
+            what = f"{counted(many, 'rating')} that a move would make count {'is' if many == 1 else 'are'} missing"
+        elif pooled:
+            what = f"{counted(many, 'pair')} that a move can bring together {'was' if many == 1 else 'were'} never seen"
+        else:
+            what = f"In {counted(many, 'case')} a move can bring two people together in a team where they never met"
+        yield f"{what}: {', '.join(named[:6])}{f' and {many - 6:,} more' if many > 6 else ''}."
     else:
         yield "Totals leave something open that a move depends on."
 
