@@ -234,12 +234,12 @@ def test_what_it_is_better_than():
     result.options[0].expected_value, result.options[0].expected_range = 1.25 / 6, None
     # Of six people five have teammates: (1.25 - 6 * 0.5) / 5 above 3.
     assert against_today(result) == (
-        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per teammate expected (with "
-        "80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
+        "Against teams of the same sizes drawn by lot (2.65 stars per teammate): +0.5 stars per teammate expected "
+        "(with 80 % probability +0.2 to +0.7; an improvement with 94 % probability)."
     )
     before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))
     result.today = SimpleNamespace(
-        strategy=before, expected_improvement=0.5, range=(0.2, 0.7), chance=0.94, moves=1, changes=()
+        strategy=before, expected_improvement=0.5, range=(0.2, 0.7), chance=0.94, moves=1, changes=(), left=()
     )
     assert "Against today (2.71 stars per teammate): +0.5" in against_today(result)  # now everybody has one
     result.today = None

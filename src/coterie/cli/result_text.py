@@ -112,7 +112,7 @@ def card(result: "Result", agent: str) -> Iterator[str]:
     )
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
-        yield "What they could gain is not counted in the certificate."
+        yield "What they could gain is not counted in the promise."
     elif agent in result.certificate.surely_stay:
         yield f"With {percent(1 - result.certificate.delta)} confidence they have nothing to gain."
     elif agent in result.certificate.per_agent and limits:
@@ -295,7 +295,7 @@ def _believed(guess: str) -> str:
     if level == "ridge":
         return "each pair were worth what the totals make most likely"
     usual = EFFECTS.get(level, "what is usual for members like its two")
-    return f"a pair seen seldom were like {usual}; the certificate above takes nothing of the kind for granted"
+    return f"a pair seen seldom were like {usual}; the promise above takes nothing of the kind for granted"
 
 
 def _people(result: "Result") -> Iterator[str]:

@@ -186,8 +186,8 @@ def for_readers(text: str) -> str:
     --------
     >>> for_readers("outcomes in Finance depend on its size: use --sizes aware")
     'outcomes in Finance depend on its size'
-    >>> for_readers("nothing is taken to be independent, and certificates are wide: if it is, use --noise pairs")
-    'nothing is taken to be independent, and certificates are wide'
+    >>> for_readers("nothing is taken to be independent, and less can be promised; if it is, use --noise pairs")
+    'nothing is taken to be independent, and less can be promised'
     """
     whole = re.sub(r"\s*\([^()]*--[a-z][^()]*\)", "", text)
     kept = []
