@@ -37,6 +37,16 @@ def some(names: Iterable[str], most: int) -> str:
     return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return all names, with "and" before the last.
+
+    >>> listed("abc"), listed("ab"), listed("a")
+    ('a, b and c', 'a and b', 'a')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def signed(value: float, decimals: int = 2) -> str:
     """Return a change of utility with its sign, which nothing does not have.
 

@@ -364,3 +364,17 @@ def test_rules_that_cannot_be_kept(run, log, words, expected):
     code, shown, messages = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 5, *words)
     assert (code, shown) == (2, "")
     assert expected in said(messages)
+
+
+def test_one_way_ratings_are_told_as_such(run, tmp_path):
+    """In x bob rated ada, who did not rate bob: they were there together all the same."""
+    rows = ["1,x,bob,ada,0.5", "2,y,ada,bob,0.1", "2,y,bob,ada,0.2"]
+    (tmp_path / "pairs.csv").write_text("\n".join(["sample,coalition,agent,partner,utility", *rows]), encoding="utf-8")
+    words = (tmp_path / "pairs.csv", "--asymmetric")
+    text = said(run("coverage", *words)[1])
+    assert "Not enough for every assignment that the actions allow: ada never rated bob in x." in text
+    assert "Never rated (1) who whom team needed by ada bob x" in text
+    code, *_ = run("learn", *words, "--actions", "one", "--report", tmp_path / "r.html")
+    assert code == 0
+    page = said((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "1 rating that a move would make count is missing: ada of bob in x." in page

@@ -439,3 +439,37 @@ def test_interchangeable_teams_are_in_the_order_of_their_members():
 def test_people_who_are_named_in_a_sentence():
     with pytest.raises(InputError, match=r"expected at least two people, got Ben und Finn; write Ben,Finn$"):
         Rules(apart=["Ben und Finn"])
+
+
+def test_rules_are_told_with_names_in_full():
+    rules = Rules(
+        team_size={"*": "4", "Law": "2:3"},
+        per_person="1:2",
+        together="Ada,Bo,Cy@Law",
+        apart="Ada,Di",
+        fix="Ada=Law",
+        ban={"Bo": ["Tax", "Energy"], "Cy": []},
+        staff=["Ada", "Bo", "Cy", "Di"],
+        labels={"Ada": {"site": "Paris"}},
+        quota=["site=Paris<=1", "site=Paris>=1@Law"],
+        max_moves=1,
+    )
+    assert rules.told(["Ada", "Bo", "Cy", "Di", "Ed"], ["Energy", "Law", "Tax"]) == [
+        "Energy and Tax of 4 each",
+        "Law of 2 to 3",
+        "teams per person: 1 to 2",
+        "Ada, Bo and Cy together in Law",
+        "Ada and Di apart",
+        "Ada is in Law",
+        "Bo is not in Tax",
+        "Bo is not in Energy",
+        "at most 1 with site Paris in each team",
+        "at least 1 with site Paris in Law",
+        "at most 1 person moves",
+        "not on the staff: Ed",
+    ]
+    assert rules.teams == ("Law", "Tax", "Energy")
+    other = rules.with_teams({"Law": "1", "Tax": "2"})
+    assert other.teams == ("1", "2", "Energy")
+    assert other.with_teams({"1": "Law", "2": "Tax"}) == rules
+    assert Rules().told(["Ada"], ["Law"]) == []

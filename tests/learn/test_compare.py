@@ -120,12 +120,29 @@ def test_what_if_is_compare_with_what_comes_of_changes(logs):
     assert asked == given
     assert what_if(logs / "semi-bandit", BEFORE, {"p2": ["c2"], "p3": ["c1"]}) == given
     assert what_if(logs / "semi-bandit", BEFORE, "p2: c2", "p3: c1") == given
-    assert repr(asked).startswith(("After", "Before", "Neither"))
+    assert repr(asked).startswith(("After", "Before", "No clear difference: "))
     nothing = what_if(logs / "semi-bandit", BEFORE, "p1: c1")
     assert nothing.sentence().startswith("Before and after are the same.")
     assert "changes nothing" in " ".join(nothing.warnings)
     with pytest.raises(InputError, match="there is no change"):
         what_if(logs / "semi-bandit", BEFORE)
+
+
+def test_what_is_noise_is_called_no_difference(logs):
+    """Where the range of 80 % holds 0 nobody is told first that something is better; and the unit is said."""
+    found = compare(logs / "semi-bandit", BEFORE, AFTER, unit="stars")
+    assert "stars" in found.sentence()
+    each = found.per_person
+    assert each.low < 0 < each.high
+    for low, high, is_open in ((-1.0, 1.0, True), (0.5, 1.0, False)):
+        seen = replace(found, range=(low, high))
+        assert seen.sentence().startswith("No clear difference: ") == is_open
+        assert ("does not prove it" in seen.sentence()) != is_open
+    nothing = replace(found, range=(-1.0, 1.0), change=replace(found.change, expected=0.0)).sentence()
+    assert nothing.startswith(
+        "No clear difference: neither of A and B is expected to be better (with 80 % probability "
+    )
+    assert "stars per person" in nothing
 
 
 def test_rules_that_are_broken_come_first(logs):

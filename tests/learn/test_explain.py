@@ -1,6 +1,7 @@
 """Why an agent is where she is."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 
 import coterie
 from coterie import InputError, Log, Result, StableLearner, explain
+from coterie.cli.result_text import card
+from coterie.game.rules import Rules
 from coterie.learn.explanation import Explanation, Room
 from coterie.learn.summary import people_rows, shown_value
 from coterie.report import report_html
@@ -161,7 +164,7 @@ def test_what_was_never_seen_is_called_a_guess_everywhere(tmp_path):
     assert f"{guess[:5]}, a guess: never seen together with anybody there (surely" in told
     head, *rows = people_rows(result)
     known = [row[head.index("known")] for row in rows]
-    assert known == ["a guess: never seen together"] * 4  # b and d met, but never in y
+    assert known == ["a guess: never seen with anybody there"] * 4  # b and d met, but never in y
     page = report_html(result)
     assert page.count("a guess") >= 4
     assert "not known" not in page.partition('id="people"')[2].partition('id="evidence"')[0]
@@ -190,3 +193,45 @@ def test_what_is_not_known_from_totals(joint):
     assert [("guess" in shown_value(apart, agent)) for agent in "abcd"] == [True, False, True, True]
     assert shown_value(apart, "b") == "0.00"
     assert "never seen" in str(explain(apart, "a"))
+
+
+def test_who_met_elsewhere_was_not_never_seen_together():
+    """In y, a met c; b and a met in x alone, and a and d nowhere."""
+    rows = [*[(str(s), "x", "a", "b", 0.5) for s in range(3)], ("4", "y", "a", "c", 0.5), ("5", "y", "b", "d", 0.5)]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    result = coterie.certify(log, {agent: ["y"] for agent in "abcd"})
+    partners = {one.name: one for one in explain(result, "a").rooms[0].partners}
+    assert (partners["b"].observed, partners["b"].elsewhere) == (0, 3)
+    assert partners["b"].unseen == "a guess: never seen together there; 3 times elsewhere"
+    assert replace(partners["b"], elsewhere=0).unseen == "a guess: never seen together"
+    assert replace(partners["b"], elsewhere=None).unseen == "a guess: never seen together there"
+    assert partners["b"].unseen in str(explain(result, "a"))
+    assert partners["b"].unseen in report_html(result)
+    assert Result.from_json(result.to_json()).explanations == result.explanations
+
+
+def test_nobody_in_a_room_is_dropped_silently():
+    pairs = [(one, two) for one, two in combinations("abcdef", 2)]
+    rows = [("1", "x", one, two, 0.5) for one, two in pairs]
+    log = Log.from_frames(pairs=pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"]))
+    result = coterie.certify(log, {agent: ["x"] for agent in "abcdef"})
+    (room,) = explain(result, "a").rooms
+    assert (len(room.partners), room.others) == (3, 2)
+    assert str(explain(result, "a")).endswith(" and 2 more")
+    assert " and 2 more</td>" in report_html(result)
+
+
+def test_why_somebody_cannot_move_to_a_better_place():
+    """Nobody may leave x, which then had one member; y is not full, z is."""
+    rows = [("1", "x", "a", "b", 0.1), ("1", "y", "c", "d", 0.9), ("2", "y", "a", "c", 0.9), ("3", "z", "e", "f", 0.1)]
+    table = pd.DataFrame(rows, columns=["sample", "coalition", "agent", "partner", "utility"])
+    log = Log.from_frames(pairs=table, actions="one")
+    teams = {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"], "e": ["z"], "f": ["z"]}
+    result = coterie.certify(log, teams, rules=Rules(team_size={"x": "2:3", "y": "1:4", "z": ":2"}))
+    told = "\n".join(card(result, "a"))
+    assert "  in x, which would be smaller than 2 without them: worth" in told
+    assert "not in y: worth" in told
+    assert "not in z, which is full (2 of at most 2): worth" in told
+    assert '(here) <span class="soft">would be smaller than 2 without them</span>' in report_html(result)
+    free = coterie.certify(log, teams, rules=Rules(team_size={"x": "2:3"}, left_behind="free"))
+    assert "smaller than" not in "\n".join(card(free, "a"))

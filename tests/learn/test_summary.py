@@ -267,7 +267,7 @@ def test_what_it_is_better_than():
     )
     before = Strategy.pure(np.eye(3, dtype=bool)[[0, 0, 1, 1, 2, 2]], result.strategy.agents, ("x", "y", "z"))
     result.today = SimpleNamespace(
-        strategy=before, expected_improvement=0.5, range=(0.2, 0.7), chance=0.94, moves=1, changes=()
+        strategy=before, expected_improvement=0.5, range=(0.2, 0.7), chance=0.94, moves=1, changes=(), left=()
     )
     assert "Against today (2.71 stars per teammate): +0.5" in against_today(result)  # now everybody has one
     result.today = None

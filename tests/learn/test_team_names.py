@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from coterie import Result, Rules, StableLearner
-from coterie.cli.result_text import card
+from coterie import InputError, Result, Rules, StableLearner
+from coterie.cli.result_text import _lines, card
 from coterie.learn.compare import what_if
+from coterie.learn.summary import rules_told
 from coterie.learn.team_names import shown_names, with_team_names
 from coterie.report import announcement_html, report_html, teams_csv
 from coterie.simulate.school import ClassPlan, school_class
@@ -41,7 +42,7 @@ def test_todays_names_stay_and_full_teams_are_called_full(school):
     shown = with_team_names(result)
     agent = shown.strategy.members()["t1"][0]
     told = " ".join(card(shown, agent))
-    assert "in t1: worth" in told
+    assert "in t1, which would be smaller than 4 without them: worth" in told
     assert "not in t2, which is full (4 of at most 4): worth" in told
     assert "team 1" not in told + report_html(result)
     assert "full (4 of at most 4)" in report_html(result)
@@ -68,3 +69,24 @@ def test_a_teammate_is_one_number_whether_teams_are_sums_or_averages(school):
         if len(partners) == 3:
             assert sum(partners.values()) / 3 == pytest.approx(here.value, abs=1e-6)
     assert found
+
+
+def test_rules_name_interchangeable_teams_as_they_are_printed(school):
+    one, two, *_ = school.staff
+
+    def placed(name, **more):
+        rules = Rules(team_size=4, fix={one: [name]}, apart=[(one, two)])
+        return StableLearner(value="average", rules=rules, time_limit=1, **more).fit(school.log()).result_
+
+    for name, more in (("team 2", {}), ("Team2", {}), ("2", {}), ("t2", {"today": school.today.actions})):
+        result = placed(name, **more)
+        assert result.strategy.actions[one] == ["2"]
+        assert result.rules.fix == {one: ("2",)}
+        told = ["teams of 4", f"{one} and {two} apart", f"{one} is in {'t2' if more else 'team 2'}"]
+        assert rules_told(with_team_names(result)) == told
+        assert f"Rules: {'; '.join(told)}." in "\n".join(
+            _lines(with_team_names(result), None, timed=False, details=False)
+        )
+        assert "".join(f"<li>{rule}</li>" for rule in told) in report_html(result)
+    with pytest.raises(InputError, match="team 9"):
+        placed("team 9")

@@ -12,6 +12,7 @@ from coterie.game.admissible import Admissible
 from coterie.game.steps import NOBODY
 from coterie.learn.options import LITTLE, unbeaten
 from coterie.learn.result import Result
+from coterie.learn.summary import against_today
 from coterie.learn.teams import _Teams
 from coterie.simulate import Simulation
 from coterie.simulate.firm import FirmPlan, rated_firm
@@ -157,6 +158,13 @@ def test_whoever_left_is_not_counted_in_what_today_is_worth(made):
     assert found.today.expected_improvement == 0
     assert found.today.range == (0, 0)
     assert found.strategy == found.today.strategy
+    assert found.today.left == ("p00",)
+    assert against_today(found).startswith("Against today's teams without those who left (")
+    assert Result.from_json(json.loads(json.dumps(found.to_json()))).today == found.today
+    others = {agent: where for agent, where in today.items() if agent != "p00"}  # nobody in that table left
+    found = StableLearner(rules=rules, value="average", today=others).fit(log).result_
+    assert found.today.left == ()
+    assert against_today(found).startswith("Against today (")
     with pytest.raises(InputError, match="nobody who is to be assigned is in any team"):
         StableLearner(rules=Rules(staff=PEOPLE[1:]), today={"p00": ["Law"]}).fit(log)
 

@@ -121,7 +121,7 @@ def refusal(rules, actions="one", today=None, **options):
         (
             {"team_size": ":2"},
             (
-                "team size of every team: 0 to 2; choices of everybody: exactly one team. "
+                "team size 0 to 2 (all teams); choices of everybody: exactly one team. "
                 '5 people cannot be divided into 2 teams of 0 to 2; this would work: team_size=":3"'
             ),
         ),
@@ -151,7 +151,7 @@ def test_sizes_that_do_not_add_up_are_counted():
     admissible = Admissible.of(Rules(team_size="0,3"), agents, rooms)
     found = Assignments(ActionSpaces.parse("one", agents, rooms), admissible, agents, rooms).conflict()
     assert found.is_irreducible
-    assert found.summary == ("team size of every team: 0 or 3", "choices of everybody: exactly one team")
+    assert found.summary == ("team size 0 or 3 (all teams)", "choices of everybody: exactly one team")
 
 
 @given(st.tuples(*[st.integers(0, 9)] * 4), st.booleans(), st.booleans(), st.sets(st.integers(0, 12)))

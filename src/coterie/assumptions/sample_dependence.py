@@ -14,15 +14,15 @@ def independence_check(statistics: Statistics) -> Check:
     if setting.noise == "samples":
         score = None if clues.decisive is None else clues.decisive.alarm()
         if statistics.cannot_tell:
-            text = f"{TOO_FEW_TO_TELL}, so they are not taken to be, and certificates are wide: if they are, use"
+            text = f"{TOO_FEW_TO_TELL}, so they are not taken to be, and less can be promised; if they are, use"
             return Check("independence", "not assumed", f"{text} {said(noise='pairs')}")
         if score is None:
             return Check("independence", "not assumed", "pairs of one round may depend on each other, as was said")
         return Check(
             "independence",
             "broken",
-            f"{_together(score)}, so they are not taken to be independent: certificates are those of "
-            f"{said(noise='samples')}, which are wider",
+            f"{_together(score)}, so they are not taken to be independent ({said(noise='samples')}), and less can be "
+            "promised",
         )
     if setting.feedback == "bandit":
         return Check("independence", "not tested", "totals do not show whether the pairs of a round move together")

@@ -33,7 +33,7 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
     if isinstance(statistics.whole, TotalStatistics):
         found = _total_symmetry(statistics.whole, alpha)
     elif clues.by_order is None:
-        found = _untested("it is not kept whose utility the log lists")
+        found = _untested("it is not kept whose rating the log lists")
     elif statistics.setting.pool_coalitions and statistics.setting.noise == "samples":
         found = _untested("a pair's values of one round may depend on each other, as coalitions are interchangeable")
     else:

@@ -87,8 +87,9 @@ def _people(found: "Comparison") -> Iterator[str]:
     yield f"Who gains, who loses{f', in {found.unit}' if found.unit else ''}"
     if told:
         yield from aligned(rows, left=(0, 1, 2, len(rows[0]) - 1))
-    if len(told) < len(found.people):
-        yield f"  {counted(len(found.people) - len(told), 'person', 'people')}: nothing changes"
+    unchanged = sum(one.is_counted and one not in told for one in found.people)
+    if unchanged:
+        yield f"  {counted(unchanged, 'person', 'people')}: nothing changes"
 
 
 def _word(person: "Person") -> str:

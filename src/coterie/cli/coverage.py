@@ -125,9 +125,9 @@ def verdict(found: "Coverage") -> str:
     """Return in one sentence whether the log is enough, and if not, why."""
     about = "this assignment" if found.profile != "all" else "every assignment that the actions allow"
     if not found.covers_pairs:
-        named = [_never(pair) for pair in found.uncovered_pairs[:NAMED]]
+        named = [_never(pair, one_way=found.one_way) for pair in found.uncovered_pairs[:NAMED]]
         more = found.n_uncovered_pairs - len(named)
-        rest = f", and {counted(more, 'more pair')} like that" if more else ""
+        rest = f", and {counted(more, 'more rating' if found.one_way else 'more pair')} like that" if more else ""
         return f"Not enough for {about}: {'; '.join(named)}{rest}."
     if found.assumption_2 is False and found.worst_direction is not None:
         return f"Not enough for {about}: {_hidden(found.worst_direction)}."
@@ -136,9 +136,14 @@ def verdict(found: "Coverage") -> str:
     return f"Enough for {about}: {every} {what}; how much that certifies depends on how often."
 
 
-def _never(pair: "PairWitness") -> str:
+def _never(pair: "PairWitness", *, one_way: bool) -> str:
     size = "" if pair.size is None else f" when it had {counted(pair.size, 'member')}"
-    return f"{short(pair.agent)} and {short(pair.partner)} were never in {short(pair.coalition)} together{size}"
+    one, two, where = short(pair.agent), short(pair.partner), short(pair.coalition)
+    return (
+        f"{one} never rated {two} in {where}{size}"
+        if one_way
+        else f"{one} and {two} were never in {where} together{size}"
+    )
 
 
 def _hidden(direction: "Direction") -> str:
@@ -160,8 +165,12 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
     yield from _numbers(len(agents), found)
     home = "some assignment" if found.profile == "all" else "the assignment itself"
     if found.uncovered_pairs:
-        yield from ("", f"Never seen together ({counted(found.n_uncovered_pairs, 'pair')})")
-        rows: list[tuple[str, ...]] = [("pair", "", "team", "size", "needed by")]
+        many = found.n_uncovered_pairs
+        title = f"Never rated ({many:,})" if found.one_way else f"Never seen together ({counted(many, 'pair')})"
+        yield from ("", title)
+        rows: list[tuple[str, ...]] = [
+            (*(("who", "whom") if found.one_way else ("pair", "")), "team", "size", "needed by")
+        ]
         rows += [
             (
                 short(p.agent),

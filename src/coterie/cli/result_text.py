@@ -22,11 +22,13 @@ from coterie.learn.summary import (
     places_of_people,
     rather_elsewhere,
     recommendation,
+    rules_told,
     shown_change,
     shown_value,
     shown_worth,
     so_far,
     team_levels,
+    teams_to_stay_in,
     tightest_case,
     told_warnings,
     unit_of_people,
@@ -101,14 +103,16 @@ def card(result: "Result", agent: str) -> Iterator[str]:
         limits=limits,
         worth=lambda value: shown_worth(result, value),
         change=lambda value: shown_change(result, value),
-        about={}
-        if not result.strategy.is_pure
-        else {name: text for name, text in full_teams(result).items() if name not in result.strategy.actions[agent]},
+        about={
+            room.coalition: text
+            for room in found.rooms
+            if (text := (teams_to_stay_in if room.joined else full_teams)(result).get(room.coalition))
+        },
         likely=f" {unit_of_people(result)}{f' ({likely_to_be})' if likely_to_be else ''}",
     )
     yield from wrapped(verdict, "", "")
     if agent in result.left_out:
-        yield "What they could gain is not counted in the certificate."
+        yield "What they could gain is not counted in the promise."
     elif agent in result.certificate.surely_stay:
         yield f"With {percent(1 - result.certificate.delta)} confidence they have nothing to gain."
     elif agent in result.certificate.per_agent and limits:
@@ -156,6 +160,8 @@ def _told(result: "Result", target_gap: float | None, *, timed: bool, details: b
     if result.strategy.is_pure:
         yield ""
         yield from _teams(result)
+    if rules := rules_told(result):
+        yield from wrapped(f"Rules: {'; '.join(rules)}.", "", "  ")
     yield from _options(result, details=details)
     yield from _changes(result, None if details else FEW_CHANGES)
     if details or not result.strategy.is_pure:
@@ -289,7 +295,7 @@ def _believed(guess: str) -> str:
     if level == "ridge":
         return "each pair were worth what the totals make most likely"
     usual = EFFECTS.get(level, "what is usual for members like its two")
-    return f"a pair seen seldom were like {usual}; the certificate above takes nothing of the kind for granted"
+    return f"a pair seen seldom were like {usual}; the promise above takes nothing of the kind for granted"
 
 
 def _people(result: "Result") -> Iterator[str]:

@@ -71,6 +71,8 @@ class Coverage:
     """Where c_size is attained among the sizes that were seen."""
     tightest_pair: PairWitness | None = None
     worst_direction: Direction | None = None
+    one_way: bool = False
+    """Whether pairs have an order: what one says of the other was seen, or not, and what the other says is another."""
 
     @property
     def is_enough(self) -> bool:
@@ -160,6 +162,7 @@ def coverage(
         c_act_is_exact=found is None or found.is_exact,
         worst_direction=None if found is None else found.worst,
         delta=delta,
+        one_way=not seen.symmetric and not seen.bandit,
     )
 
 

@@ -473,10 +473,8 @@ def _compiled(
             known = ", ".join(in_order(values.values()))
             raise InputError(f"quota: nobody has {quota.label} {quota.equals!r}; known are: {known}")
         labelled = np.array([values.get(name) == quota.equals for name in agents]) & staff
-        limits = [f"at least {quota.at_least}"] if quota.at_least else []
-        limits += [] if quota.at_most is None else [f"at most {quota.at_most}"]
         for name in coalitions if quota.coalition == EACH else [quota.coalition]:
-            text = f"{' and '.join(limits)} with {quota.label} {quota.equals} in {shown(name)}"
+            text = str(replace(quota, coalition=shown(name)))
             l = coalition(name, "quota")
             yield QuotaRule(text, labelled, l, quota.at_least, quota.at_most, quota.coalition == EACH)
 

@@ -23,12 +23,15 @@ from coterie import checks
 from coterie.errors import InputError
 from coterie.files import naming, read_json
 from coterie.game.tables import SEPARATORS, SmallTable, is_spreadsheet, names_listed, read_table
-from coterie.words import as_arguments, counted, said, spelled
+from coterie.words import as_arguments, counted, listed, said, some, spelled
 
 FORMAT = "coterie.rules/1"
 
 EACH = "*"
 """Stands for every coalition."""
+
+NAMED = 3
+"""So many people who are not on the staff are named."""
 
 LeftBehind = Literal["strict", "free"]
 """Whether the smallest size counts for a coalition that somebody leaves."""
@@ -161,6 +164,12 @@ class Quota:
         least, most = count if sign != "<=" else 0, count if sign != ">=" else None
         return cls(label, equals, least, most, coalition or EACH)
 
+    def __str__(self) -> str:
+        limits = [f"at least {self.at_least}"] if self.at_least else []
+        limits += [] if self.at_most is None else [f"at most {self.at_most}"]
+        where = "each team" if self.coalition == EACH else self.coalition
+        return f"{' and '.join(limits)} with {self.label} {self.equals} in {where}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the form of `rules.json`."""
         limits = {"at_least": self.at_least, **({} if self.at_most is None else {"at_most": self.at_most})}
@@ -267,6 +276,13 @@ class Rules:
         """Everybody who is to be together with, or apart from, somebody."""
         return tuple(dict.fromkeys(agent for one in (*self.together, *self.apart) for agent in one.agents))
 
+    @property
+    def teams(self) -> tuple[str, ...]:
+        """Every coalition that is named."""
+        places = [place for own in (*self.fix.values(), *self.ban.values()) for place in own]
+        named = [one.coalition for one in (*self.together, *self.apart, *self.quota)]
+        return tuple(dict.fromkeys(name for name in (*self.team_size, *places, *named) if name not in {None, EACH}))
+
     def renamed(self, names: Mapping[str, str]) -> "Rules":
         """Return the same of people under other names; those who are not in `names` keep theirs."""
         if not names:
@@ -284,6 +300,58 @@ class Rules:
             staff=None if self.staff is None else tuple(dict.fromkeys(names.get(who, who) for who in self.staff)),
             labels=checks.rekeyed(self.labels, names, "labels"),
         )
+
+    def with_teams(self, names: Mapping[str, str]) -> "Rules":
+        """Return the same of coalitions under other names; those that are not in `names` keep theirs."""
+
+        def called(coalition: Any) -> Any:
+            return names.get(coalition, coalition)
+
+        def places(given: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+            return {agent: tuple(dict.fromkeys(map(called, own))) for agent, own in given.items()}
+
+        return replace(
+            self,
+            team_size={called(name): size for name, size in self.team_size.items()},
+            together=tuple(replace(one, coalition=called(one.coalition)) for one in self.together),
+            apart=tuple(replace(one, coalition=called(one.coalition)) for one in self.apart),
+            fix=places(self.fix),
+            ban=places(self.ban),
+            quota=tuple(replace(one, coalition=called(one.coalition)) for one in self.quota),
+        )
+
+    def told(self, agents: Sequence[str], coalitions: Sequence[str]) -> list[str]:
+        """Return every rule in a few words, for these agents and coalitions.
+
+        >>> Rules(team_size="3:4", apart=["Ben,Finn"], max_moves=2).told(["Ben", "Finn"], ["Law"])
+        ['teams of 3 to 4', 'Ben and Finn apart', 'at most 2 people move']
+        """
+        found = list(self._sizes_told(coalitions))
+        if self.per_person is not None:
+            least, most = self.per_person
+            found.append(f"teams per person: {least}" + (f" to {most}" if most != least else ""))
+        for what, pairings in (("together", self.together), ("apart", self.apart)):
+            for one in pairings:
+                where = "" if one.coalition is None else f" in {one.coalition}"
+                found.append(f"{listed(one.agents)} {what}{where}")
+        for what, given in (("is in", self.fix), ("is not in", self.ban)):
+            found += [f"{agent} {what} {place}" for agent, places in given.items() for place in places]
+        found += map(str, self.quota)
+        if self.max_moves is not None:
+            found.append(f"at most {counted(self.max_moves, 'person moves', 'people move')}")
+        gone = [] if self.staff is None else [agent for agent in agents if agent not in set(self.staff)]
+        return [*found, *([f"not on the staff: {some(gone, NAMED)}"] if gone else [])]
+
+    def _sizes_told(self, coalitions: Sequence[str]) -> Iterable[str]:
+        """Yield sizes of coalitions, those that have the same in one."""
+        alike: dict[TeamSize, list[str]] = {}
+        for name in coalitions:
+            size = self.team_size.get(name, self.team_size.get(EACH))
+            if size is not None and not size.says_nothing:
+                alike.setdefault(size, []).append(name)
+        for size, names in alike.items():
+            of_all = len(names) == len(coalitions)
+            yield f"teams of {size}" if of_all else f"{listed(names)} of {size}{' each' if len(names) > 1 else ''}"
 
     def keeping_sizes(self, members: Mapping[str, Iterable[str]]) -> "Rules":
         """Return the same with every coalition at the size that it has, coalition -> members."""

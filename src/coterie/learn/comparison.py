@@ -264,16 +264,21 @@ class Comparison:
                 f"{ends[1]:.2f} with {sure} confidence{self._likely(', ', '', each.high < 0)})."
             )
         if same:
-            which = f"Neither of {one} and {two} is expected to be better"
+            which = f"neither of {one} and {two} is expected to be better"
         else:
             better, worse = (two, one) if each.expected > 0 else (one, two)
             which = f"{better} is expected to be better than {worse} by {by} {per}"
         turned = each.expected < 0 and not same
+        likely = self._likely(after=f" {per})" if same else ")", turned=turned)
+        is_open = self.range is not None and self.range[0] <= 0 <= self.range[1]
+        if is_open:
+            which = f"no clear difference: {which}"
         if self.says_nothing:
-            return f"{which}{self._likely(turned=turned)}; there are too few data to prove that, or anything else."
+            what = "anything" if is_open else "that, or anything else"
+            return f"{which}{likely}; there are too few data to prove {what}."
         low, high = (-each.high, -each.low) if turned else (each.low, each.high)
         return (
-            f"{which}{self._likely(turned=turned)}, but the log does not prove it: with {sure} confidence the "
+            f"{which}{likely}{';' if is_open else ', but the log does not prove it:'} with {sure} confidence the "
             f"difference is {signed(low)} to {signed(high)}."
         )
 

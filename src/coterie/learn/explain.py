@@ -146,6 +146,9 @@ def _rooms(
     counts = None
     if isinstance(evidence, PairEvidence):
         counts = evidence.unknowns.seen_in_rooms(evidence.estimate.moments.count, k)
+    everywhere = None
+    if counts is not None:
+        everywhere = counts[0] if evidence.unknowns.is_pooled else np.sum(counts, axis=0)
     found = {}
     for i, agent in enumerate(strategy.agents):
         worth, joined = evidence.unknowns.by_partner(expected, plain, i), strategy.marginals[i]
@@ -153,10 +156,11 @@ def _rooms(
         found[agent] = tuple(
             Room(
                 strategy.coalitions[l], float(joined[l]), float(values[i, l]), float(lower[i, l]),
-                float(upper[i, l]), _leading(worth[l], None if counts is None else counts[l][i], strategy, l),
-                _seen(evidence, design, counts, i, l),
+                float(upper[i, l]), leading, _seen(evidence, design, counts, i, l),
+                int((np.delete(strategy.marginals[:, l], i) > 0).sum()) - len(leading),
             )
             for l in order
+            for leading in [_leading(worth[l], counts, everywhere, strategy, i, l)]
         )  # fmt: skip
     return found
 
@@ -174,12 +178,20 @@ def _seen(
     return counts is None or bool(counts[coalition][agent][there].any())
 
 
-def _leading(worth: FloatArray, counts: FloatArray | None, strategy: Strategy, coalition: int) -> tuple[Partner, ...]:
+def _leading(
+    worth: FloatArray,
+    counts: list[FloatArray] | None,
+    everywhere: FloatArray | None,
+    strategy: Strategy,
+    agent: int,
+    coalition: int,
+) -> tuple[Partner, ...]:
     """Return the partners who may be in a coalition and matter most to an agent."""
     present = np.flatnonzero(strategy.marginals[:, coalition] > 0)
-    leading = present[np.argsort(-np.abs(worth[present]), kind="stable")][:PARTNERS]
+    leading = [j for j in present[np.argsort(-np.abs(worth[present]), kind="stable")][:PARTNERS].tolist() if worth[j]]
+    if counts is None or everywhere is None:
+        return tuple(Partner(strategy.agents[j], float(worth[j]), None) for j in leading)
+    there, all_of = counts[coalition][agent], everywhere[agent]
     return tuple(
-        Partner(strategy.agents[j], float(worth[j]), None if counts is None else int(counts[j]))
-        for j in leading.tolist()
-        if worth[j] != 0
+        Partner(strategy.agents[j], float(worth[j]), int(there[j]), int(all_of[j] - there[j])) for j in leading
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coterie.certificates.certificate import Witness
-from coterie.words import GUESS, signed
+from coterie.words import GUESS, counted, signed
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,17 @@ class Partner:
     there."""
     observed: int | None
     """How often the two were observed there; None where that is not known, as in bandit logs."""
+    elsewhere: int | None = None
+    """How often they were observed in other coalitions; None where that is not known, or in older files."""
+
+    @property
+    def unseen(self) -> str:
+        """That the two were never seen together there, in a few words; "" where they were, or nobody knows."""
+        if self.observed != 0:
+            return ""
+        if not self.elsewhere:
+            return f"{GUESS}: never seen together{' there' if self.elsewhere is None else ''}"
+        return f"{GUESS}: never seen together there; {counted(self.elsewhere, 'time')} elsewhere"
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,8 @@ class Room:
     partners: tuple[Partner, ...]
     seen: bool | None = None
     """Whether the agent was ever seen there with anybody who is there; None where nobody else is, or in older files."""
+    others: int = 0
+    """How many more than `partners` may be there; 0 in older files."""
 
 
 def with_others(
@@ -151,9 +164,10 @@ def _line(room: Room, words: _Words) -> str:
     # Where nobody there was seen with them the room says so, and each of its partners need not.
     made_by = ", ".join(
         f"{partner.name} {words.worth(partner.value)}"
-        + (f" ({GUESS}: never seen together)" if partner.observed == 0 and room.seen else "")
+        + (f" ({partner.unseen})" if partner.unseen and room.seen else "")
         for partner in room.partners
     )
+    made_by += f" and {room.others} more" if made_by and room.others else ""
     nobody = "nobody there" if room.seen is None else "nobody stands out"
     sure = f" (surely {words.worth(room.lower)} to {words.worth(room.upper)})" if words.limits else ""
     guess = f", {GUESS}: never seen together with anybody there" if room.seen is False else ""

@@ -190,6 +190,8 @@ class Today:
     """What changes for whom, and why."""
     chance: float | None = None
     """How probable it is that the recommended one is better, as far as the log tells; None where nobody knows."""
+    left: tuple[str, ...] = ()
+    """Who was in a team of it and left: it is taken without them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return `today` of a result file."""
@@ -200,6 +202,7 @@ class Today:
             "range": list(self.range),
             "chance": self.chance,
             "changes": [change.to_json() for change in self.changes],
+            **({"left": list(self.left)} if self.left else {}),
         }
 
 

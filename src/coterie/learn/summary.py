@@ -6,13 +6,14 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coterie.arrays import BoolArray
 from coterie.game.admissible import named_as_today
+from coterie.game.rules import EACH, TeamSize
 from coterie.game.strategy import Strategy
 from coterie.learn.more_samples import LONGEST
 from coterie.learn.options import LITTLE, RANGE, SMALLEST
@@ -185,8 +186,8 @@ def for_readers(text: str) -> str:
     --------
     >>> for_readers("outcomes in Finance depend on its size: use --sizes aware")
     'outcomes in Finance depend on its size'
-    >>> for_readers("nothing is taken to be independent, and certificates are wide: if it is, use --noise pairs")
-    'nothing is taken to be independent, and certificates are wide'
+    >>> for_readers("nothing is taken to be independent, and less can be promised; if it is, use --noise pairs")
+    'nothing is taken to be independent, and less can be promised'
     """
     whole = re.sub(r"\s*\([^()]*--[a-z][^()]*\)", "", text)
     kept = []
@@ -330,14 +331,34 @@ def likely_worth(result: Result, agent: str) -> str:
 
 def full_teams(result: Result) -> dict[str, str]:
     """Return the teams that have as many members as the rules allow, and how to say so."""
-    if not result.strategy.is_pure:
-        return {}
-    sizes, found = result.rules.team_size, {}
-    for name, members in result.strategy.members().items():
-        size = sizes.get(name, sizes.get("*"))
-        if size is not None and size.max is not None and len(members) >= size.max:
-            found[name] = f"which is full ({len(members)} of at most {size.max})"
-    return found
+    return {
+        name: f"which is full ({members} of at most {size.max})"
+        for name, members, size in _sized(result)
+        if size.max is not None and members >= size.max
+    }
+
+
+def teams_to_stay_in(result: Result) -> dict[str, str]:
+    """Return the teams that nobody may just leave, as too few would be left behind, and how to say so."""
+    return {
+        name: f"which would be smaller than {size.min} without them"
+        for name, members, size in _sized(result)
+        if result.rules.left_behind != "free" and 1 <= members <= size.min and not (size.or_empty and members == 1)
+    }
+
+
+def _sized(result: Result) -> Iterator[tuple[str, int, TeamSize]]:
+    """Yield the teams of which the rules say a size, how many are in them, and that size."""
+    if result.strategy.is_pure:
+        sizes = result.rules.team_size
+        for name, members in result.strategy.members().items():
+            if (size := sizes.get(name, sizes.get(EACH))) is not None:
+                yield name, len(members), size
+
+
+def rules_told(result: Result) -> list[str]:
+    """Return every rule that was kept, or is to be, in a few words."""
+    return result.rules.told(result.strategy.agents, result.strategy.coalitions)
 
 
 # --- Teams --------------------------------------------------------------------------------------------
@@ -524,11 +545,9 @@ def who_changes(result: Result) -> str:
 
 
 def what_today_is(result: Result) -> str:
-    """Return what is compared with: today's teams, without those who left, if anybody did."""
+    """Return what is compared with: today's teams, without those who left, if anybody in them did."""
     assert result.today is not None
-    gone = ~np.isin(result.strategy.agents, assigned_people(result))
-    is_without = gone.any() and not result.today.strategy.marginals[gone].any()  # older files count them
-    return "today's teams without those who left" if is_without else "today"
+    return "today's teams without those who left" if result.today.left else "today"
 
 
 def per_whom(result: Result) -> str:
@@ -749,7 +768,7 @@ def people_rows(result: Result) -> list[list[Any]]:
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
         own = result.estimate.utility.get(agent)
         value: list[Any] = ["" if own is None else scaled(result, own)]
-        value += [f"{GUESS}: never seen together" if agent in guessed else "seen together"] if guessed else []
+        value += [f"{GUESS}: never seen with anybody there" if agent in guessed else "seen together"] if guessed else []
         rows.append(
             [agent, _joined(result.strategy, agent), *before, *value, *last, *([stays] if ends or sure else [])]
         )

@@ -74,9 +74,7 @@ def with_team_names(result: Result) -> Result:
             strategy=strategy(today.strategy),
             changes=tuple(replace(one, before=called(one.before), after=called(one.after)) for one in today.changes),
         ),
-        rules=replace(
-            result.rules, team_size={names.get(name, name): size for name, size in result.rules.team_size.items()}
-        ),
+        rules=result.rules.with_teams(names),
         warnings=tuple(called_in(text, names) for text in result.warnings),
         violations=tuple(called_in(text, names) for text in result.violations),
         team_names={},

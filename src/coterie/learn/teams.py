@@ -503,7 +503,7 @@ class _Teams:
             game = self._task(self.beliefs).game
             changes = changes_from(now, pick.strategy, game, self.wishes)
             gain = better[0]
-            today = Today(now, options[0].moves or 0, gain.expected, gain.range, changes, gain.chance)
+            today = Today(now, options[0].moves or 0, gain.expected, gain.range, changes, gain.chance, self.wishes.left)
         elif other is not None:
             than_lot = better[0]
         alone, likely = self._alone(pick.strategy), self._likely(pick)

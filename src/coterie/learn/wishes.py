@@ -4,7 +4,8 @@ Names in rules and in today's assignment are looked up in the log here, once: pe
 know are newcomers and get a place in the statistics; people of the log who are not on the staff have left.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -64,6 +65,8 @@ class Wishes:
     """What a reader should know of the names."""
     team_names: Mapping[str, str] = field(default_factory=dict)
     """What interchangeable coalitions are called today."""
+    left: tuple[str, ...] = ()
+    """Who is in a team today and not on the staff, so that today's teams are taken without them."""
 
     @property
     def is_plain(self) -> bool:
@@ -124,14 +127,19 @@ def wishes_about(
     agents, coalitions = setting.agents, setting.coalitions
     assigned: Strategy | None = None
     names: Mapping[str, str] = {}
+    left: tuple[str, ...] = ()
     if today is not None:
-        assigned, names, others, notes = _today(today, setting, given, added)
+        assigned, names, others, notes, left = _today(today, setting, given, added)
         renamed |= others
         told += notes
     if keep_sizes:
         if assigned is None:
             raise InputError(f"{said(keep_sizes=True)} needs to know who is where today: {said('today')}")
         given = given.keeping_sizes(assigned.members())
+    if setting.pool_coalitions:
+        given = given.with_teams(
+            _numbers_of(given.teams, coalitions) | {name: number for number, name in names.items()}
+        )
     profile = None if assigned is None else assigned.sets
     admissible = Admissible.of(given, agents, coalitions, today=profile, interchangeable=setting.pool_coalitions)
     chosen = default_stability(given) if stability is None else checks.one_of(stability, Stability, said("stability"))
@@ -142,8 +150,14 @@ def wishes_about(
     leavers = tuple(name for name, here in zip(agents, staff_now.tolist(), strict=True) if not here)
     return statistics, Wishes(
         given, value, chosen, goal, admissible, largest, assigned, newcomers, leavers,
-        (*told, *about_known(renamed)), names,
+        (*told, *about_known(renamed)), names, left,
     )  # fmt: skip
+
+
+def _numbers_of(names: Iterable[str], coalitions: Sequence[str]) -> dict[str, str]:
+    """Return which of these names of interchangeable coalitions stand for a number: "team 1", "Team1"."""
+    found = {name: re.fullmatch(r"team\s*(\d+)", name.strip(), re.IGNORECASE | re.ASCII) for name in names}
+    return {name: number[1] for name, number in found.items() if number and number[1] in coalitions}
 
 
 def known_people(rules: Rules, agents: Sequence[str]) -> tuple[Rules, dict[str, str]]:
@@ -236,6 +250,8 @@ class _Today(NamedTuple):
     """Who was spelled otherwise."""
     notes: list[str]
     """What is to be said of the names."""
+    left: tuple[str, ...] = ()
+    """Who was in a team of it and left."""
 
 
 def _today(given: Any, setting: Setting, rules: Rules, new: Sequence[str]) -> _Today:
@@ -287,7 +303,9 @@ def _assigned(
     renamed = as_known((name for name in actions if isinstance(name, str)), agents)
     actions = checks.rekeyed(actions, renamed, "today")
     strangers = _strangers(actions, agents, rules, new, path)
+    left: tuple[str, ...] = ()
     if rules.staff is not None:
+        left = tuple(agent for agent, where in actions.items() if where and agent not in rules.staff)
         # Those who left are gone, whatever is decided: what is compared with are the teams that are there without them.
         actions = {agent: where for agent, where in actions.items() if agent in rules.staff}
     called, numbers = list[str](), dict[str, str]()
@@ -303,7 +321,7 @@ def _assigned(
     if not profile.any():
         raise InputError("today: nobody who is to be assigned is in any team")
     names = names if not numbers else {number: name for name, number in numbers.items()}
-    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called])
+    return _Today(Strategy.pure(profile, agents, coalitions), names, renamed, [*strangers, *called], left)
 
 
 def _refuse_swapped(actions: Mapping[str, Any], agents: Sequence[str]) -> None:

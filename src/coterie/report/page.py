@@ -10,7 +10,6 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -47,11 +46,13 @@ from coterie.learn.summary import (
     places_of_people,
     rather_elsewhere,
     recommendation,
+    rules_told,
     shown_change,
     shown_level,
     shown_worth,
     so_far,
     team_levels,
+    teams_to_stay_in,
     tightest_case,
     told_warnings,
     unit_of_people,
@@ -73,7 +74,7 @@ from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
 from coterie.report.tables import option_rows
 from coterie.statistics.statistics import Statistics
-from coterie.words import counted, interval, number, percent, some
+from coterie.words import counted, interval, number, percent
 
 STEERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Signs that change the direction or the line of what follows them."""
@@ -226,6 +227,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             )
         ),
         "full": full_teams(result),
+        "bound": teams_to_stay_in(result),
         "worth": lambda value: shown_worth(result, value),
         "change": lambda value: shown_change(result, value),
         "unit": unit_of_people(result),
@@ -254,7 +256,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
             }
             for check in result.checks
         ],
-        "rules": [] if known is None else list(_rules(result, known)),
+        "rules": rules_told(result),
         "unchecked": known is not None and result.rules.max_moves is not None and not known.checks_moves,
         "assumes": [
             f"people look for a gain {STEPS[result.stability]}"
@@ -278,13 +280,6 @@ def _cautions(result: Result) -> Iterator[str]:
         yield vacuous(result)
     if guesses(result):
         yield guesses(result)
-
-
-def _rules(result: Result, known: Knowledge) -> Iterator[str]:
-    admissible = known.wishes.admissible
-    yield from (rule.text for rule in admissible.rules)
-    if result.rules.max_moves is not None:
-        yield replace(admissible, max_moves=result.rules.max_moves).moves_text
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
@@ -586,14 +581,17 @@ def _coverage(result: Result) -> Iterator[str]:
     if found.n_uncovered_pairs:
         pooled = result.data.pool_coalitions
         named = [
-            f"{one.agent} and {one.partner}" + ("" if pooled else f" in {one.coalition}")
+            f"{one.agent} {'of' if found.one_way else 'and'} {one.partner}" + ("" if pooled else f" in {one.coalition}")
             for one in found.uncovered_pairs
         ]
-        yield (
-            f"{counted(found.n_uncovered_pairs, 'pair')} that a move can bring together "
-            f"{'was' if found.n_uncovered_pairs == 1 else 'were'} never seen together: "
-            f"{some(named, 6) if len(named) == found.n_uncovered_pairs else ', '.join(named[:6]) + ' and others'}."
-        )
+        many = found.n_uncovered_pairs
+        if found.one_way:
+            what = f"{counted(many, 'rating')} that a move would make count {'is' if many == 1 else 'are'} missing"
+        elif pooled:
+            what = f"{counted(many, 'pair')} that a move can bring together {'was' if many == 1 else 'were'} never seen"
+        else:
+            what = f"In {counted(many, 'case')} a move can bring two people together in a team where they never met"
+        yield f"{what}: {', '.join(named[:6])}{f' and {many - 6:,} more' if many > 6 else ''}."
     else:
         yield "Totals leave something open that a move depends on."
 

@@ -509,9 +509,12 @@ class Assignments:
             if len(several) == 1:
                 yield several[0].text
             elif isinstance(rules[0], SizeRule):
-                names = [self.coalitions[rule.coalition] for rule in rules if isinstance(rule, SizeRule)]
-                which = "every team" if len(names) == self.n_coalitions else _listed(names)
-                yield f"team size of {which}: {rules[0].size}"
+                sizes = [rule for rule in rules if isinstance(rule, SizeRule)]
+                if len(sizes) == self.n_coalitions or all(rule.of_all for rule in sizes):
+                    yield f"team size {sizes[0].size} (all teams)"
+                else:
+                    names = [self.coalitions[rule.coalition] for rule in sizes]
+                    yield f"team size of {_listed(names)}: {sizes[0].size}"
             else:
                 people = [self.agents[rule.agent] for rule in rules if isinstance(rule, StaffRule)]
                 yield f"{_listed(people)} are not on the staff"
