@@ -18,9 +18,7 @@ USUAL: dict[str, tuple[str, ...]] = {
     "Today": ("today", "keep_sizes", "max_moves", "change_at_most"),
     "What is wanted": ("goal", "value", "time_limit"),
     "The answer": ("out", "report", "announce", "title", "details", "explain", "unit", "json", "quiet"),
-    "The log": (
-        *("columns", "sheet", "blanks", "utility_range", "neutral", "pool_coalitions", "coalitions", "since", "until"),
-    ),
+    "The log": ("columns", "sheet", "utility_range", "neutral", "pool_coalitions", "coalitions", "since", "until"),
 }
 """Panel -> options that `--help` shows, in this order."""
 
@@ -30,7 +28,7 @@ SELDOM: dict[str, tuple[str, ...]] = {
     "More about the answer": ("date",),
     "More about teams": ("rules", "quota", "left_behind", "stability"),
     "More about the log": (
-        *("clean_names", "separators", "blank_words", "absent_words", "skip_rows", "summaries"),
+        *("clean_names", "separators", "blanks", "blank_words", "absent_words", "skip_rows", "summaries"),
         *("symmetric", "symmetrize"),
         *("actions", "may_stay_out", "totals", "feedback", "missing", "adaptive", "sigma"),
         *("engine", "memory_limit"),
