@@ -475,13 +475,14 @@ def rather_elsewhere(result: Result) -> str:
 
 
 def may_be_elsewhere(result: Result) -> str:
-    """Return how many would rather be elsewhere as guesses err; "" where nobody knows, or what is proven says more."""
+    """Return how many would rather be elsewhere as guesses err; "" where that is no news, or nobody knows."""
     ends = result.options[0].elsewhere if result.options else None
     if ends is None or result.contradicted or result.certificate.gap == 0:
         return ""
     low, high = (min(end, len(_valued(result))) for end in ends)
-    how_many = f"{low} to {high}" if low < high else f"{high}" if high else "nobody"
-    return f"; as guesses err, with {percent(RANGE)} probability {how_many} would"
+    if low == high == len(gains_elsewhere(result) or ()):
+        return ""
+    return f"; as guesses err, with {percent(RANGE)} probability {low if low == high else f'{low} to {high}'} would"
 
 
 FEW = 3
