@@ -25,6 +25,7 @@ from coterie.learn.summary import (
     team_levels,
     what_levels_are,
     what_would_help,
+    who_changes,
 )
 
 NOW = {"Ada": ["x"], "Bo": ["y"], "Cy": ["x"], "Di": ["y"]}
@@ -240,6 +241,15 @@ def test_whoever_is_alone_has_no_average_over_teammates():
         result.options[0].expected_value, result.options[0].expected_range = 0.1, None
         assert words in against_today(result)
         assert less_well_off(result, advise=False).startswith("Least well off: Fay alone (") == alone
+
+
+def test_who_had_no_place_gets_one():
+    """Others were counted too, where moves are counted whatever interchangeable teams are called."""
+    changes = [SimpleNamespace(before=before) for before in (("1",), ("2",), ("3",), ())]
+    result = SimpleNamespace(today=SimpleNamespace(moves=1, changes=changes))
+    assert who_changes(result) == "1 person changes something, and 1 more gets a place"
+    result.today.changes = changes[:3]
+    assert who_changes(result) == "1 person changes something"
 
 
 def test_how_many_may_be_elsewhere_as_guesses_err():

@@ -410,7 +410,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     """Return who has least by the best guess, where that is likely to be, and what would look after them."""
     if not result.options or not result.strategy.is_pure:
         return ""
-    values, people = result.estimate.utility, _valued(result)
+    values, people = result.estimate.utility, valued(result)
     if len(people) < FEW:
         return ""
     least = min(people, key=lambda agent: values[agent])
@@ -434,7 +434,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     return told
 
 
-def _valued(result: Result) -> list[str]:
+def valued(result: Result) -> list[str]:
     """Return everybody of whom it is known what they have and could have."""
     values = result.estimate.utility
     return [agent for agent in assigned_people(result) if agent in values and agent in result.explanations]
@@ -445,7 +445,7 @@ def gains_elsewhere(result: Result) -> dict[str, float] | None:
 
     One rule, wherever they are counted: by the best guess, the best that they could do gains them more than a little.
     """
-    people = _valued(result)
+    people = valued(result)
     if not people or not result.strategy.is_pure:
         return None
     low, high = result.data.utility_range or (0.0, 0.0)
@@ -460,9 +460,9 @@ def gains_elsewhere(result: Result) -> dict[str, float] | None:
 def rather_elsewhere(result: Result) -> str:
     """Return how many people would rather be elsewhere by the best guess, who most of all, and how many may."""
     gains = gains_elsewhere(result)
-    if gains is None or (result.certificate.gap == 0 and not gains) or len(_valued(result)) < FEW:
+    if gains is None or (result.certificate.gap == 0 and not gains) or len(valued(result)) < FEW:
         return ""  # the promise says it
-    everybody, may = len(_valued(result)), may_be_elsewhere(result)
+    everybody, may = len(valued(result)), may_be_elsewhere(result)
     if not gains:
         return f"By the best guess, nobody would rather be elsewhere{may}."
     most = max(gains, key=lambda agent: gains[agent])
@@ -479,7 +479,7 @@ def may_be_elsewhere(result: Result) -> str:
     ends = result.options[0].elsewhere if result.options else None
     if ends is None or result.contradicted or result.certificate.gap == 0:
         return ""
-    low, high = (min(end, len(_valued(result))) for end in ends)
+    low, high = (min(end, len(valued(result))) for end in ends)
     if low == high == len(gains_elsewhere(result) or ()):
         return ""
     return f"; as guesses err, with {percent(RANGE)} probability {low if low == high else f'{low} to {high}'} would"
@@ -541,7 +541,7 @@ def who_changes(result: Result) -> str:
     """Return how many people are to be elsewhere than today, and how many get a place who have none."""
     assert result.today is not None
     told = f"{counted(result.today.moves, 'person changes', 'people change')} something"
-    more = len(result.today.changes) - result.today.moves
+    more = sum(not change.before for change in result.today.changes)
     return f"{told}, and {more} more {'gets' if more == 1 else 'get'} a place" if more > 0 else told
 
 

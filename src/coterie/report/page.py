@@ -57,6 +57,7 @@ from coterie.learn.summary import (
     told_warnings,
     unit_of_people,
     vacuous,
+    valued,
     what_is_compared,
     what_is_sure,
     what_levels_are,
@@ -300,7 +301,7 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     gains, gap = gains_elsewhere(result), result.certificate.gap
     sure = percent(1 - result.certificate.delta)
     if gains is not None and (gains or gap > 0):
-        people = len(assigned_people(result))
+        people = len(valued(result))
         yield {
             "amount": f"{len(gains)} of {people}" if gains else "nobody",
             "about": f"would rather be elsewhere, by the best guess{may_be_elsewhere(result)}",
