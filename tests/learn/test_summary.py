@@ -49,7 +49,8 @@ def test_a_step_of_several_has_the_same_words_everywhere(movers, words):
     shown = SimpleNamespace(strategy=SimpleNamespace(actions=NOW))
     assert Result.step(shown, witness) == with_others(witness, NOW) == words
     assert Result.moving(shown, witness) == words.replace("change", "changing").replace("move ", "moving ")
-    assert f"to {words} (then in y)" in Explanation("Ada", 1.0, (), witness).told(limits=False)[0]
+    verdict = Explanation("Ada", 1.0, (), witness).told(limits=False)[0]
+    assert f"to {words} (then in y), would bring whoever of them gains less about +0.50." in verdict
 
 
 def told(sets, *, today=None, pooled=False):

@@ -48,6 +48,11 @@ class Room:
     """How many more than `partners` may be there; 0 in older files."""
 
 
+def what_it_does(step: Witness) -> str:
+    """Return what a step would do, before its gain: one of several is worth what whoever gains less has of it."""
+    return "would bring whoever of them gains less" if len(step.movers) > 1 else "would change that by"
+
+
 def with_others(
     witness: Witness,
     now: Mapping[str, Sequence[str]],
@@ -145,7 +150,7 @@ class Explanation:
         move, most = change(self.alternative.estimated_gain), change(self.alternative.bound)
         least = "" if self.least is None else f"{change(self.least)} at least and "
         sure = f", by {least}{most} at most" if words.limits else ""
-        return f"{said} Their best alternative, {to}, would change that by about {move}{sure}."
+        return f"{said} Their best alternative, {to}, {what_it_does(self.alternative)} about {move}{sure}."
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import QUESTIONS
 from coterie.estimate.pair_means import is_listed
 from coterie.game.strategy import Strategy
-from coterie.learn.explanation import Explanation, Room
+from coterie.learn.explanation import Explanation, Room, what_it_does
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
@@ -431,7 +431,8 @@ def _other(result: Result, one: Explanation) -> dict[str, Any]:
     what = label(result.moving(one.alternative))
     brief = result.step(one.alternative, label, ", ")
     low, high = None if result.says_nothing else one.least, one.alternative.bound
-    return {"what": what, "brief": brief, "gain": one.alternative.estimated_gain, "low": low, "high": high}
+    gain, does = one.alternative.estimated_gain, what_it_does(one.alternative)
+    return {"what": what, "brief": brief, "does": does, "gain": gain, "low": low, "high": high}
 
 
 def _starts(result: Result) -> list[dict[str, Any]]:
