@@ -4,15 +4,18 @@ import json
 import os
 import shutil
 import signal
+import socketserver
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 import coterie
-from coterie.log.spark import HAS_ENDED, SparkEngine
+from coterie.log.spark import HAS_ENDED, SparkEngine, _say_the_end_once
+from coterie.log.tables import Dialect, Source
 from faults import runs, spark
 from faults.__main__ import KINDS
 from faults.runs import NONE, Command, Ended, Fault, Place, canonical, problems, wrong_code
@@ -122,6 +125,39 @@ def test_a_session_of_spark_that_has_ended_is_said_to_have():
         raise OSError("Error while sending or receiving")
     with pytest.raises(coterie.CoterieError, match=r"Spark failed \(no\)"), SparkEngine(session(None))._explained():
         raise OSError("no")
+
+
+def test_java_that_ends_while_a_file_is_looked_at_is_not_the_fault_of_the_file():
+    """Every way to Spark says so, not only queries."""
+    gone = SparkEngine(
+        SimpleNamespace(_sc=SimpleNamespace(_gateway=SimpleNamespace(proc=SimpleNamespace(poll=lambda: 9))))
+    )
+    source = Source("pairs", "pairs.parquet", ("pairs.parquet",))
+    table = Source("pairs", "pairs.csv", ("pairs.csv",), Dialect(",", ("a",)))
+    frame = Source("pairs", "frame", frame=pa.table({"a": [1]}))
+    for way in (
+        lambda: gone.find_log("far://away"),
+        lambda: gone.types(source),
+        lambda: gone.types(frame),
+        lambda: gone.load(table, {"agent": "a"}),
+    ):
+        with pytest.raises(coterie.CoterieError, match=HAS_ENDED):
+            way()
+
+
+@pytest.mark.parametrize("problem", [EOFError(), ConnectionResetError()])
+def test_what_the_end_of_java_is_to_a_server_of_spark_is_not_told_beside_it(capsys, problem):
+    with socketserver.TCPServer(("localhost", 0), None, bind_and_activate=False) as server:
+        session = SimpleNamespace(sparkContext=SimpleNamespace(_accumulatorServer=server))
+        for _ in range(2):  # a session that is running already is not changed again
+            _say_the_end_once(session)
+        for told, others in ((problem, ""), (KeyError("other"), "other")):
+            try:
+                raise told
+            except Exception:  # noqa: BLE001
+                server.handle_error(None, "there")
+            said = capsys.readouterr().err
+            assert ("Traceback" in said, others in said) == (bool(others), True)
 
 
 @pytest.mark.slow

@@ -70,6 +70,8 @@ def main():
         if (ended := made.run()).code != 0:
             raise RuntimeError(f"inputs cannot be made: {ended.err}")
         chosen = [one for one in commands() if not asked.commands or one.name in asked.commands]
+        if unknown := set(asked.commands) - {one.name for one in chosen}:
+            raise SystemExit(f"unknown command {min(unknown)!r}; there are {', '.join(one.name for one in commands())}")
         _import_everything(made.work, chosen, place)
         _compile_templates(made.work)
         for command in chosen:

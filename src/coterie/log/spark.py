@@ -49,10 +49,26 @@ def local_session(threads: int | None = None) -> Any:
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
         reason = str(problem).splitlines()[0]
         raise CoterieError(f"Spark does not start ({reason}); it needs Java 17, found through JAVA_HOME") from None
+    _say_the_end_once(session)
+    return session
+
+
+def _say_the_end_once(session: Any) -> None:
+    """Leave out the traceback of PySpark's server of accumulators, to which Java's end is the end of a file."""
+    server = session.sparkContext._accumulatorServer  # noqa: SLF001  (nothing else leads to it)
+    if "handle_error" in vars(server):
+        return  # a session that was running already
+    say = server.handle_error
+
+    def say_others(request: Any, address: Any) -> None:
+        if not isinstance(sys.exception(), EOFError | ConnectionError):
+            say(request, address)
+
+    server.handle_error = say_others
 
 
 def _is_not_of_the_gateway(record: logging.LogRecord) -> bool:
@@ -97,19 +113,15 @@ class SparkEngine(Engine):
 
     def _listing(self, path: str) -> list[str] | None:
         """Return the names in a folder, None for a file, through Hadoop's file systems."""
-        jvm = self._session._jvm  # noqa: SLF001  (the only way to the file systems that Spark knows)
-        place = jvm.org.apache.hadoop.fs.Path(path)
-        try:
+        with self._explained(f"{path}: Spark cannot read there"):
+            jvm = self._session._jvm  # noqa: SLF001  (the only way to the file systems that Spark knows)
+            place = jvm.org.apache.hadoop.fs.Path(path)
             system = place.getFileSystem(self._session._jsc.hadoopConfiguration())  # noqa: SLF001
             if not system.exists(place):
                 raise InputError(f"{path}: no such file or folder")
             if system.getFileStatus(place).isFile():
                 return None
             return sorted(str(status.getPath().getName()) for status in system.listStatus(place))
-        except InputError:
-            raise
-        except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
-            raise InputError(f"{path}: Spark cannot read there ({_reason(problem)})") from None
 
     def _text(self, path: str) -> str:
         return self._first(path, wholetext=True)
@@ -133,20 +145,20 @@ class SparkEngine(Engine):
             return dict.fromkeys(source.dialect.header, "string")
         # Spark's plain timestamp is an instant, shown in the session's time zone.
         zoned = {"timestamp": "timestamp with time zone", "timestamp_ltz": "timestamp with time zone"}
-        described = self._raw(source).dtypes
+        with self._explained():
+            described = self._raw(source).dtypes
         tables.refuse_twins([name for name, _ in described], source.shown)
         kinds = {name: str(kind).lower() for name, kind in described}
         return {name: zoned.get(kind, kind) for name, kind in kinds.items()}
 
     def _raw(self, source: Source) -> Any:
         if source.frame is None:
-            try:
+            with self._explained(f"{source.shown}: cannot be read as Parquet"):
                 return self._session.read.option("mergeSchema", "true").parquet(*map(_address, source.files))
-            except Exception as problem:  # noqa: BLE001  (Py4J, Spark and Java each have their own)
-                raise InputError(f"{source.shown}: cannot be read as Parquet ({_reason(problem)})") from None
         if type(source.frame).__module__.startswith("pyspark."):
             return source.frame
-        return self._session.createDataFrame(source.frame)
+        with self._explained():
+            return self._session.createDataFrame(source.frame)
 
     def load(self, source: Source, columns: Mapping[str, schema.Named]) -> None:
         kinds = self.types(source)
@@ -188,7 +200,8 @@ class SparkEngine(Engine):
             "header": True, "sep": dialect.separator, "quote": '"', "escape": '"', "multiLine": True,
             "mode": "FAILFAST", "enforceSchema": True, "nullValue": "", "encoding": dialect.encoding,
         }  # fmt: skip
-        return self._session.read.schema(header).options(**options).csv(path)
+        with self._explained():
+            return self._session.read.schema(header).options(**options).csv(path)
 
     def view(self, view: str, query: str, *, stored: bool = False) -> None:
         with self._explained():
@@ -223,8 +236,8 @@ class SparkEngine(Engine):
                 yield from reader
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn failures of Spark into ours."""
+    def _explained(self, refusal: str = "") -> Iterator[None]:
+        """Turn failures of Spark into ours; what is given says that a file is to blame, unless Java has ended."""
         try:
             yield
         except CoterieError:
@@ -234,6 +247,8 @@ class SparkEngine(Engine):
                 raise InputError(self._ragged()) from None
             if _has_ended(self._session):
                 raise CoterieError(HAS_ENDED) from None
+            if refusal:
+                raise InputError(f"{refusal} ({_reason(problem)})") from None
             raise CoterieError(f"Spark failed ({_reason(problem)})") from None
 
     def _ragged(self) -> str:
