@@ -561,7 +561,12 @@ def test_a_log_is_not_replaced_by_what_is_made_of_it(call, log, tmp_path, name):
         assert (code, "belongs to what is read here" in err) == (2, True)
     assert call("learn", log / "pairs.csv", "--utility-range", -1, 1, "--out", log / "link.csv")[0] == 2
     (tmp_path / "staff.csv").write_text("agent,site\na,x\nb,x\nc,y\n")
-    assert call("learn", log, "--staff", tmp_path / "staff.csv", "--out", tmp_path / "staff.csv")[0] == 2
+    (tmp_path / "today.csv").write_text("agent,coalition\na,x\nb,x\nc,y\n")
+    for words in (["learn", log, "--staff"], ["learn", log, "--today"], ["certify", log]):
+        file = tmp_path / ("staff.csv" if words[-1] == "--staff" else "today.csv")
+        written = file.read_bytes()
+        assert call(*words, file, "--out", file)[0] == 2
+        assert file.read_bytes() == written
     assert before == {file.name: file.read_bytes() for file in log.iterdir()}
 
 

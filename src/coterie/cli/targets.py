@@ -103,8 +103,9 @@ def targets_of(out: Sequence[Path] | None, report: Path | None = None, announce:
 
 
 def spare(log: Path, given: Mapping[str, Any]) -> None:
-    """Refuse to write over what is read: a log, its rules and its staff cannot be made again from a result."""
-    read = {_real(one) for one in (log, given.get("rules"), given.get("staff")) if one is not None}
+    """Refuse to write over what is read: logs, rules, staff and today's teams cannot be made again from a result."""
+    others = [given.get(name) for name in ("rules", "staff", "today", "strategy_file")]
+    read = {_real(one) for one in (log, *others) if one is not None}
     for option in ("out", "report", "announce"):
         for path in given.get(option) or () if option == "out" else filter(None, [given.get(option)]):
             if (real := _real(path)) in read or (real.parent == _real(log) and is_of_log(real.name)):
