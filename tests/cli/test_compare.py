@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+import xlsxwriter
 
 import coterie
 from coterie.simulate import Simulation
@@ -209,3 +210,22 @@ def test_changes_name_teams_as_the_table_does(run, files, tmp_path):
     code, _, problems = run("what-if", files / "log", named, "p1: Tisch", *POOLED)
     assert code == 2
     assert "unknown team 'Tisch'; do you mean Tisch 4 or Tisch 10?" in said(problems)
+
+
+def test_which_sheet_was_read_is_said(run, files, tmp_path):
+    book = tmp_path / "firm.xlsx"
+    with xlsxwriter.Workbook(book) as made:
+        made.add_worksheet("Notes").write_row(0, 0, ["what", "when"])
+        today = made.add_worksheet("Teams")
+        today.write_row(0, 0, ["agent", "coalition"])
+        for row, pair in enumerate(BEFORE.items(), 1):
+            today.write_row(row, 0, pair)
+    for words in (
+        ["compare", files / "log", files / "other.csv", book],
+        ["what-if", files / "log", book, "p1: c2"],
+        ["certify", files / "log", book],
+    ):
+        code, _, problems = run(*words)
+        assert code == 0
+        assert said(problems).count(f"Who is where was read from the sheet 'Teams' of {book}.") == 1
+    assert run("certify", files / "log", book, "--quiet")[2] == ""

@@ -11,7 +11,7 @@ from coterie.certificates.given import CertificateName
 from coterie.cli.log_options import reads_log
 from coterie.cli.result_text import deliver
 from coterie.cli.targets import KINDS, Announce, Date, Details, Explain, Out, Report, Title, Unit, targets_of, whom
-from coterie.cli.team_options import JUDGED, RULES, about_teams
+from coterie.cli.team_options import JUDGED, RULES, about_teams, say_sheet_of_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import said
@@ -68,6 +68,8 @@ def command(
 
     targets = targets_of(out, report, announce)
     explain = whom(explain, log.agents, wishes)
+    if not quiet:
+        say_sheet_of_teams(strategy_file)
     if target_gap is not None:
         checks.number(target_gap, said("target_gap"), at_least=0)
     wishes.pop("any_size", None)  # a given assignment is as large as it is

@@ -8,7 +8,7 @@ import typer
 from coterie.cli.comparison_text import show
 from coterie.cli.log_options import reads_log
 from coterie.cli.targets import Unit
-from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams
+from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams, say_sheet_of_teams
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 
@@ -52,6 +52,8 @@ def command(
     """
     from coterie.learn.compare import compare
 
+    for file in (one, two):
+        say_sheet_of_teams(file)
     wishes.pop("any_size", None)  # nothing is recommended here
     found = compare(
         log, one, two, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli.enums import with_parameters
-from coterie.cli.output import messages
+from coterie.cli.output import messages, printable
 from coterie.errors import InputError
 from coterie.game.game import Value
 from coterie.game.rules import LeftBehind, Rules, read_staff
@@ -98,9 +98,7 @@ def about_teams(*groups: dict[str, Any]) -> Callable[[Callable[..., int | None]]
             said = {name: named.pop(name, None) for name in offered}
             wishes = wishes_from(said)
             if said.get("staff") is not None and not named.get("quiet"):
-                file, sheet = sheet_among_others(said["staff"], ("agent",))
-                if sheet is not None:
-                    messages.print(f"The staff was read from the sheet {sheet!r} of {file}.")
+                say_sheet("The staff", said["staff"], "agent")
             return command(*given, wishes=wishes, **named)
 
         # What other decorators look at: the parameters that there are now.
@@ -109,6 +107,18 @@ def about_teams(*groups: dict[str, Any]) -> Callable[[Callable[..., int | None]]
         return with_parameters(run, [*before, *ours, *after])
 
     return decorate
+
+
+def say_sheet(what: str, path: Path, *roles: str) -> None:
+    """Say which sheet of a workbook is read, where it has several."""
+    file, sheet = sheet_among_others(path, roles)
+    if sheet is not None:
+        messages.print(printable(f"{what} was read from the sheet {sheet!r} of {file}."))
+
+
+def say_sheet_of_teams(path: Path) -> None:
+    """The same for an assignment."""
+    say_sheet("Who is where", path, "agent", "coalition")
 
 
 def wishes_from(said: dict[str, Any]) -> dict[str, Any]:

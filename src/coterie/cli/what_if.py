@@ -9,7 +9,7 @@ from coterie.cli.compare import ASSIGNMENT, Delta, Fresh, Json, MinSamples, Nois
 from coterie.cli.comparison_text import show
 from coterie.cli.log_options import reads_log
 from coterie.cli.targets import Unit
-from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams
+from coterie.cli.team_options import BETWEEN, JUDGED, RULES, about_teams, say_sheet_of_teams
 from coterie.log import Log
 
 
@@ -44,6 +44,7 @@ def command(
     """
     from coterie.learn.compare import what_if
 
+    say_sheet_of_teams(assignment)
     wishes.pop("any_size", None)  # nothing is recommended here
     found = what_if(
         log, assignment, *changes, fresh=fresh, delta=delta, sizes=sizes, noise=noise, min_samples=min_samples,
