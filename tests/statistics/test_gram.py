@@ -1,4 +1,4 @@
-"""The compiled kernels against the Python that they are compiled from."""
+"""The compiled kernels against the Python that they are compiled from, or that is run for them."""
 
 from dataclasses import asdict
 
@@ -39,9 +39,10 @@ def test_compiled_and_interpreted_agree(tables, both, table, pooled):
     assert kernels.compiled(gram.add_cooccurrences if table == "pairs" else gram.add_totals).signatures
 
 
+@pytest.mark.parametrize("run", [lambda function: function, kernels.compiled], ids=["arrays", "loops"])
 @pytest.mark.parametrize("often", [1, 2])
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 1.0])
-def test_outer_products_are_added_however_many_unknowns_occurred(share, often):
+def test_outer_products_are_added_however_many_unknowns_occurred(share, often, run):
     rng, block, tables = np.random.default_rng(0), 30, 3
     dimension = block * tables
     packed, expected = np.zeros(packed_length(dimension), dtype=np.int64), np.zeros((dimension, dimension))
@@ -49,7 +50,7 @@ def test_outer_products_are_added_however_many_unknowns_occurred(share, often):
     for weight in (1, 7, 1 << 30):
         features = np.flatnonzero(rng.random(dimension) < share)
         values = rng.integers(1, often + 1, len(features))
-        gram._add_outer(packed, block, features, values, len(features), weight, row, ends)
+        run(gram._add_outer)(packed, block, features, values, len(features), weight, row, ends)
         expected[np.ix_(features, features)] += weight * np.outer(values, values)
         assert not row.any()
     np.testing.assert_array_equal(unpacked(packed, block, dimension), expected)
@@ -72,8 +73,10 @@ def test_second_looks_agree(tables, both, together):
 
 
 @pytest.mark.slow
-def test_projections_agree(tables, both):
-    log = coterie.Log.from_frames(**tables(52, n=4, samples=30).frames("memberships", "totals"))
+@pytest.mark.parametrize("pooled", [False, True])
+def test_projections_agree(tables, both, pooled):
+    frames = tables(52, n=4, samples=30).frames("memberships", "totals")
+    log = coterie.Log.from_frames(**frames, pool_coalitions=pooled)
     interpreted, compiled = both(lambda: Statistics.of(log, joint=True, clues=False).whole.joint)
     assert interpreted.projections.any()
     assert interpreted.moments.any()

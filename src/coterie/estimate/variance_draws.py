@@ -66,17 +66,25 @@ class Ratios:
     def log_density(self, logs: FloatArray) -> tuple[float, float]:
         """Return the logarithm of the density at logarithms of ratios, and Q."""
         ratios = np.exp(logs)
-        matrix = self.always.copy()
-        for one, kernel in zip(ratios.tolist(), self.kernels, strict=True):
-            matrix += one * kernel
+        matrix = (np.append(ratios, 1.0) @ self._layers).reshape(self.always.shape)
         lower, solution, failed = lapack().dposv(matrix, self.totals, lower=1)
         if failed:
             raise np.linalg.LinAlgError("the totals' covariance is not positive definite")
         square = float(self.totals @ solution) + self.left
-        parts, told = ratios * self.weights, float(ratios @ self._traces)
-        by_share = float(np.log(parts / parts.sum()).sum()) + math.log(self.count * told / (self.count + told) ** 2)
-        size = float(np.log(np.diag(lower)).sum())
+        parts, told = float(ratios @ self.weights), float(ratios @ self._traces)
+        by_part = sum(logs.tolist()) + self._log_weights - len(logs) * math.log(parts)
+        by_share = by_part + math.log(self.count * told / (self.count + told) ** 2)
+        size = float(np.add.reduce(np.log(lower.diagonal())))
         return PRIOR * by_share - size - self.count / 2 * math.log(max(square, 1e-300)), square
+
+    @cached_property
+    def _layers(self) -> FloatArray:
+        """All that C is a sum of, a row each: every step of a walk needs C, and one product is quickest."""
+        return np.stack([*self.kernels, self.always]).reshape(len(self.kernels) + 1, -1)
+
+    @cached_property
+    def _log_weights(self) -> float:
+        return float(np.log(self.weights).sum())
 
     @cached_property
     def _traces(self) -> FloatArray:

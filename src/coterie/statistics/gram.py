@@ -4,10 +4,13 @@ Rows arrive sample by sample; each agent of a sample adds the outer product of t
 that she met, straight into her packed matrix. Nothing else grows with the log.
 """
 
+from functools import cache
+
 import numpy as np
 
 from coterie.statistics.fixed_point import FIXED_BITS, steps
-from coterie.statistics.kernels import kernel
+from coterie.statistics.kernels import in_python, kernel
+from coterie.statistics.packed import packed_positions
 from coterie.statistics.total_statistics import LIMB, WEIGHT_BITS
 
 WEIGHTINGS = ("none", "pairs", "samples")
@@ -60,6 +63,18 @@ def _add_outer(gram, block, features, values, count, weight, row, ends):
                     _add_row(gram, base, row, features, ends[m], ends[m + 1], m * block, (m + 1) * block, values[a])
     for a in range(count):
         row[features[a]] = 0
+
+
+@in_python(_add_outer)  # type: ignore[no-redef]
+def _add_outer(gram, block, features, values, count, weight, row, _ends):
+    first, second = _each_two(count)
+    where = packed_positions(features[first], features[second], block, len(row))
+    gram[where] += weight * values[first] * values[second]
+
+
+@cache
+def _each_two(count):
+    return np.triu_indices(count)
 
 
 @kernel

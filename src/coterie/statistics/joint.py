@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
-from coterie.statistics.kernels import kernel, suited
+from coterie.statistics.kernels import in_python, kernel, suited
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import JointSums
 
@@ -105,10 +105,10 @@ def joint_actions(sample: IntArray, agent: IntArray, coalition: IntArray) -> Ite
 
 
 @kernel
-def _edges_of(observed, agent, coalition, pooled, n, n_edges):
-    """Return the edges of a joint action in order, the rows of their two ends, how often they met, and (Z Z')^+.
+def _met(observed, agent, coalition, pooled, n, n_edges):
+    """Return the edges of a joint action in order, the rows of their two ends, and how often they met.
 
-    The row after the last stands for all agents whose totals were not observed; the inverse is 0 there.
+    The row after the last stands for all agents whose totals were not observed.
     """
     last = len(observed)
     row_of = np.full(n, last)
@@ -137,12 +137,35 @@ def _edges_of(observed, agent, coalition, pooled, n, n_edges):
                 weight[edge] += 1.0
         start = stop
     seen = np.sort(listed[:edges])
-    first, second, worth = ends[seen, 0], ends[seen, 1], weight[seen]
+    return seen, ends[seen, 0], ends[seen, 1], weight[seen]
+
+
+@in_python(_met)  # type: ignore[no-redef]
+def _met(observed, agent, coalition, pooled, n, _n_edges):
+    last = len(observed)
+    row_of = np.full(n, last)
+    row_of[observed] = np.arange(last)
+    a, b = np.nonzero(np.triu(coalition[:, None] == coalition, 1))
+    i, j = agent[a], agent[b]
+    edge = (0 if pooled else coalition[a]) * (n * (n - 1) // 2) + i * n - i * (i + 1) // 2 + j - i - 1
+    is_told = (row_of[i] < last) | (row_of[j] < last)
+    seen, at, times = np.unique(edge[is_told], return_index=True, return_counts=True)
+    return seen, row_of[i[is_told][at]], row_of[j[is_told][at]], times.astype(float)
+
+
+@kernel
+def _edges_of(observed, agent, coalition, pooled, n, n_edges):
+    """Return the edges of a joint action in order, the rows of their two ends, how often they met, and (Z Z')^+.
+
+    The inverse is 0 in the row of those who were not observed.
+    """
+    seen, first, second, worth = _met(observed, agent, coalition, pooled, n, n_edges)
+    last = len(observed)
     inverse = np.zeros((last + 1, last + 1))
-    if edges == 0:
+    if len(seen) == 0:
         return seen, first, second, worth, inverse
     both = np.zeros((last + 1, last + 1))
-    for a in range(edges):
+    for a in range(len(seen)):
         i, j, square = first[a], second[a], worth[a] * worth[a]
         both[i, i] += square
         both[j, j] += square
@@ -192,6 +215,18 @@ def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n
             g, h = first[b], second[b]
             ends = inverse[i, g] + inverse[j, g] + inverse[i, h] + inverse[j, h]
             projections[e, seen[b]] += times * worth[b] * ends
+
+
+@in_python(_add_projection)  # type: ignore[no-redef]
+def _add_projection(observed, agent, coalition, count, total, neutral, pooled, n, projections, moments):
+    seen, first, second, worth, inverse = _edges_of(observed, agent, coalition, pooled, n, len(moments))
+    last = len(observed)
+    terms = _totals_of(first, second, worth, np.ones(len(seen)), last + 1)
+    solved = inverse @ np.append(total - count * neutral * terms[:last], 0.0)
+    moments[seen] += worth * (solved[first] + solved[second])
+    at_first, at_second = inverse[first], inverse[second]
+    ends = at_first[:, first] + at_second[:, first] + at_first[:, second] + at_second[:, second]
+    projections[np.ix_(seen, seen)] += np.triu(np.multiply.outer(count * worth, worth) * ends)
 
 
 @kernel

@@ -1,7 +1,8 @@
 """Loops over the rows of a log: Python runs the first ones, numba compiles them when there is much to do.
 
 Numba takes longer to load than a small log takes to read, and much longer where it has not compiled a kernel before. So
-the same text is run by Python while there is little to do. Sums are the same either way.
+the same text is run by Python while there is little to do, or, for the innermost loops, another that does the same with
+arrays. Sums are the same either way.
 """
 
 from collections.abc import Callable
@@ -20,6 +21,17 @@ def kernel(function: Any) -> Any:
     """Note a function that may be compiled; it calls only such as were noted before, by the names that they have."""
     _KERNELS.append(function)
     return function
+
+
+def in_python(loops: Any) -> Callable[[Any], Any]:
+    """Note that Python runs a function of arrays, of the same name, where numba compiles the loops of a kernel."""
+
+    def noted(arrays: Any) -> Any:
+        if arrays.__name__ != loops.__name__:
+            raise ValueError(f"{arrays.__name__} is run for {loops.__name__}, which is found by its name")
+        return arrays
+
+    return noted
 
 
 def quickest(function: Callable[..., Any], steps: int) -> Callable[..., Any]:
