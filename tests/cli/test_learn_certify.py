@@ -236,7 +236,7 @@ def test_too_few_data(run, tmp_path):
     code, shown, _ = run("learn", tmp_path)
     assert code == 0
     known = "these teams are a best guess, and what is known are the ranges above. Next: form them"
-    assert f"There are too few data to prove that nobody would rather be elsewhere: {known}" in said(shown)
+    assert f"There are too few data to prove that nobody could get a better place: {known}" in said(shown)
     longer = r"(It would take up to about [\d,]+ more rounds like|More rounds in which the same)"
     assert not re.search(longer, said(shown))
     assert re.search(longer, said(run("learn", tmp_path, "--details")[1]))

@@ -159,12 +159,15 @@ def test_what_was_never_seen_is_called_a_guess_everywhere(tmp_path):
     guess = f"{signed(result.estimate.utility['a'])} (a guess)"
     assert [shown_value(result, agent) for agent in "ac"] == [guess] * 2
     told = str(explain(result, "a"))
-    assert told.startswith(f"a is expected to get {guess[:5]}, a guess: they were never seen together with anybody")
+    assert told.startswith(f"a is expected to get {guess[:5]}, a guess: never seen with anybody there.")
     assert "  in x: worth " in told
-    assert f"{guess[:5]}, a guess: never seen together with anybody there (surely" in told
+    assert f"{guess[:5]}, a guess: never seen with anybody there (surely" in told
     head, *rows = people_rows(result)
-    known = [row[head.index("known")] for row in rows]
-    assert known == ["a guess: never seen with anybody there"] * 4  # b and d met, but never in y
+    known = {row[0]: row[head.index("known")] for row in rows}
+    never = "a guess: never seen with anybody there"
+    elsewhere = "a guess: never seen there with any of them, but with 1 elsewhere"
+    assert known == {"a": never, "b": elsewhere, "c": never, "d": elsewhere}  # b and d met, but never in y
+    assert f", {elsewhere}." in str(explain(result, "b"))
     page = report_html(result)
     assert page.count("a guess") >= 4
     assert "not known" not in page.partition('id="people"')[2].partition('id="evidence"')[0]
@@ -188,7 +191,7 @@ def test_what_is_not_known_from_totals(joint):
     )  # fmt: skip
     met = coterie.certify(log, {"a": ["x"], "b": ["x"], "c": ["y"], "d": ["y"]})
     assert not any("guess" in shown_value(met, agent) for agent in "abcd")
-    assert not any(met.explanations[agent].knows_nothing for agent in "abcd")
+    assert not any(met.explanations[agent].unseen for agent in "abcd")
     apart = coterie.certify(log, {"a": ["x", "y"], "c": ["x"], "b": [], "d": ["x"]})
     assert [("guess" in shown_value(apart, agent)) for agent in "abcd"] == [True, False, True, True]
     assert shown_value(apart, "b") == "0.00"

@@ -68,7 +68,7 @@ def test_too_few_data_are_said_in_one_line_with_what_would_help(firm):
     result = learner.fit(firm.log()).result_
     assert result.says_nothing
     said = what_is_sure(result)
-    assert said.startswith("There are too few data to prove that nobody would rather be elsewhere: these teams are")
+    assert said.startswith("There are too few data to prove that nobody could get a better place: these teams are")
     assert "6 so far" in more_needed(result)
     assert coterie.Result.from_json(result.to_json()) == result
 

@@ -20,7 +20,7 @@ from coterie.learn.summary import (
     gains_elsewhere,
     less_well_off,
     option_labels,
-    rather_elsewhere,
+    better_places,
     shown_worth,
     team_levels,
     what_levels_are,
@@ -50,7 +50,10 @@ def test_a_step_of_several_has_the_same_words_everywhere(movers, words):
     assert Result.step(shown, witness) == with_others(witness, NOW) == words
     assert Result.moving(shown, witness) == words.replace("change", "changing").replace("move ", "moving ")
     verdict = Explanation("Ada", 1.0, (), witness).told(limits=False)[0]
-    assert f"to {words} (then in y), would bring whoever of them gains less about +0.50." in verdict
+    every = "both" if len(movers) == 2 else "all of them"
+    assert f"to {words} (then in y), would suit {every}, by about +0.50 or more each." in verdict
+    verdict = Explanation("Ada", 1.0, (), replace(witness, estimated_gain=-0.5)).told(limits=False)[0]
+    assert f"(then in y), would not suit {every}: somebody would lose about 0.50." in verdict
 
 
 def told(sets, *, today=None, pooled=False):
@@ -138,14 +141,14 @@ def placed(
     return SimpleNamespace(
         strategy=Strategy.pure(np.eye(len(values), dtype=bool)[where], agents, tuple(values)),
         explanations={
-            name: SimpleNamespace(rooms=rooms[name], alternative=alternatives.get(name), knows_nothing=False)
+            name: SimpleNamespace(rooms=rooms[name], alternative=alternatives.get(name), unseen="")
             for name in agents
         },
         estimate=SimpleNamespace(utility={name: rooms[name][0].value for name in agents}),
         data=SimpleNamespace(neutral=neutral, totals=totals, average=2.5, utility_range=(1, 5)),
         rules=SimpleNamespace(staff=None),
         certificate=SimpleNamespace(newcomers=(), gap=1.0),
-        value=value, goal=goal, unit="stars", contradicted=(),
+        value=value, goal=goal, unit="stars", contradicted=(), stability="swap",
         options=(
             SimpleNamespace(
                 person_ranges=likely or {}, team_ranges=ranges or {}, elsewhere=None,
@@ -200,24 +203,27 @@ def test_who_has_least_is_told_with_their_own_range_and_what_looks_after_them():
     assert "Di with 1.50 stars per teammate (below the average of the table)." in less_well_off(result, advise=False)
     in_all = less_well_off(placed(TWO, value="total"), advise=False)
     assert in_all == "Least well off: Di with -0.50 stars over all teammates (worse than alone)."
-    better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}
+    better = {"x": {"Ada": 1.0, "Bo": 0.5, "Cy": -0.001}}  # what is shown as 3.00 is as good as alone
     assert less_well_off(placed(better), advise=True) == "Least well off: Cy with 3.00 stars per teammate."
     assert not less_well_off(placed({"x": {"Ada": 1.0, "Bo": 0.5}}), advise=True)
 
 
-def test_one_rule_counts_who_would_rather_be_elsewhere():
+def test_one_rule_counts_who_could_get_a_better_place():
     result = placed(TWO, gains={"Di": 0.3, "Ada": -0.2, "Bo": 0.1, "Cy": 0.001})
     assert gains_elsewhere(result) == {"Di": 0.3, "Bo": 0.1}
-    told = "By the best guess, 2 of 6 people would rather be elsewhere (Di most, who would gain 0.30)."
-    assert rather_elsewhere(result) == told
-    alone = rather_elsewhere(placed(TWO, gains={"Di": 0.3}))
-    assert alone == "By the best guess, 1 of 6 people would rather be elsewhere (Di, who would gain 0.30)."
+    by = "by moving or by changing places with somebody who gains too"
+    told = f"By the best guess, 2 of 6 people could get a better place {by} (Di most, who would gain 0.30)."
+    assert better_places(result) == told
+    alone = better_places(placed(TWO, gains={"Di": 0.3}))
+    assert alone == f"By the best guess, 1 of 6 people could get a better place {by} (Di, who would gain 0.30)."
     nobody = placed(TWO, gains={"Di": 0.03})  # of a range of 4
-    assert rather_elsewhere(nobody) == "By the best guess, nobody would rather be elsewhere."
+    assert better_places(nobody) == f"By the best guess, nobody could get a better place {by}."
+    nobody.stability = "nash"
+    assert better_places(nobody) == "By the best guess, nobody could get a better place by moving."
     nobody.certificate.gap = 0.0
-    assert rather_elsewhere(nobody) == ""  # the promise says so
+    assert better_places(nobody) == ""  # the promise says so
     wide = placed(TWO, gains={"Di": 0.3}, likely=dict.fromkeys(("Ada", "Bo", "Cy", "Di"), (-5.0, 5.0)))
-    assert "who would gain 0.30" in rather_elsewhere(wide)  # never nothing
+    assert "who would gain 0.30" in better_places(wide)  # never nothing
 
 
 def test_people_have_as_many_digits_as_they_deserve():
@@ -253,17 +259,19 @@ def test_who_had_no_place_gets_one():
     assert who_changes(result) == "1 person changes something"
 
 
-def test_how_many_may_be_elsewhere_as_guesses_err():
+def test_how_many_could_do_better_as_guesses_err_is_told_first():
     result = placed(TWO)
     result.options[0].elsewhere = (0, 4)
-    assert rather_elsewhere(result) == (
-        "By the best guess, nobody would rather be elsewhere; as guesses err, with 80 % probability 0 to 4 would."
-    )
+    by = "by moving or by changing places with somebody who gains too"
+    likely = f"With 80 % probability, 0 to 4 of 6 people could get a better place {by}; by the best guess, "
+    assert better_places(result) == f"{likely}nobody."
+    some = placed(TWO, gains={"Di": 0.3})
+    some.options[0].elsewhere = (0, 4)
+    assert better_places(some) == f"{likely}1 (Di, who would gain 0.30)."
     result.options[0].elsewhere = (7, 9)  # newcomers are not counted
-    assert rather_elsewhere(placed(TWO)) == "By the best guess, nobody would rather be elsewhere."
-    assert rather_elsewhere(result).endswith("with 80 % probability 6 would.")
+    assert better_places(result).startswith("With 80 % probability, 6 of 6 people could ")
     result.certificate.gap = 0.0
-    assert rather_elsewhere(result) == ""
+    assert better_places(result) == ""
 
 
 def test_what_it_is_better_than():
@@ -292,10 +300,10 @@ def test_who_has_least_may_be_a_guess_and_that_is_said():
     result = placed(TWO, goal="fairness")
     result.certificate.newcomers = ("Di",)
     assert less_well_off(result, advise=True) == (
-        "Least well off: Di with 2.50 stars per teammate (worse than alone; a guess: they were never seen with anybody "
-        "there; of those who were, Cy with 3.00), and what is fairest hangs on that guess."
+        "Least well off: Di with 2.50 stars per teammate (worse than alone; a guess: never seen with anybody there; of "
+        "the others, Cy with 3.00), and what is fairest hangs on that guess."
     )
     result.goal = "value"
     assert "hangs on that guess" not in less_well_off(result, advise=False)
     result.certificate.newcomers = tuple(result.strategy.agents)
-    assert "; a guess: they were never seen with anybody there)." in less_well_off(result, advise=False)
+    assert "; a guess: never seen with anybody there)." in less_well_off(result, advise=False)

@@ -86,7 +86,9 @@ def test_too_few_data_are_said_once_with_what_would_help(hostile):
 
 def test_what_says_nothing_is_not_shown(few, hostile):
     first = few.result.options[0]
-    result = replace(few.result, options=(first, replace(first, label="surest")))  # so that there are options
+    result = replace(
+        few.result, options=(first, replace(first, label="surest", expected_least=first.expected_least + 1))
+    )
     shown = told(result, few.statistics)
     assert NOTHING_SURE in shown
     for text in ("surely between", "surely at most", "surely by", "surest", "the promise"):

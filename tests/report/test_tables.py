@@ -16,7 +16,7 @@ from coterie.files import defused, is_formula, restored
 from coterie.learn.result import Together
 from coterie.learn.summary import guesses, people_rows, so_far
 from coterie.report import teams_csv, write_teams_xlsx
-from coterie.report.tables import about_rows, option_rows
+from coterie.report.tables import about_rows, option_rows, shown_options
 from report_logs import LEAVER
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -88,7 +88,7 @@ def test_where_nothing_is_certified_nothing_is_promised(few, hostile):
     about = dict(about_rows(few.result))
     assert "promise" not in about
     assert "proof" not in about
-    assert about["what is sure"].startswith("There are too few data to prove that nobody would rather be elsewhere")
+    assert about["what is sure"].startswith("There are too few data to prove that nobody could get a better place")
     assert about["against today"].startswith("Against teams of the same sizes drawn by lot (")
     assert dict(about_rows(replace(few.result, by_lot=None)))["so far"].startswith("So far: ")
     assert "never seen together" in about["guesses"]
@@ -121,6 +121,19 @@ def test_a_recommendation_never_looks_beaten_for_want_of_decimals(few, other, sh
     rival = replace(first, label="fairest", expected_value=other, expected_least=first.expected_least + 1)
     rows = option_rows(replace(few.result, options=(first, rival)))
     assert [row[1] for row in rows[1:]] == shown
+
+
+def test_options_that_look_beaten_are_left_out_but_today(few):
+    """Another was shown that was worse in every column, for the sake of a column that was not."""
+    first = replace(few.result.options[0], moves=6)
+    worse = {"expected_value": first.expected_value - 1, "expected_least": first.expected_least - 1}
+    hidden = replace(first, label="another", expected_gap=first.expected_gap - 1, **worse)
+    today, twin = replace(first, label="today", **worse), replace(first, label="another")
+    fewer = replace(first, label="another", moves=3, **worse)
+    result = replace(few.result, options=(first, hidden, fewer, twin, today))
+    assert shown_options(result) == [0, 2, 4]
+    assert len(option_rows(result)) == 1 + 5
+    assert [row[-1] for row in option_rows(result, details=False)] == ["moves", "6", "3", "6"]
 
 
 def test_the_file_of_a_result_keeps_what_the_log_told(few):

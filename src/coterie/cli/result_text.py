@@ -10,6 +10,7 @@ from coterie.learn.summary import (
     TOO_LITTLE,
     against_today,
     assigned_people,
+    better_places,
     cut_short,
     full_teams,
     glossary,
@@ -20,7 +21,6 @@ from coterie.learn.summary import (
     likely_worth,
     more_needed,
     places_of_people,
-    rather_elsewhere,
     recommendation,
     rules_told,
     shown_change,
@@ -199,7 +199,7 @@ def _verdict(result: "Result", target_gap: float | None, *, timed: bool, details
     yield from _broken(result)
     for text in (recommendation(result), cut_short(result), so_far(result), result.caveat(), against_today(result)):
         yield from wrapped(text, "", "")
-    for text in (less_well_off(result, advise=True), rather_elsewhere(result), guesses(result), vacuous(result)):
+    for text in (less_well_off(result, advise=True), better_places(result), guesses(result), vacuous(result)):
         yield from wrapped(printable(text), "", "")
     yield from wrapped(what_is_sure(result), "", "")
     if (known := result.among_known()) and not result.says_nothing:
@@ -248,9 +248,12 @@ def _options(result: "Result", *, details: bool) -> Iterator[str]:
         return
     from coterie.report.tables import option_rows
 
+    rows = option_rows(result, details=details)
+    if len(rows) < 3:  # with nothing but the recommendation there is nothing to choose from
+        return
     yield ""
     yield from wrapped(what_options_are(result), "", "  ")
-    yield from aligned(option_rows(result, details=details), left=(0,))
+    yield from aligned(rows, left=(0,))
     yield from wrapped(why_recommended(result), "  ", "  ")
 
 

@@ -158,6 +158,7 @@ def _rooms(
                 strategy.coalitions[l], float(joined[l]), float(values[i, l]), float(lower[i, l]),
                 float(upper[i, l]), leading, _seen(evidence, design, counts, i, l),
                 int((np.delete(strategy.marginals[:, l], i) > 0).sum()) - len(leading),
+                _met_elsewhere(design, counts, everywhere, i, l),
             )
             for l in order
             for leading in [_leading(worth[l], counts, everywhere, strategy, i, l)]
@@ -176,6 +177,17 @@ def _seen(
     if isinstance(evidence, TotalEvidence):
         return bool((evidence.estimate.seen(agent) & (directions(design, agent)[coalition] != 0)).any())
     return counts is None or bool(counts[coalition][agent][there].any())
+
+
+def _met_elsewhere(
+    design: StrategyDesign, counts: list[FloatArray] | None, everywhere: FloatArray | None, agent: int, coalition: int
+) -> int | None:
+    """Return with how many of those who may be in a coalition an agent was seen in other ones."""
+    if counts is None or everywhere is None:
+        return None
+    others = (everywhere[agent] > counts[coalition][agent]) & (design.marginals[:, coalition] > 0)
+    others[agent] = False
+    return int(others.sum())
 
 
 def _leading(

@@ -46,11 +46,30 @@ class Room:
     """Whether the agent was ever seen there with anybody who is there; None where nobody else is, or in older files."""
     others: int = 0
     """How many more than `partners` may be there; 0 in older files."""
+    met_elsewhere: int | None = None
+    """With how many of all these the agent was seen in other coalitions; None where that is not known."""
+
+    @property
+    def unseen(self) -> str:
+        """That they were never seen there with anybody who is there, in a few words; "" where they were."""
+        return _never_there(self.met_elsewhere) if self.seen is False else ""
 
 
-def what_it_does(step: Witness) -> str:
-    """Return what a step would do, before its gain: one of several is worth what whoever gains less has of it."""
-    return "would bring whoever of them gains less" if len(step.movers) > 1 else "would change that by"
+def _never_there(met_elsewhere: int | None) -> str:
+    if not met_elsewhere:
+        return f"{GUESS}: never seen with anybody there"
+    return f"{GUESS}: never seen there with any of them, but with {met_elsewhere} elsewhere"
+
+
+def what_it_does(step: Witness, change: Callable[[float], str] = signed) -> str:
+    """Return what a step would do: one of several is worth what whoever gains less has of it."""
+    gain = change(step.estimated_gain)
+    if len(step.movers) < 2:
+        return f"would change that by about {gain}"
+    every = "both" if len(step.movers) == 2 else "all of them"
+    if gain.startswith("-"):
+        return f"would not suit {every}: somebody would lose about {gain[1:]}"
+    return f"would suit {every}, by about {gain} or more each"
 
 
 def with_others(
@@ -100,10 +119,12 @@ class Explanation:
         return sum(room.joined * room.lower for room in joined), sum(room.joined * room.upper for room in joined)
 
     @property
-    def knows_nothing(self) -> bool:
-        """Whether they were never seen with anybody who is in their coalitions, and somebody is."""
-        seen = [room.seen for room in self.rooms if room.joined]
-        return False in seen and True not in seen
+    def unseen(self) -> str:
+        """That they were never seen with anybody who is in their coalitions; "" where they were, or nobody is."""
+        rooms = [room for room in self.rooms if room.joined and room.seen is not None]
+        if not rooms or any(room.seen for room in rooms):
+            return ""
+        return _never_there(sum(room.met_elsewhere or 0 for room in rooms))
 
     def __str__(self) -> str:
         """Say it in sentences."""
@@ -141,16 +162,15 @@ class Explanation:
     def _verdict(self, words: "_Words") -> str:
         change = words.change
         said = f"{self.agent} is expected to get {words.worth(self.value)}{words.likely}"
-        said += f", {GUESS}: they were never seen together with anybody who is there." if self.knows_nothing else "."
+        said += f", {self.unseen}." if self.unseen else "."
         if self.alternative is None:
             return f"{said} They have no other choice."
         to = " and ".join(self.alternative.deviation) or "no coalition"
         if len(self.alternative.movers) > 1:
             to = f"to {with_others(self.alternative, {})} (then in {to})"
-        move, most = change(self.alternative.estimated_gain), change(self.alternative.bound)
         least = "" if self.least is None else f"{change(self.least)} at least and "
-        sure = f", by {least}{most} at most" if words.limits else ""
-        return f"{said} Their best alternative, {to}, {what_it_does(self.alternative)} about {move}{sure}."
+        sure = f", surely by {least}{change(self.alternative.bound)} at most" if words.limits else ""
+        return f"{said} Their best alternative, {to}, {what_it_does(self.alternative, change)}{sure}."
 
 
 @dataclass(frozen=True)
@@ -175,6 +195,6 @@ def _line(room: Room, words: _Words) -> str:
     made_by += f" and {room.others} more" if made_by and room.others else ""
     nobody = "nobody there" if room.seen is None else "nobody stands out"
     sure = f" (surely {words.worth(room.lower)} to {words.worth(room.upper)})" if words.limits else ""
-    guess = f", {GUESS}: never seen together with anybody there" if room.seen is False else ""
+    guess = f", {room.unseen}" if room.unseen else ""
     about = f", {words.about[room.coalition]}" if room.coalition in words.about else ""
     return f"  {where} {room.coalition}{about}: worth {words.worth(room.value)}{guess}{sure}; {made_by or nobody}"

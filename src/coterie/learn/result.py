@@ -368,11 +368,11 @@ class Result:
         """Return what was found, and everybody's row, for notebooks."""
         from coterie.learn.summary import (
             against_today,
+            better_places,
             cut_short,
             guesses,
             less_well_off,
             people_rows,
-            rather_elsewhere,
             recommendation,
             so_far,
             what_is_sure,
@@ -387,7 +387,7 @@ class Result:
             self.caveat(),
             against_today(shown),
             less_well_off(shown, advise=False),
-            rather_elsewhere(shown),
+            better_places(shown),
             guesses(shown),
             what_is_sure(shown),
             self.among_known(),

@@ -6,7 +6,7 @@ Wherever a result is shown, on the terminal, in a report or in a notebook, these
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from coterie.game.rules import EACH, TeamSize
 from coterie.game.strategy import Strategy
 from coterie.learn.more_samples import LONGEST
 from coterie.learn.options import LITTLE, RANGE, SMALLEST
-from coterie.learn.result import NAMED, Result
+from coterie.learn.result import NAMED, STEPS, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.log.options import TEAM_SCORES
 from coterie.words import GUESS, chance, counted, decimals, number, percent, said, signed, some
@@ -414,14 +414,15 @@ def less_well_off(result: Result, *, advise: bool) -> str:
     if len(people) < FEW:
         return ""
     least = min(people, key=lambda agent: values[agent])
-    is_worse = signed(values[least]).startswith("-")
+    # What is shown as the neutral point is about as good as that, whatever the digits behind.
+    is_worse = values[least] < 0 and shown_worth(result, values[least]) != shown_worth(result, 0.0)
     notes = [likely_worth(result, least), _worse(result) if is_worse else ""]
     seen = [agent for agent in people if not is_guess(result, agent)]
     if least not in seen:
-        guess = f"{GUESS}: they were never seen with anybody there"
+        guess = why_guess(result, least)
         if seen:
             known = min(seen, key=lambda agent: values[agent])
-            guess += f"; of those who were, {known} with {shown_worth(result, values[known])}"
+            guess += f"; of the others, {known} with {shown_worth(result, values[known])}"
         notes.append(guess)
     own = result.strategy.sets[:, result.strategy.sets[result.strategy.agents.index(least)]]
     is_alone = bool((own.sum(axis=0) == 1).all())
@@ -441,7 +442,7 @@ def valued(result: Result) -> list[str]:
 
 
 def gains_elsewhere(result: Result) -> dict[str, float] | None:
-    """Return who would rather be elsewhere, and what they would gain; None where nobody knows.
+    """Return who could get a better place, and what they would gain; None where nobody knows.
 
     One rule, wherever they are counted: by the best guess, the best that they could do gains them more than a little.
     """
@@ -457,32 +458,40 @@ def gains_elsewhere(result: Result) -> dict[str, float] | None:
     }
 
 
-def rather_elsewhere(result: Result) -> str:
-    """Return how many people would rather be elsewhere by the best guess, who most of all, and how many may."""
+def better_places(result: Result) -> str:
+    """Return how many people could get a better place, as guesses err and by the best guess, and who most of all."""
     gains = gains_elsewhere(result)
     if gains is None or (result.certificate.gap == 0 and not gains) or len(valued(result)) < FEW:
         return ""  # the promise says it
-    everybody, may = len(valued(result)), may_be_elsewhere(result)
-    if not gains:
-        return f"By the best guess, nobody would rather be elsewhere{may}."
+    who, by = f"{len(valued(result))} people", STEPS[result.stability]
+    guess = str(len(gains)) if gains else "nobody"
+    whom = _aside(_gains_most(result, gains)) if gains else ""
+    if likely := likely_better(result):
+        return (
+            f"With {percent(RANGE)} probability, {likely} of {who} could get a better place {by}; by the best guess, "
+            f"{guess}{whom}."
+        )
+    return f"By the best guess, {f'{guess} of {who}' if gains else guess} could get a better place {by}{whom}."
+
+
+def _gains_most(result: Result, gains: Mapping[str, float]) -> str:
     most = max(gains, key=lambda agent: gains[agent])
     by = shown_change(result, gains[most]).removeprefix("+")
     by = by if float(by) else f"{gains[most]:.2f}"
     other = result.explanations[most].alternative
     by = f"{by} or more" if other is not None and len(other.movers) > 1 else by  # as much as whoever gains least
-    whom = f"{most} most, who would gain {by}" if len(gains) > 1 else f"{most}, who would gain {by}"
-    return f"By the best guess, {len(gains)} of {everybody} people would rather be elsewhere ({whom}){may}."
+    return f"{most} most, who would gain {by}" if len(gains) > 1 else f"{most}, who would gain {by}"
 
 
-def may_be_elsewhere(result: Result) -> str:
-    """Return how many would rather be elsewhere as guesses err; "" where that is no news, or nobody knows."""
+def likely_better(result: Result) -> str:
+    """Return how many could get a better place as guesses err; "" where that is no news, or nobody knows."""
     ends = result.options[0].elsewhere if result.options else None
     if ends is None or result.contradicted or result.certificate.gap == 0:
         return ""
     low, high = (min(end, len(valued(result))) for end in ends)
     if low == high == len(gains_elsewhere(result) or ()):
         return ""
-    return f"; as guesses err, with {percent(RANGE)} probability {low if low == high else f'{low} to {high}'} would"
+    return str(low) if low == high else f"{low} to {high}"
 
 
 FEW = 3
@@ -563,7 +572,7 @@ def per_whom(result: Result) -> str:
     return "per teammate" if result.value == "average" and all(map(have_others, every)) else "per person"
 
 
-TOO_LITTLE = "There are too few data to prove that nobody would rather be elsewhere"
+TOO_LITTLE = "There are too few data to prove that nobody could get a better place"
 
 REALISTIC = 10
 """Nobody waits for a log that is more than so many times as long."""
@@ -656,8 +665,14 @@ def shown_value(result: Result, agent: str) -> str:
 
 def is_guess(result: Result, agent: str) -> bool:
     """Return whether what somebody's place is worth is a guess: they were never seen with anybody who is there."""
+    return bool(why_guess(result, agent))
+
+
+def why_guess(result: Result, agent: str) -> str:
+    """Return that it is a guess and why, in a few words; "" where it is none."""
     one = result.explanations.get(agent)
-    return agent in result.certificate.newcomers or (one is not None and one.knows_nothing)
+    unseen = "" if one is None else one.unseen
+    return unseen or (f"{GUESS}: never seen with anybody there" if agent in result.certificate.newcomers else "")
 
 
 def who_stays(result: Result) -> str:
@@ -670,8 +685,8 @@ def who_stays(result: Result) -> str:
         return ""
     sure = f"(with {percent(1 - result.certificate.delta)} confidence, all of them together)"
     return (
-        f"Proven to have nothing to gain: {len(stay)} of {len(everybody)} {sure}; not proven, whether they would "
-        f"rather be elsewhere or not: {some(undecided, NAMED)}."
+        f"Proven to have nothing to gain: {len(stay)} of {len(everybody)} {sure}; not proven, whether they could "
+        f"get a better place or not: {some(undecided, NAMED)}."
     )
 
 
@@ -769,7 +784,8 @@ def people_rows(result: Result) -> list[list[Any]]:
         stays = "yes" if agent in sure else "not counted" if agent in result.left_out else "open"
         own = result.estimate.utility.get(agent)
         value: list[Any] = ["" if own is None else scaled(result, own)]
-        value += [f"{GUESS}: never seen with anybody there" if agent in guessed else "seen together"] if guessed else []
+        if guessed:
+            value.append(why_guess(result, agent) or "seen together")
         rows.append(
             [agent, _joined(result.strategy, agent), *before, *value, *last, *([stays] if ends or sure else [])]
         )

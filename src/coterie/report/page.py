@@ -20,10 +20,12 @@ from coterie.assumptions.check import QUESTIONS
 from coterie.estimate.pair_means import is_listed
 from coterie.game.strategy import Strategy
 from coterie.learn.explanation import Explanation, Room, what_it_does
+from coterie.learn.options import RANGE
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
     GLOSSARY,
     assigned_people,
+    better_places,
     cut_short,
     elsewhere,
     expected_worth,
@@ -33,18 +35,16 @@ from coterie.learn.summary import (
     glossary,
     guesses,
     improvement,
-    is_guess,
     kind_of_proof,
     less_well_off,
     level_so_far,
     likely,
+    likely_better,
     likely_worth,
-    may_be_elsewhere,
     more_needed,
     option_labels,
     per_whom,
     places_of_people,
-    rather_elsewhere,
     recommendation,
     rules_told,
     shown_change,
@@ -68,12 +68,13 @@ from coterie.learn.summary import (
     what_would_help,
     who_changes,
     who_stays,
+    why_guess,
     why_recommended,
 )
 from coterie.learn.team_names import with_team_names
 from coterie.report.drawing import Scale, Shade, by_team, lines_between, shaded
 from coterie.report.knowledge import Knowledge
-from coterie.report.tables import option_rows
+from coterie.report.tables import option_rows, shown_options
 from coterie.statistics.statistics import Statistics
 from coterie.words import counted, interval, number, percent
 
@@ -224,7 +225,7 @@ def _view(result: Result, known: Knowledge | None) -> dict[str, Any]:
         "proofs": _proofs(result),
         "least": " ".join(
             filter(
-                None, [less_well_off(result, advise=False), rather_elsewhere(result) if gains_elsewhere(result) else ""]
+                None, [less_well_off(result, advise=False), better_places(result) if gains_elsewhere(result) else ""]
             )
         ),
         "full": full_teams(result),
@@ -284,7 +285,7 @@ def _cautions(result: Result) -> Iterator[str]:
 
 
 def _figures(result: Result) -> Iterator[dict[str, str]]:
-    """Yield the few numbers that matter most: how much better, how many would rather be elsewhere, what is proven."""
+    """Yield the few numbers that matter most: how much better, how many could do better, what is proven."""
     unit = f" {result.unit}" if result.unit else ""
     better = improvement(result)
     if better is not None:
@@ -302,10 +303,12 @@ def _figures(result: Result) -> Iterator[dict[str, str]]:
     sure = percent(1 - result.certificate.delta)
     if gains is not None and (gains or gap > 0):
         people = len(valued(result))
-        yield {
-            "amount": f"{len(gains)} of {people}" if gains else "nobody",
-            "about": f"would rather be elsewhere, by the best guess{may_be_elsewhere(result)}",
-        }
+        could, guess = f"could get a better place {STEPS[result.stability]}", str(len(gains)) if gains else "nobody"
+        if likely := likely_better(result):
+            told = f"{could}, with {percent(RANGE)} probability; by the best guess, {guess}"
+            yield {"amount": f"{likely} of {people}", "about": told}
+        else:
+            yield {"amount": f"{guess} of {people}" if gains else guess, "about": f"{could}, by the best guess"}
     if not result.says_nothing:
         most = "no limit" if not np.isfinite(gap) else "nothing" if gap == 0 else f"{gap:.3g}{unit}"
         yield {"amount": most, "about": f"is the most that anybody can gain by moving: proven, {sure} sure"}
@@ -406,7 +409,7 @@ def _people(result: Result) -> Iterator[dict[str, Any]]:
             "teams": taken,
             "today": None if result.today is None else list(result.today.strategy.actions[agent]),
             "change": changes.get(agent),
-            "guess": is_guess(result, agent),
+            "guess": why_guess(result, agent),
             "value": value,
             "likely": likely_worth(result, agent),
             "low": low,
@@ -431,7 +434,7 @@ def _other(result: Result, one: Explanation) -> dict[str, Any]:
     what = label(result.moving(one.alternative))
     brief = result.step(one.alternative, label, ", ")
     low, high = None if result.says_nothing else one.least, one.alternative.bound
-    gain, does = one.alternative.estimated_gain, what_it_does(one.alternative)
+    gain, does = one.alternative.estimated_gain, what_it_does(one.alternative, lambda gain: shown_change(result, gain))
     return {"what": what, "brief": brief, "does": does, "gain": gain, "low": low, "high": high}
 
 
@@ -453,7 +456,8 @@ def _starts(result: Result) -> list[dict[str, Any]]:
 
 def _options(result: Result, starts: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the table of options, the same as elsewhere, with how many people are elsewhere in each."""
-    if len(result.options) < 2:
+    kept = shown_options(result) if result.options else []
+    if len(kept) < 2:
         return None
     place = {one["strategy"]: t for t, one in enumerate(starts)}
     head, *rows = option_rows(result, details=False)
@@ -467,7 +471,7 @@ def _options(result: Result, starts: list[dict[str, Any]]) -> dict[str, Any] | N
                 "elsewhere": int(elsewhere(result, one.strategy).sum()),
                 "start": place.get(one.strategy),
             }
-            for row, one in zip(rows, result.options, strict=True)
+            for row, one in zip(rows, (result.options[t] for t in kept), strict=True)
         ],
     }
 

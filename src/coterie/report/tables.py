@@ -18,6 +18,7 @@ from coterie.files import defused, is_formula
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
+    better_places,
     cut_short,
     guesses,
     is_on_scale,
@@ -29,7 +30,6 @@ from coterie.learn.summary import (
     options_have_limits,
     people_rows,
     places_of_people,
-    rather_elsewhere,
     recommendation,
     scaled,
     so_far,
@@ -87,7 +87,7 @@ def about_rows(result: Result) -> list[list[Any]]:
         ("so far", so_far(result)),
         ("against today", against_today(result)),
         ("people with least", less_well_off(result, advise=False)),
-        ("people elsewhere", rather_elsewhere(result)),
+        ("better places", better_places(result)),
         ("guesses", guesses(result)),
         ("what is sure" if nothing else "promise", what_is_sure(result)),
         ("tightest case", "" if nothing else tightest_case(result)),
@@ -188,6 +188,25 @@ def _option_rows(result: Result) -> list[list[Any]]:
 
 
 def option_rows(result: Result, *, details: bool = True) -> list[list[str]]:
+    """Return a header and a row for every option, in words; without `details` only for those of `shown_options`."""
+    head, *rows = _option_table(result, details=details)
+    return [head, *(rows if details else (rows[t] for t in shown_options(result)))]
+
+
+def shown_options(result: Result) -> list[int]:
+    """Return the options that none is as good as in everything that is shown: the recommendation, today and others."""
+    head, *rows = _option_table(result, details=False)
+    signs = np.array([1 if name in {"expected", "least well off"} else -1 for name in head[1:]])
+    told = [signs * np.array([float(cell or 0) for cell in row[1:]]) for row in rows]
+    kept = [t for t, one in enumerate(result.options) if t == 0 or one.label == "today"]
+    for t in range(len(told)):
+        rivals = [u for u in range(len(told)) if u != t and (told[u] >= told[t]).all()]
+        if t not in kept and not any((told[u] > told[t]).any() or u in kept for u in rivals):
+            kept.append(t)
+    return sorted(kept)
+
+
+def _option_table(result: Result, *, details: bool) -> list[list[str]]:
     """Return a header and a row for every option, in words.
 
     Without `details` what is expected of gains by moving is left out. It is there, and values have more decimals, where
