@@ -13,6 +13,7 @@ from coterie.learn.explanation import Explanation, with_others
 from coterie.learn.options import Likely, Option
 from coterie.learn.summary import (
     against_today,
+    better_places,
     difference,
     expected_worth,
     for_readers,
@@ -20,7 +21,6 @@ from coterie.learn.summary import (
     gains_elsewhere,
     less_well_off,
     option_labels,
-    better_places,
     shown_worth,
     team_levels,
     what_levels_are,

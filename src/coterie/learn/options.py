@@ -1,7 +1,7 @@
 """What could be recommended: candidates with what is sure and what is expected of each, and the choice among them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +49,8 @@ class Option:
     """An assignment that could be recommended."""
 
     label: str
-    """What it is best at: "recommended", "surest", "best expected", "fairest", "fewest moves", "today" or "another"."""
+    """What it is best at: "recommended", "surest", "best expected", "fairest", "fewer moves" (some of those that are
+    recommended), "fewest moves", "today" or "another"."""
     strategy: Strategy
     method: str
     """Of its certificate."""
@@ -130,6 +131,11 @@ class Expected:
     least: FloatArray
     """The expected utility of whoever has least, per profile."""
     gaps: FloatArray
+
+    def with_others(self, others: "Expected") -> "Expected":
+        """Return these and then others."""
+        every = zip(astuple(self), astuple(others), strict=True)
+        return Expected(*(np.concatenate(both) for both in every))
 
 
 def expected_of(
@@ -349,11 +355,17 @@ def unbeaten(gaps: FloatArray, worth: FloatArray) -> list[int]:
 
 
 def options_of(
-    candidates: Sequence[Candidate], expected: Expected, choice: Choice, wishes: Wishes, today: int | None
+    candidates: Sequence[Candidate],
+    expected: Expected,
+    choice: Choice,
+    wishes: Wishes,
+    today: int | None,
+    fewer: Sequence[int] = (),
 ) -> tuple[Option, ...]:
     """Return the recommendation and what else nobody beats, at most `MOST`, each with a word for what it is best at.
 
-    What another is at least as good as in everything that is shown, as it is shown, is left out, but for today.
+    What another is at least as good as in everything that is shown, as it is shown, is left out, but for today. Some
+    have `fewer` of the moves that are recommended.
     """
     first = choice.place
     gaps = np.array([one.certificate.gap for one in candidates])
@@ -362,7 +374,7 @@ def options_of(
     moves = [None if wishes.today is None else wishes.admissible.moves(one.strategy.sets) for one in candidates]
     if wishes.today is not None:
         fewest = min(range(len(candidates)), key=lambda t: (moves[t] or 0, gaps[t]))
-        kept += [] if fewest in kept or fewest == today else [fewest]
+        kept += [t for t in dict.fromkeys([fewest, *fewer]) if t not in kept and t != today]
     rounded = np.round(np.stack([expected.values, expected.least, -expected.gaps], axis=1), SHOWN)
     columns: FloatArray = np.column_stack([rounded, [-(one or 0) for one in moves]]).astype(np.float64)
     stay = [first, *([] if today is None or today == first else [today])]
@@ -374,7 +386,7 @@ def options_of(
         kept = distinct(columns, kept, stay)
     others = [t for t in kept if t == first or t != today]
     kept = [*_few(others, gaps, MOST - len(stay) + 1), *stay[1:]]
-    labels = dict.fromkeys(kept, "another")
+    labels = dict.fromkeys(kept, "another") | {t: "fewer moves" for t in kept if t in fewer}
     if wishes.today is not None:
         labels[min((t for t in kept if t not in stay[1:]), key=lambda t: (moves[t] or 0, gaps[t]))] = "fewest moves"
     labels[max(kept, key=lambda t: (expected.least[t], -gaps[t]))] = "fairest"

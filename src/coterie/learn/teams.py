@@ -40,6 +40,7 @@ from coterie.learn.assemble import Judged, by_range
 from coterie.learn.auto import PAIRED_SHARE, Method
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.changes import changes_from
+from coterie.learn.fewer_moves import fewer_moves
 from coterie.learn.more_samples import times_as_long
 from coterie.learn.options import (
     Candidate,
@@ -250,6 +251,7 @@ class _Teams:
         self.ended: Status | None = None
         self.sealed: Sealed | None = None
         self.held_strategies: list[Strategy] = []
+        self.paired_delta: float | None = None
         self._shown: dict[bytes, BoolArray] = {}
         self._found_before: list[BoolArray] = []
 
@@ -431,6 +433,7 @@ class _Teams:
         """
         if held and self.control.is_interrupted():
             return []
+        self.paired_delta = delta
         profiles = [one.strategy.sets for one in held]
         if not (held and self.control.ended):
             found, calm = self._searched(self._task(self.beliefs), SECOND)
@@ -456,6 +459,14 @@ class _Teams:
         without_data = by_range(self.whole, strategy, self.against)
         return Candidate(strategy, replace(certificate, delta=self.delta), without_data)
 
+    def _with_fewer_moves(self, pick: Candidate) -> list[Candidate]:
+        """Return what some of the moves alone would bring, certified like all others: `paired` holds for everything."""
+        now, delta = self.wishes.today, self.paired_delta
+        if now is None or delta is None or self.is_many or self.own.certificate is not None or self._is_late():
+            return []
+        found = fewer_moves(self._task(self.beliefs), now.sets, pick.strategy.sets, self._is_late)
+        return [self._candidate(one, self._paired(one, delta)) for one in self._named(found)]
+
     # --- What comes of it ---------------------------------------------------------------------------
 
     def recommendation(
@@ -472,8 +483,12 @@ class _Teams:
         choice = chosen(candidates, expected, self.wishes.goal, target_gap)
         index = choice.place
         pick, now = candidates[index], self.wishes.today
+        if fewer := [one for one in self._with_fewer_moves(pick) if one.strategy not in best]:
+            candidates += fewer
+            expected = expected.with_others(self._expected([one.strategy for one in fewer], self.beliefs))
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
-        options = options_of(candidates, expected, choice, self.wishes, at)
+        part = range(len(best), len(candidates))
+        options = options_of(candidates, expected, choice, self.wishes, at, part)
         picked, teams = (1.0, pick.strategy.sets), self._told_teams(pick.strategy)
         other: Terms | None = None if now is None else [picked, (-1.0, now.sets)]
         if other is None and not self.is_many:

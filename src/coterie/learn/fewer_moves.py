@@ -1,0 +1,64 @@
+"""Some of the moves of a recommendation: what the best few would bring, for whoever shies away from all of them.
+
+From the recommended teams moves are taken back where least is lost by each: one person's, or those of two, or of three
+where rules leave nothing else. On the way lie teams with ever fewer people elsewhere than today.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+import numpy as np
+
+from coterie.arrays import BoolArray
+from coterie.solve.teams import Task
+
+MOST_MOVERS = 40
+"""Of more people nobody asks which few."""
+
+THREES = 12
+"""Of so many people also three at once are tried."""
+
+SHARES = (1 / 3, 2 / 3)
+"""About these shares of all moves are told."""
+
+
+def fewer_moves(task: Task, today: BoolArray, recommended: BoolArray, enough: Callable[[], bool]) -> list[BoolArray]:
+    """Return profiles with about a third and two thirds of the moves, where there are any that beat today's."""
+    least = task.score(today) if task.allows(today) else -np.inf
+    path = [one for one in _taken_back(task, today, recommended, enough) if task.score(one) > least]
+    many = len(_movers(task, today, recommended))
+    found: dict[bytes, BoolArray] = {}
+    for share in SHARES if path else ():
+        nearest = min(path, key=lambda one: abs(len(_movers(task, today, one)) - share * many))
+        found[nearest.tobytes()] = nearest
+    return list(found.values())
+
+
+def _movers(task: Task, today: BoolArray, profile: BoolArray) -> list[int]:
+    """Return who has a place today and is elsewhere then."""
+    moved = (profile != today).any(axis=1) & today.any(axis=1) & task.admissible.staff
+    return [int(agent) for agent in np.flatnonzero(moved)]
+
+
+def _taken_back(task: Task, today: BoolArray, profile: BoolArray, enough: Callable[[], bool]) -> Iterator[BoolArray]:
+    """Yield profiles with ever fewer moves, down to one."""
+    while 1 < len(movers := _movers(task, today, profile)) <= MOST_MOVERS and not enough():
+        some = [*_allowed(task, today, profile, movers, 1), *_allowed(task, today, profile, movers, 2)]
+        if not some and len(movers) <= THREES:
+            some = list(_allowed(task, today, profile, movers, 3))
+        if not some:
+            return
+        lost = task.score(profile) - task.scores(np.stack(some))
+        fewer = [len(movers) - len(_movers(task, today, one)) for one in some]
+        profile = some[int(np.argmin(lost / fewer))]
+        if _movers(task, today, profile):
+            yield profile
+
+
+def _allowed(task: Task, today: BoolArray, profile: BoolArray, movers: list[int], together: int) -> Iterator[BoolArray]:
+    """Yield what may be when so many people are where they are today."""
+    for some in combinations(movers, together):
+        back = profile.copy()
+        back[list(some)] = today[list(some)]
+        if task.allows(back):
+            yield back
