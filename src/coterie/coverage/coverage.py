@@ -1,7 +1,8 @@
 """Is a log enough, and what is missing? Sizes (Assumption 1), pairs, and directions of totals (Assumption 2)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from os import PathLike
 from typing import Any, Literal
 
@@ -241,7 +242,7 @@ def _sizes(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
 
 def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     """Return pair coverage: rho_l(i, j) > 0 for every pair that a deviation can bring together."""
-    unseen: list[tuple[float, PairWitness]] = []
+    unseen: list[tuple[float, Callable[[], PairWitness]]] = []  # of these few are named
     tightest: PairWitness | None = None
     n_unseen, n_reached = 0, 0
     cells = [(np.zeros(0), np.zeros(0))]
@@ -263,7 +264,8 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
         strength = probability[once] + reach.is_at_home(l)[agents[places[:, 0]]]
         for t in np.argsort(-strength, kind="stable")[:LISTED].tolist():
             place = tuple(places[t].tolist())
-            unseen.append((float(strength[t]), _pair(seen, reach, l, agents, place, float(probability[place]), 0.0)))
+            named = partial(_pair, seen, reach, l, agents, place, float(probability[place]), 0.0)
+            unseen.append((float(strength[t]), named))
         if rates is not None:
             reached = probability > 0
             n_reached += int(np.count_nonzero(reached))
@@ -276,7 +278,7 @@ def _pairs(seen: Seen, reach: Reach, delta: float) -> dict[str, Any]:
     result: dict[str, Any] = {
         "covers_pairs": n_unseen == 0,
         "n_uncovered_pairs": n_unseen,
-        "uncovered_pairs": tuple(witness for _, witness in unseen[:LISTED]),
+        "uncovered_pairs": tuple(named() for _, named in unseen[:LISTED]),
         "tightest_pair": tightest,
         "c_pair": None,
         "c_pair_interval": None,
