@@ -59,7 +59,7 @@ def test_hostile_names_stay_text(page, hostile):
 def test_the_first_screen_has_what_matters(page, hostile):
     shown = re.sub(r"\s+", " ", "".join(page.text))
     assert hostile.result.sentence().split(";")[0] in shown
-    assert "expected per person against today" in shown
+    assert "expected per person over all teammates against today" in shown
     changes = shown[shown.index("What changes against today, and why") :]
     assert hostile.result.today.changes
     for one in hostile.result.today.changes:
@@ -101,7 +101,7 @@ def test_what_says_nothing_is_not_shown(few, hostile):
 
 def test_the_first_screen_says_what_is_guessed_and_what_it_is_better_than(few):
     first = told(few.result, few.statistics).split("Select a name")[0]
-    assert "expected per person against teams of the same sizes drawn by lot" in first
+    assert "expected per person over all teammates against teams of the same sizes drawn by lot" in first
     older = replace(few.result, by_lot=None)  # or with what was so far
     first = told(older, few.statistics).split("Select a name")[0]
     assert so_far(older) in first

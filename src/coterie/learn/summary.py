@@ -217,7 +217,7 @@ def expected_worth(result: Result) -> str:
     told = f"{_with_unit(shown_level(result, level, places), result)} per teammate"
     told += _aside(likely_range(levels, places, lambda end: shown_level(result, end, places)), neutral)
     in_all = signed(each, decimals(ends))
-    return told if result.value == "average" else f"{told}, which makes {in_all} per person in all"
+    return told if result.value == "average" else f"{told}, {in_all} per person over all teammates"
 
 
 def _aside(*notes: str) -> str:
@@ -569,7 +569,9 @@ def per_whom(result: Result) -> str:
         return bool((sets.sum(axis=1) == 1).all() and (strategy.sets.sum(axis=0) != 1)[sets.any(axis=0)].all())
 
     every = (result.strategy, *([] if result.today is None else [result.today.strategy]))
-    return "per teammate" if result.value == "average" and all(map(have_others, every)) else "per person"
+    if result.value != "average":
+        return "per person over all teammates"
+    return "per teammate" if all(map(have_others, every)) else "per person"
 
 
 TOO_LITTLE = "There are too few data to prove that nobody could get a better place"
