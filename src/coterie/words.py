@@ -2,6 +2,8 @@
 
 import math
 import re
+import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -64,6 +66,22 @@ def numbered_team(number: str) -> str:
     'team 3'
     """
     return f"team {number}"
+
+
+def alphabetical(names: Iterable[str]) -> list[str]:
+    """Return names as people look for them: without regard to case and accents, and by numbers within them.
+
+    >>> alphabetical(["Zoe", "Ömer", "p10", "p9", "adam", "Otto"])
+    ['adam', 'Ömer', 'Otto', 'p9', 'p10', 'Zoe']
+    """
+
+    def key(name: str) -> tuple[list[tuple[int, str]], str]:
+        plain = "".join(one for one in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(one))
+        parts = [part.lstrip("0") if part[:1].isdigit() else part for part in re.findall("[0-9]+|[^0-9]+", plain)]
+        # Of numbers the longer one is larger; letters are longer than any.
+        return [(len(part) if part[:1].isdigit() or not part else sys.maxsize, part) for part in parts], name
+
+    return sorted(names, key=key)
 
 
 def decimals(*ranges: Sequence[float]) -> int:

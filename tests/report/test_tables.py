@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import coterie
 from coterie.files import defused, is_formula, restored
 from coterie.learn.result import Together
-from coterie.learn.summary import guesses, people_rows, so_far
+from coterie.learn.summary import assigned_people, guesses, listed_teams, people_rows, so_far
 from coterie.report import teams_csv, write_teams_xlsx
 from coterie.report.tables import about_rows, option_rows, shown_options
+from coterie.words import alphabetical
 from report_logs import LEAVER
 
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -172,3 +173,14 @@ def test_a_workbook_needs_no_files_of_its_own(hostile, tmp_path, monkeypatch):
     assert (tmp_path / "teams.xlsx").stat().st_size > 1000
     with pytest.raises(OSError, match="No space left on device"):
         write_teams_xlsx(hostile.result, "/dev/full")
+
+
+def test_people_are_listed_as_one_looks_for_them(few):
+    """Umlauts and small letters stood behind Z."""
+    order = dict(zip(few.result.strategy.agents, ("Zoe", "Änne", "adam", "Otto", "Ömer"), strict=False))
+    names = tuple(order.get(agent, agent) for agent in few.result.strategy.agents)
+    strategy = replace(few.result.strategy, agents=names)
+    result = replace(few.result, strategy=strategy, rules=replace(few.result.rules, staff=None))
+    assert assigned_people(result)[:2] == ["adam", "Änne"]
+    for members in listed_teams(result).values():
+        assert members == alphabetical(members)

@@ -19,6 +19,7 @@ from coterie.learn.summary import (
     less_well_off,
     likely,
     likely_worth,
+    listed_teams,
     more_needed,
     places_of_people,
     recommendation,
@@ -344,7 +345,7 @@ def _mixture(options: Sequence[dict[str, Any]]) -> str:
 def _teams(result: "Result") -> Iterator[str]:
     levels = team_levels(result)
     yield f"Teams (how many people; {what_levels_are(result)})" if levels else "Teams"
-    for name, members in result.strategy.members().items():
+    for name, members in listed_teams(result).items():
         if not members and result.data.pool_coalitions:
             continue  # one that has no name of its own, and nobody in it, is none
         # Names may hold commas themselves: Lee, Ann.

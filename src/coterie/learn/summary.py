@@ -20,7 +20,7 @@ from coterie.learn.options import LITTLE, RANGE, SMALLEST
 from coterie.learn.result import NAMED, STEPS, Result
 from coterie.learn.warnings import SAYS_NOTHING, TOO_FEW
 from coterie.log.options import TEAM_SCORES
-from coterie.words import GUESS, chance, counted, decimals, number, percent, said, signed, some
+from coterie.words import GUESS, alphabetical, chance, counted, decimals, number, percent, said, signed, some
 
 if TYPE_CHECKING:
     from coterie.certificates.certificate import Doubt
@@ -104,13 +104,18 @@ def guesses(result: Result) -> str:
 
 
 def assigned_people(result: Result) -> list[str]:
-    """Return everybody but those who left: who is on the staff, or in a team all the same."""
+    """Return everybody but those who left, as people look for them: who is on the staff, or in a team all the same."""
     staff, strategy = result.rules.staff, result.strategy
-    return [
+    return alphabetical(
         agent
         for agent, shares in zip(strategy.agents, strategy.marginals, strict=True)
         if staff is None or agent in staff or shares.any()
-    ]
+    )
+
+
+def listed_teams(result: Result) -> dict[str, list[str]]:
+    """Return who is in which team, as people look for them."""
+    return {name: alphabetical(members) for name, members in result.strategy.members().items()}
 
 
 def options_have_limits(result: Result) -> bool:

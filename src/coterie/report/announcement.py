@@ -6,7 +6,7 @@ is made of the assignment, its title and its date alone.
 
 from coterie.errors import InputError
 from coterie.learn.result import Result
-from coterie.learn.summary import assigned_people
+from coterie.learn.summary import assigned_people, listed_teams
 from coterie.learn.team_names import with_team_names
 from coterie.report.page import hashed, rendered, source
 
@@ -25,8 +25,8 @@ def announcement_html(result: Result) -> str:
         title=result.title or "Who is in which team",
         date=result.date,
         version=result.version,
-        teams=[(name, members) for name, members in strategy.members().items() if members],
-        people=[(agent, strategy.actions[agent]) for agent in sorted(assigned_people(result), key=str.casefold)],
+        teams=[(name, members) for name, members in listed_teams(result).items() if members],
+        people=[(agent, strategy.actions[agent]) for agent in assigned_people(result)],
         style=Markup(style),  # noqa: S704  (our own file)
         style_hash=hashed(style),
     )

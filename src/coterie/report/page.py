@@ -41,6 +41,7 @@ from coterie.learn.summary import (
     likely,
     likely_better,
     likely_worth,
+    listed_teams,
     more_needed,
     option_labels,
     per_whom,
@@ -191,7 +192,8 @@ def _data(result: Result, known: Knowledge | None, starts: list[dict[str, Any]])
 
 def _assigned(result: Result) -> IntArray:
     """Return the places of everybody but those who left."""
-    return np.flatnonzero(np.isin(result.strategy.agents, assigned_people(result)))
+    place = {agent: i for i, agent in enumerate(result.strategy.agents)}
+    return np.array([place[agent] for agent in assigned_people(result)], dtype=np.int64)
 
 
 def _in_teams(result: Result) -> tuple[IntArray, list[int]]:
@@ -342,7 +344,7 @@ def _teams(result: Result) -> dict[str, Any]:
             "left": [one for one in before.get(name, []) if one not in members],
             "level": levels.get(name),
         }
-        for name, members in strategy.members().items()
+        for name, members in listed_teams(result).items()
         if members
     ]  # fmt: skip
     shared = strategy.sets.T.astype(np.int64) @ strategy.sets.astype(np.int64)

@@ -25,6 +25,7 @@ from coterie.learn.summary import (
     kind_of_proof,
     less_well_off,
     likely,
+    listed_teams,
     more_needed,
     option_labels,
     options_have_limits,
@@ -166,7 +167,7 @@ def _team_columns(result: Result) -> list[list[Any]]:
     if not strategy.is_pure:
         shares = [[agent, *map(float, row)] for agent, row in zip(strategy.agents, strategy.marginals, strict=True)]
         return [["person", *strategy.coalitions], *shares]
-    members = {name: inside for name, inside in strategy.members().items() if inside}
+    members = {name: inside for name, inside in listed_teams(result).items() if inside}
     most = max(map(len, members.values()), default=0)
     lines = [[inside[t] if t < len(inside) else "" for inside in members.values()] for t in range(most)]
     levels = team_levels(result)
