@@ -1,12 +1,13 @@
 """Rounds for the guess: are teams known better, and recommended better, after rounds that `coterie coverage` plans?
 
-    python benchmarks/forming.py [--seeds 16] [--rounds 4 10] [--places firm event]
+    python benchmarks/forming.py [--seeds 16] [--rounds 4 10] [--places firm class event]
 
-A firm in which teammates rate each other (22 people, 4 areas, 18 months, teams of 4 to 7), and events at which teams of
-four get a score (20 people, 12 events), with known truth. The teams of largest expected value are recommended; some
+A firm in which teammates rate each other (22 people, 4 areas, 18 months, teams of 4 to 7), a class whose pupils at
+tables of four have a total each (20 people, 12 terms), and events at which teams of four get a score (20 people, 12
+events), with known truth. The teams of largest expected value are recommended; some
 more rounds are held: as planned, with today's teams (of a firm), with teams drawn at random, or with the recommended
 teams again and again; then teams are recommended anew. Errors are root mean squares over people, of what they are
-expected to have in the teams that were recommended first. Values are true, means over people, in stars and in points.
+expected to have in the teams that were recommended first. Values are true, means over people, in stars, in the unit of the class, and in points.
 """
 
 import argparse
@@ -25,9 +26,10 @@ from coterie.collect.forming import forming
 from coterie.files import to_json
 from coterie.learn.beliefs import Beliefs, beliefs_from
 from coterie.learn.wishes import Wishes, wishes_about
-from coterie.simulate import FirmPlan, rated_firm
+from coterie.simulate import ClassPlan, FirmPlan, rated_firm, school_class
 from coterie.simulate.firm import HalfStars
 from coterie.simulate.logs import outcomes
+from coterie.simulate.models import Normal
 from coterie.simulate.records import Records
 from coterie.solve.control import Control
 from coterie.solve.teams import Task, best_teams
@@ -66,6 +68,22 @@ def firm(seed: int) -> Place:
         return Records(made.truth, found, "semi-bandit", (1.0, 5.0), FIRM.neutral, False, made.staff).log()
 
     return Place(made.outcomes.joined, made.truth.valued("average").values, log, "4:7", FIRM.neutral, True)
+
+
+def school(seed: int) -> Place:
+    plan = ClassPlan(n_agents=PEOPLE, terms=EVENTS)
+    made = school_class(seed, plan)
+    mu = np.repeat(
+        plan.effects.draw(np.random.default_rng(seed), 1, PEOPLE), TEAMS, axis=0
+    )  # as the class's were drawn
+    model = Normal(mu, np.full_like(mu, plan.noise), symmetric=True)
+    assert np.allclose(model.game("one").values(made.today.sets), made.truth.values(made.today.sets))
+
+    def log(rounds: BoolArray) -> coterie.Log:
+        found = outcomes(model, rounds, np.random.default_rng([seed, 1]))
+        return Records(made.truth, found, "bandit", made.utility_range, 0.0, True, made.staff).log()
+
+    return Place(made.outcomes.joined, made.truth.valued("average").values, log, "4", 0.0, True)
 
 
 def event(seed: int) -> Place:
@@ -162,16 +180,19 @@ def measured(place: Place, count: int) -> dict[str, list[float]]:
     return found
 
 
+PLACES = {"firm": firm, "class": school, "event": event}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--rounds", type=int, nargs="+", default=[4, 10])
-    parser.add_argument("--places", nargs="+", choices=("firm", "event"), default=["firm", "event"])
+    parser.add_argument("--places", nargs="+", choices=tuple(PLACES), default=list(PLACES))
     options = parser.parse_args()
     rows = []
     for name in options.places:
         for count in options.rounds:
-            all_found = [measured({"firm": firm, "event": event}[name](seed), count) for seed in range(options.seeds)]
+            all_found = [measured(PLACES[name](seed), count) for seed in range(options.seeds)]
             for kind in all_found[0]:
                 values = np.array([one[kind] for one in all_found])
                 doubt = (values - np.array([one["at random"] for one in all_found])).std(axis=0) / np.sqrt(len(values))

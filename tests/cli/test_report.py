@@ -234,7 +234,11 @@ def test_chances_are_not_announced_and_nothing_is_lost(run, log, result, tmp_pat
 
 def test_a_folder_is_no_result(run, log, result, tmp_path):
     code, _, told = run("report", log, "--out", tmp_path / "r.html")
-    assert (code, "is a folder, expected a result file; if it is a log, learn from it first" in said(told)) == (2, True)
+    assert (
+        code,
+        "is a folder, expected a result file; if it is a log, learn from it first, with --out result.json"
+        in said(told),
+    ) == (2, True)
     code, _, told = run("report", log.parent, "--out", tmp_path / "r.html")
     assert (code, said(told).endswith(f"in it there is {result}")) == (2, True)
 

@@ -103,27 +103,22 @@ def test_apart_from_somebody_who_left(log, run):
     assert told not in " ".join(run(*words, "--apart", "Ada,Bo")[1].split())
 
 
-LABELS = "agent,Office\n" + "".join(
-    f"{name},{'Ulm' if name in 'AdaBo' else 'Bonn'}\n" for name in "Ada Bo Cy Dov".split()
+LABELS = "agent,Office\nAda,Ulm\nBo,Ulm\nCy,Bonn\nDov,Bonn\n"
+EACH = (
+    "no assignment keeps all rules: at least 2 with Office Ulm in each team: 2 teams would need 4, and there are 2 such"
 )
+NO_PLACE = "at most 0 with Office Ulm in each team: 2 teams have places for 0, and there are 2 such people"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--quota", "Ofice=Bonn>=1"], "the label 'Ofice'; did you mean 'Office'? Labels are columns of the staff table: Office"),
+        (["--quota", "Ofice=Bonn>=1"], "'Ofice'; did you mean 'Office'? Labels are columns of the staff table: Office"),
         (["--quota", "Site=Bonn>=1"], "the label 'Site'; labels are columns of the staff table: Office"),
-        (
-            ["--quota", "Office=Ulm>=2", "--team-size", "1:3"],
-            "no assignment keeps all rules: at least 2 with Office Ulm in each team: 2 teams would need 4, and there are 2 "
-            "such people",
-        ),
-        (
-            ["--quota", "Office=Ulm<=0", "--team-size", "1:3"],
-            "at most 0 with Office Ulm in each team: 2 teams have places for 0, and there are 2 such people",
-        ),
+        (["--quota", "Office=Ulm>=2", "--team-size", "1:3"], EACH),
+        (["--quota", "Office=Ulm<=0", "--team-size", "1:3"], NO_PLACE),
     ],
-)  # fmt: skip
+)
 def test_quotas_that_cannot_be_kept(run, log, tmp_path, words, message):
     (tmp_path / "labels.csv").write_text(LABELS, "utf-8")
     code, _, err = run("learn", log, "--staff", "labels.csv", *words)

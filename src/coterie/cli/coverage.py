@@ -80,7 +80,8 @@ def command(
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next.
 
-    What is planned keeps the rules; what it is expected to buy is said first, and if that is nothing, there is no plan.
+    What is planned keeps the rules; what it is expected to prove is said first, and if that is nothing, the plan is one
+    that makes the guess better.
     """
     from coterie.collect.aim import Situation, aim_in
     from coterie.coverage import coverage, scarcest, seen_in

@@ -234,9 +234,10 @@ class Aim:
                 f"{STEPS[self.stability]}, with {percent(1 - self.delta)} confidence; the log proves "
                 f"{self.reference:.3g}."
             )
+        if not self.proves_something:
+            return f"{samples} would prove nothing{alone} either, or next to nothing, whoever works with whom."
         if plan.predicted > (1 - NOTHING) * self.reference:
-            new = " that is not proven now" if self.proves_something else ""
-            return f"{samples} would prove nothing{alone}{new}, whoever works with whom."
+            return f"{samples} would prove nothing{alone} that is not proven now, whoever works with whom."
         return (
             f"{samples} would prove hardly more{alone} than is proven now, whoever works with whom: that nobody can "
             f"gain more than {expected}, instead of {self.reference:.3g}."
@@ -247,9 +248,9 @@ class Aim:
         if self.forming is None:
             return ""
         if self.forming.is_itself:
-            return "They make the guess better all the same: form these teams, and record how they do."
+            return "They can tell better what these teams are worth: form them, and record how they do."
         return (
-            "They make the guess better all the same if those work together who may well belong together, in these "
+            "They can tell better which teams are good: let those work together who may well belong together, in these "
             "teams or in others that could be as good, and of whom least is known."
         )
 

@@ -2,8 +2,9 @@
 
 Games are drawn from what the log leaves possible (`coterie.learn.beliefs`, as for a recommendation). The best teams of
 each, and the assignment in as many copies as a share `OWN` asks for, tell how probably two people belong together
-there, p_e; the draws also tell how little is known of what they are worth to each other, the variance v_e. Round by
-round, the plan is the allowed assignment with the largest sum of
+there, p_e; the draws also tell how little is known of what they are worth to each other, the variance v_e. Totals and
+scores do not show pairs one by one, so there p_e is 1 in the assignment and 0 elsewhere. Round by round, the plan is
+the allowed assignment with the largest sum of
 
     p_e v_e / ((1 + m_e) (2 + m_e)),   m_e how often e is in the rounds before,
 
@@ -36,7 +37,7 @@ DRAWS, SEARCHED = 64, 16
 """So many games tell how little is known, and of so many the best teams are looked for."""
 
 OWN = 0.25
-"""The share of the assignment among what may be best."""
+"""The share of the assignment among what may be best, where pairs are seen one by one."""
 
 STARTS, PATIENCE = 2, 6
 """How many searches for the best teams of one game begin at random, and how many kicks in vain end them."""
@@ -114,11 +115,13 @@ def forming(
             return None
         return Forming(merged(strategy, [strategy.sets], [samples], allowed), True, ())
     draws = beliefs.draws(rng, DRAWS)
-    free = allowed.without_limit_on_moves()
-    begin = [strategy.sets] if free.allows(strategy.sets) else []
-    found = [_best(beliefs, values, value, free, begin, rng) for values in draws[:SEARCHED]]
-    chance = OWN * _together(strategy.sets, pooled=pooled)
-    chance += (1 - OWN) * np.mean([_together(one, pooled=pooled) for one in found], axis=0)
+    chance = _together(strategy.sets, pooled=pooled)
+    if statistics.setting.feedback == "semi-bandit":
+        free = allowed.without_limit_on_moves()
+        begin = [strategy.sets] if free.allows(strategy.sets) else []
+        found = [_best(beliefs, values, value, free, begin, rng) for values in draws[:SEARCHED]]
+        others = np.mean([_together(one, pooled=pooled) for one in found], axis=0)
+        chance = OWN * chance + (1 - OWN) * others
     variance = np.var(draws, axis=0)
     variance = variance if variance.ndim == 3 else variance.mean(axis=3)
     variance = np.broadcast_to(variance + np.swapaxes(variance, 1, 2), (k, n, n))
@@ -127,7 +130,9 @@ def forming(
     often, step = np.zeros((k, n, n)), max(1, -(-samples // BLOCKS))
     for start in range(0, samples, step):
         worth = chance * variance / ((1 + often) * (2 + often))
-        played.append(allowed.best(SizeFree(), worth, rng, (), allowed.known(strategy)))
+        best = allowed.best(SizeFree(), worth, rng, (), allowed.known(strategy))
+        known = (one for one in (strategy.sets, *played) if pooled and _teams(one) == _teams(best))
+        played.append(next(known, best))  # the same teams in the same order
         times.append(min(step, samples - start))
         often = often + times[-1] * _together(played[-1], pooled=pooled)
     is_itself = all(np.array_equal(one, strategy.sets) for one in played)
@@ -150,6 +155,10 @@ def _best(
     if control.ended is not None:  # nobody set a limit
         raise KeyboardInterrupt
     return found.profiles[0]
+
+
+def _teams(profile: BoolArray) -> list[bytes]:
+    return sorted(team.tobytes() for team in profile.T)
 
 
 def _together(profile: BoolArray, *, pooled: bool) -> FloatArray:

@@ -558,6 +558,6 @@ def _about_folder(folder: Path) -> str:
     if there:
         return f"{folder}: is a folder, expected a result file; in it there is {some(map(str, there), NAMED)}"
     return (
-        f"{folder}: is a folder, expected a result file; if it is a log, learn from it first (coterie learn {folder} "
-        "--out result.json), and name that file"
+        f"{folder}: is a folder, expected a result file; if it is a log, learn from it first, with "
+        f"{said(out='result.json')}, and name that file"
     )
