@@ -4,10 +4,10 @@
 
 A firm in which teammates rate each other (22 people, 4 areas, 18 months, teams of 4 to 7), a class whose pupils at
 tables of four have a total each (20 people, 12 terms), and events at which teams of four get a score (20 people, 12
-events), with known truth. The teams of largest expected value are recommended; some
-more rounds are held: as planned, with today's teams (of a firm), with teams drawn at random, or with the recommended
-teams again and again; then teams are recommended anew. Errors are root mean squares over people, of what they are
-expected to have in the teams that were recommended first. Values are true, means over people, in stars, in the unit of the class, and in points.
+events), with known truth. The teams of largest expected value are recommended; some more rounds are held: as planned,
+with today's teams, with teams drawn at random, or with the recommended teams again and again; then teams are found
+anew. Errors are root mean squares over people, of what they are expected to have in the teams that were recommended
+first. Values are true, means over people, in stars, in the unit of the class, and in points.
 """
 
 import argparse

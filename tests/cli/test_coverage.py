@@ -119,7 +119,7 @@ def test_what_proves_hardly_more_helps_the_guess(run, log):
     assert "4 more rounds would prove nothing either, or next to nothing, whoever works with whom." in text
     assert "They can tell better which teams are good: let those work together" in text
     assert "Who should work where - " in text
-    assert "Who should work together, those first of whom it tells most pair team seen together there" in text
+    assert "Who should work together, the most telling first pair team seen together there" in text
     assert "What would prove more - more rounds: 40 more are expected to prove that nobody can gain more than" in text
     for jargon in ("certif", "Assumption", " gap"):
         assert jargon not in text

@@ -49,7 +49,7 @@ def _forming(forming: "Forming", called: Called) -> Iterator[str]:
     yield from _who(forming.rounds, called)
     if not forming.pairs:
         return
-    yield from ("", "Who should work together, those first of whom it tells most")
+    yield from ("", "Who should work together, the most telling first")
     rows = [("pair", "", "team", "seen together" if called else "seen together there")]
     rows += [
         (short(one.agent), short(one.partner), short(one.coalition),
