@@ -166,6 +166,7 @@ def test_scores_of_teams_are_planned_for(run, event):
     assert "Who should work where - " in text
     assert ": team 1: " in text
     assert "form them, and record how they do. Who should work where - 2 times: team 1: a, b, c; team 2:" in text
+    assert "Who should work together, the most telling first pair seen together d e never" in text
     plan = json.loads(run(*words, "--collect", 2, "--json")[1])["for_the_guess"]
     assert (plan["is_the_assignment"], [one["times"] for one in plan["plan"]]) == (True, [2])
     assert {one["coalition"] for one in plan["pairs"]} == {"any"}

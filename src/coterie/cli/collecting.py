@@ -47,14 +47,15 @@ def collecting(aim: "Aim", called: Called) -> Iterator[str]:
 def _forming(forming: "Forming", called: Called) -> Iterator[str]:
     """Yield who should work where so that the guess gets better, and which of the pairs were seen least."""
     yield from _who(forming.rounds, called)
-    if not forming.pairs:
+    told = [one for one in forming.pairs if one.seen is not None][:LISTED]  # of others, how often is not known
+    if not told:
         return
     yield from ("", "Who should work together, the most telling first")
     rows = [("pair", "", "team", "seen together" if called else "seen together there")]
     rows += [
         (short(one.agent), short(one.partner), short(one.coalition),
-         "before" if one.seen is None else counted(one.seen, "time") if one.seen else "never")
-        for one in forming.pairs[:LISTED]
+         counted(one.seen, "time") if one.seen else "never")
+        for one in told
     ]  # fmt: skip
     kept = [0, 1, 3] if called else [0, 1, 2, 3]
     yield from aligned([[row[place] for place in kept] for row in rows], left=range(4))
