@@ -33,6 +33,7 @@ BENCHMARKS = {
     "ranges.py": "--logs 1 --rounds 5",
     "posterior.py": "--seeds 1",
     "collect.py": "--times 0.05 --savings 1",
+    "forming.py": "--seeds 1 --rounds 2",
     "teams.py": "--small --firms 2 --classes 2",
     "best_stable.py": "--games 2 --samples 500",
     "size_policy.py": "--cells 1",

@@ -460,6 +460,16 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise type(problem)(f"{path}: {problem}") from None
 
 
+def expect_format(content: Any, expected: str) -> None:
+    """Refuse the content of a JSON file of ours that says it is another, or does not say what it is."""
+    if not isinstance(content, Mapping):
+        raise InputError(f'expected an object that begins {{"format": "{expected}", got {checks.shown(content)}')
+    if "format" not in content:
+        raise InputError(f'it does not say what it is: add "format": "{expected}", behind its first {{')
+    if content["format"] != expected:
+        raise InputError(f'the format is {checks.shown(content["format"])}, expected "{expected}"')
+
+
 def file_like(path: Path) -> str:
     """Return what is there under a name like one that is not, as a question; "" where nothing is."""
     from difflib import get_close_matches
@@ -468,8 +478,11 @@ def file_like(path: Path) -> str:
         there = [one.name for one in path.parent.iterdir()]
     except OSError:
         return ""
-    alike = get_close_matches(path.name, [name for name in there if name != path.name], n=1)
-    return f"; did you mean {path.with_name(alike[0])}?" if alike else ""
+    # Endings are alike in most names and tell nothing, but where the rest is the same.
+    others = sorted((name for name in there if name != path.name), key=lambda name: Path(name).suffix != path.suffix)
+    alike = get_close_matches(path.stem, [Path(name).stem for name in others], n=1)
+    found = next((name for name in others if [Path(name).stem] == alike), None)
+    return "" if found is None else f"; did you mean {path.with_name(found)}?"
 
 
 def read_text(path: str | os.PathLike[str], *, windows: bool = False) -> str:

@@ -41,8 +41,12 @@ def said(shown):
 
 
 def test_all_assignments(run, log):
-    code, shown, messages = run("coverage", log)
+    code, shown, messages = run("coverage", log, "--details")
     assert (code, messages) == (0, "")
+    plain = run("coverage", log)[1]
+    assert "Assumption" not in plain
+    assert "coefficient" not in plain
+    assert set(plain.splitlines()) < set(shown.splitlines())
     text = said(shown)
     assert text.startswith(
         "Not enough for every assignment that the actions allow: ada and cy were never in x together."
@@ -97,8 +101,8 @@ def test_what_to_collect(run, log):
     code, shown, _ = run("coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 60)
     text = said(shown)
     assert code == 0
-    assert "What to collect next (60 more rounds) 60 more rounds by this plan are expected to certify that" in text
-    assert "by moving, with 99 % confidence; the log certifies " in text
+    assert "What to collect next (60 more rounds) 60 more rounds by this plan are expected to prove that" in text
+    assert "by moving, with 99 % confidence; the log proves " in text
     assert "Pairs that tell most pair team seen planned worth of one more ada" in text
     assert "ada cy x 0" in text
     assert "Who should work where - " in text
@@ -108,18 +112,76 @@ def test_what_to_collect(run, log):
     assert "The plan looked at utilities" not in alone
 
 
-def test_what_is_not_worth_it(run, log):
-    """Said, with what would help, and the pairs that tell most; but nobody is sent anywhere."""
+def test_what_proves_hardly_more_helps_the_guess(run, log):
+    """Said, with what would prove more, and who should work together so that the guess gets better."""
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
     text = said(run(*words)[1])
-    assert "Nothing sensible can be bought with 4 more rounds: at best they are expected to certify" in text
-    assert "Pairs that tell most pair team seen worth of one more" in text
-    assert "Who should work where" not in text
-    assert "What would help instead - more rounds: 40 more are expected to certify" in text
+    assert "4 more rounds would prove nothing either, or next to nothing, whoever works with whom." in text
+    assert "They can tell better which teams are good: let those work together" in text
+    assert "Who should work where - " in text
+    assert "Who should work together, the most telling first pair team seen together there" in text
+    assert "What would prove more - more rounds: 40 more are expected to prove that nobody can gain more than" in text
+    for jargon in ("certif", "Assumption", " gap"):
+        assert jargon not in text
     content = json.loads(run(*words, "--json")[1])
     assert content["worthwhile"] is False
     assert content["would_help"]
-    assert content["buys"].startswith("Nothing sensible")
+    assert content["buys"] in text
+    assert sum(one["times"] for one in content["for_the_guess"]["plan"]) == 4
+    assert {"ada", "bob"} == {content["for_the_guess"]["pairs"][0][who] for who in ("agent", "partner")}
+
+
+@pytest.fixture(scope="module")
+def event(tmp_path_factory):
+    """Scores of teams whose names mean nothing: d and e were never together."""
+    folder = tmp_path_factory.mktemp("event") / "log"
+    folder.mkdir()
+    teams = [("abc", "def"), ("abd", "cef"), ("abe", "cdf"), ("acd", "bef"), ("ace", "bdf"), ("adf", "bce")]
+    teams = [tuple("".join(sorted(one)) for one in pair) for pair in teams]
+    rows = [
+        f"{m},t{m}{q},{';'.join(team)},{50 + 3 * m + 7 * q}"
+        for m, both in enumerate(teams)
+        for q, team in enumerate(both)
+        if not {"d", "e"} <= set(team)
+    ]
+    (folder / "totals.csv").write_text("\n".join(["sample,coalition,members,utility", *rows, ""]), encoding="utf-8")
+    described = {
+        "format": "coterie.log/1", "separators": ";", "totals": "team-score-averages", "pool_coalitions": True,
+        "utility_range": [0, 100], "neutral": 60, "coalitions": 2, "value": "average",
+    }  # fmt: skip
+    (folder / "log.json").write_text(json.dumps(described), encoding="utf-8")
+    places = "".join(f"{who},{1 + (who in 'def')}\n" for who in "abcdef")
+    (folder.parent / "teams.csv").write_text("agent,coalition\n" + places, encoding="utf-8")
+    return folder
+
+
+def test_scores_of_teams_are_planned_for(run, event):
+    words = ["coverage", event, "--strategy", event.parent / "teams.csv", "--team-size", "3"]
+    code, shown, _ = run(*words, "--collect", 2)
+    text = said(shown)
+    assert code == 0
+    assert text.startswith("Not enough for this assignment: d and e were never together.")
+    assert "Nothing is proven of these teams yet: there are too few data, so they are a guess." in text
+    assert "What more rounds would prove is not worked out for scores of teams. They can tell better what" in text
+    assert "Who should work where - " in text
+    assert ": team 1: " in text
+    assert "form them, and record how they do. Who should work where - 2 times: team 1: a, b, c; team 2:" in text
+    assert "Who should work together, the most telling first pair seen together d e never" in text
+    plan = json.loads(run(*words, "--collect", 2, "--json")[1])["for_the_guess"]
+    assert (plan["is_the_assignment"], [one["times"] for one in plan["plan"]]) == (True, [2])
+    assert {one["coalition"] for one in plan["pairs"]} == {"any"}
+    for one in plan["plan"]:
+        assert sorted(map(len, one["actions"].values())) == [1] * 6
+
+
+def test_interchangeable_teams_are_no_places(run, event):
+    words = ["coverage", event, "--strategy", event.parent / "teams.csv", "--team-size", "3"]
+    text = said(run(*words)[1])
+    assert "d and e were never together." in text
+    assert "Never seen together (1 pair) pair needed by d e the assignment itself" in text
+    assert "in 2" not in text
+    assert "d, e" in said(run(*words, "--details")[1])
+    assert "a team with" in said(run(*words, "--details")[1])
 
 
 def test_targets_that_nobody_reaches(run, log):
@@ -127,7 +189,7 @@ def test_targets_that_nobody_reaches(run, log):
     text = said(shown)
     assert code == 3
     assert "no sensible number of rounds is expected to reach it: 100 more rounds of the kind that helps" in text
-    assert "What would help instead" in text
+    assert "What would prove more" in text
     assert "Who should work where" not in text
 
 
@@ -170,11 +232,11 @@ def test_targets(run, log):
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--target-gap"]
     code, shown, _ = run(*words, 1.5)
     assert code == 3
-    assert "Not enough for a gap of 1.5: the log certifies a gap of" in said(shown)
+    assert "Not enough for a limit of 1.5: the log proves that nobody can gain more than" in said(shown)
     assert "more rounds of the kind below are expected to reach it" in said(shown)
     code, shown, _ = run(*words, 50)
     assert code == 0
-    assert "Enough for a gap of 50: the log certifies a gap of" in said(shown)
+    assert "Enough for a limit of 50: the log proves that nobody can gain more than" in said(shown)
 
 
 def test_totals(run, log):
@@ -185,7 +247,7 @@ def test_totals(run, log):
     assert content["c_act"] == 0
     assert content["worst_direction"]["agent"] == "cy"
     assert "what totals tell (Assumption 2) NO 0" in said(
-        run("coverage", log, "--strategy", log.parent / "teams.csv")[1]
+        run("coverage", log, "--strategy", log.parent / "teams.csv", "--details")[1]
     )
     words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 3]
     code, shown, _ = run(*words)
@@ -295,10 +357,8 @@ def test_plans_obey_rules_and_today(run, firm):
     code, shown, _ = run(*words)
     text = said(shown)
     assert code == 0
-    assert "300 more rounds by this plan are expected to certify that nobody can gain more than" in text
-    assert (
-        "by moving or by changing places with somebody who gains too, with 99 % confidence; the log certifies" in text
-    )
+    assert "300 more rounds by this plan are expected to prove that nobody can gain more than" in text
+    assert "by moving or by changing places with somebody who gains too, with 99 % confidence; the log proves" in text
     assert "expected if all stay" in text
     assert "expected at random" in text
     assert "(assignments that are allowed)" in text

@@ -230,3 +230,25 @@ def test_chances_are_not_announced_and_nothing_is_lost(run, log, result, tmp_pat
     assert not (tmp_path / "t.html").exists()
     code, _, told = run("report", tmp_path / "r.json", "--announce", tmp_path / "t.html")
     assert (code, "people draw between" in said(told)) == (2, True)
+
+
+def test_a_folder_is_no_result(run, log, result, tmp_path):
+    code, _, told = run("report", log, "--out", tmp_path / "r.html")
+    assert (
+        code,
+        "is a folder, expected a result file; if it is a log, learn from it first, with --out result.json"
+        in said(told),
+    ) == (2, True)
+    code, _, told = run("report", log.parent, "--out", tmp_path / "r.html")
+    assert (code, said(told).endswith(f"in it there is {result}")) == (2, True)
+
+
+def test_another_log_is_called_another_log(run, result, tmp_path):
+    """Also where its numbers do not suit the scale of the result."""
+    other = tmp_path / "other"
+    other.mkdir()
+    rows = ["sample,coalition,agent,partner,utility", *(f"{m},x,Eve,Flo,{90 + m}" for m in range(5))]
+    (other / "pairs.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (other / "log.json").write_text('{"format": "coterie.log/1", "utility_range": [0, 100]}', encoding="utf-8")
+    code, _, told = run("report", result, "--log", other, "--out", tmp_path / "r.html")
+    assert (code, "is not the log that the result is about: Eve, Flo are not in the result" in said(told)) == (2, True)

@@ -237,7 +237,7 @@ def test_evaluate_refuses_bad_files(run, tmp_path, log):
     assert (code, "cannot be read" in err) == (2, True)
     file.write_text(json.dumps({"actions": {}}))
     code, _, err = run("evaluate", file, "--truth", log / "log.json")
-    assert (code, "log.json: expected an object with" in err) == (2, True)
+    assert (code, "log.json: the format is 'coterie.log/1'" in err) == (2, True)
 
 
 @pytest.mark.slow

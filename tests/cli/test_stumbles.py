@@ -101,3 +101,53 @@ def test_apart_from_somebody_who_left(log, run):
     assert code == 0
     assert " ".join(out.split()).count(told) == 1
     assert told not in " ".join(run(*words, "--apart", "Ada,Bo")[1].split())
+
+
+LABELS = "agent,Office\nAda,Ulm\nBo,Ulm\nCy,Bonn\nDov,Bonn\n"
+EACH = (
+    "no assignment keeps all rules: at least 2 with Office Ulm in each team: 2 teams would need 4, and there are 2 such"
+)
+NO_PLACE = "at most 0 with Office Ulm in each team: 2 teams have places for 0, and there are 2 such people"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--quota", "Ofice=Bonn>=1"], "'Ofice'; did you mean 'Office'? Labels are columns of the staff table: Office"),
+        (["--quota", "Site=Bonn>=1"], "the label 'Site'; labels are columns of the staff table: Office"),
+        (["--quota", "Office=Ulm>=2", "--team-size", "1:3"], EACH),
+        (["--quota", "Office=Ulm<=0", "--team-size", "1:3"], NO_PLACE),
+    ],
+)
+def test_quotas_that_cannot_be_kept(run, log, tmp_path, words, message):
+    (tmp_path / "labels.csv").write_text(LABELS, "utf-8")
+    code, _, err = run("learn", log, "--staff", "labels.csv", *words)
+    assert (code, message in " ".join(err.split())) == (2, True), err
+
+
+def test_unknown_teams_of_today_are_teams(run, log, tmp_path):
+    (tmp_path / "now.csv").write_text("agent,team\nAda,x\nBo,Marketing\n", "utf-8")
+    code, _, err = run("learn", log, "--today", "now.csv")
+    assert (code, "unknown team in today's table for Bo 'Marketing'; known are: x, y" in " ".join(err.split())) == (
+        2,
+        True,
+    )
+
+
+def test_only_near_names_of_files_are_guessed(run, log):
+    assert "did you mean" not in run("learn", log, "--today", "nope.csv")[2]
+    assert "did you mean now.csv?" in " ".join(run("learn", log, "--today", "noww.csv")[2].split())
+
+
+def test_numbers_are_asked_for_in_plain_words(run, log):
+    code, _, err = run("coverage", log, "--strategy", "now.csv", "--collect", "many")
+    assert (code, "'--collect': expected a whole number, such as 3" in " ".join(err.split())) == (2, True)
+
+
+def test_a_rules_file_that_does_not_say_what_it_is(run, log, tmp_path):
+    (tmp_path / "rules.json").write_text('{"team_size": {"*": {"min": 2, "max": 4}}}', "utf-8")
+    code, _, err = run("learn", log, "--rules", "rules.json")
+    assert (
+        code,
+        'rules.json: it does not say what it is: add "format": "coterie.rules/1"' in " ".join(err.split()),
+    ) == (2, True)

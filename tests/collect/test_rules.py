@@ -334,7 +334,7 @@ def test_what_to_collect_from_a_log(firm):
     certified = coterie.certify(log, today, value="average", noise="pairs", rules=Rules(team_size=sizes))
     assert aim.certificate == certified.certificate.gap
     assert aim.is_worthwhile
-    assert aim.buys().startswith("400 more rounds by this plan are expected to certify that nobody can gain more than")
+    assert aim.buys().startswith("400 more rounds by this plan are expected to prove that nobody can gain more than")
     assert "by moving or by changing places with somebody who gains too" in aim.buys()
     for one in aim.plan.plan:
         assert {name: len(team) for name, team in one.strategy.members().items()} == sizes
@@ -348,7 +348,7 @@ def test_nothing_sensible_can_be_bought(firm):
         firm.log(), firm.today, 3, value="average", today=firm.today, keep_sizes=True, change_at_most=0, noise="pairs"
     )
     assert not aim.is_worthwhile
-    assert aim.buys().startswith("Nothing sensible can be bought with 3 more rounds")
+    assert aim.buys().startswith("3 more rounds would prove")
     assert aim.would_help
     assert aim.newcomers() == ""
 
@@ -381,8 +381,8 @@ def test_people_come_and_go(firm):
         noise="pairs", min_samples=1,
     )  # fmt: skip
     gap = others.certificate.gap
-    told = f"to leave Zoe out of the promise (min_samples=1): of the others the log certifies {gap:.3g}"
-    assert (told in few.would_help) == (gap <= 0.95 * few.plan.predicted)
+    told = f"(min_samples=1): the others cannot gain more than {gap:.3g}, as the log proves"
+    assert (f"to leave Zoe out of the promise {told}" in few.would_help) == (gap <= 0.95 * few.plan.predicted)
     nowhere = what_to_collect(
         firm.log(), today, 4, rules=Rules(staff=(*stays, "Zoe"), team_size="3:5"), value="average", noise="pairs"
     )

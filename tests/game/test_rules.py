@@ -281,8 +281,9 @@ def test_the_example_of_the_format(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[]", "the format is 'list', expected \"coterie.rules/1\""),
-        ("{}", "the format is None"),
+        ("[]", 'expected an object that begins {"format": "coterie.rules/1", got []'),
+        ('{"team_size": {"*": {"min": 4}}}', 'add "format": "coterie.rules/1", behind its first {'),
+        ('{"format": "coterie.log/1"}', "the format is 'coterie.log/1', expected \"coterie.rules/1\""),
         ('{"format": "coterie.rules/1", "size": 3}', "unknown key 'size'; expected some of apart, ban, fix"),
         ('{"format": "coterie.rules/1", "team_size": "x"}', "team_size: expected"),
         ("{", "is not JSON"),

@@ -95,7 +95,7 @@ def test_files_are_read(tmp_path, name, text):
         ("a.json", "[]", 'expected an object with "actions"'),
         ("a.json", '{"actions": {"ada": ["finance"]}}', "agent 'bob' has no action"),
         ("a.json", '{"actions": {"eve": []}}', "unknown agent in strategy 'eve'; known are: ada, bob"),
-        ("a.json", '{"actions": {"ada": ["x"], "bob": []}}', "unknown coalition in strategy of ada 'x'"),
+        ("a.json", '{"actions": {"ada": ["x"], "bob": []}}', "unknown team in strategy of ada 'x'"),
         ("a.json", '{"actions": {"ada": "finance", "bob": []}}', "strategy of ada: expected a list"),
         ("a.json", '{"actions": {"ada": [{"coalitions": []}], "bob": []}}', 'expected {"coalitions", "probability"}'),
         (
@@ -125,7 +125,7 @@ def test_files_are_read(tmp_path, name, text):
         ("a.csv", "agent,coalition\nada," + "x" * 200_000, "row 2: is not CSV"),
         ("a.json", "[" * 100_000, "too deep"),
         ("a.json", "9" * 5000, "is not JSON"),
-        ("a.json", '{"actions": {"ada": [1], "bob": []}}', "unknown coalition in strategy of ada 1"),
+        ("a.json", '{"actions": {"ada": [1], "bob": []}}', "unknown team in strategy of ada 1"),
     ],
 )
 def test_bad_files_are_refused(tmp_path, name, text, message):

@@ -85,8 +85,8 @@ MISSING = object()
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("format", "coterie.log/1", 'expected an object with "format"'),
-        ("format", MISSING, 'expected an object with "format"'),
+        ("format", "coterie.log/1", "the format is 'coterie.log/1', expected"),
+        ("format", MISSING, 'add "format": "coterie.truth/1"'),
         ("agents", MISSING, "agents: expected a list of names"),
         ("agents", "ab", "agents: expected a list of names"),
         ("agents", [1, 2], "agents: expected a list of names"),

@@ -87,7 +87,9 @@ def test_losses_have_a_reason_only_where_there_is_one():
     (back,) = changes_from(new, now, game, wishes(everybody))
     assert (back.worth(), back.why()) == ("+0.40", "with 2 (+0.50)")
     (forced,) = changes_from(now, new, game, wishes(everybody, broken=["team size"]))
-    assert forced.why() == "with 3 (+0.10); today's teams do not keep the rules"
+    assert forced.why() == "with 3 (+0.10); today's teams break a rule: team size"
+    (forced,) = changes_from(now, new, game, wishes(everybody, broken=["team size", "2 and 3 apart", "1 in x"]))
+    assert forced.why().endswith("today's teams break a rule: team size, and 2 more rules")
     means[1, 2, 0] = 0.0
     game = game_of(means)
     (lost,) = changes_from(now, new, game, wishes(everybody))

@@ -218,7 +218,8 @@ def test_coverage_that_would_take_too_long_is_none():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "x.json: the format is 'list'"),
+        ("[]", 'x.json: expected an object that begins {"format": "coterie.result/1"'),
+        ("{}", 'add "format": "coterie.result/1"'),
         ('{"format": "other/1"}', "the format is 'other/1'"),
         ('{"format": "coterie.result/1"}', "is not a complete result file: agents is None"),
         (json.dumps(CONTRACT | {"agents": ["a", "a"]}), "occurs twice"),

@@ -68,7 +68,7 @@ def test_profiles_are_the_best_that_keep_all_rules(seed):
     admitted = [profile for profile in every_profile(n, k) if keeps_all(assignments, profile, largest)]
     if not admitted:
         assert assignments.conflict() is not None
-        with pytest.raises(InputError, match="no assignment keeps all rules; these contradict each other: "):
+        with pytest.raises(InputError, match=r"no assignment keeps all rules(; these contradict each other)?: "):
             assignments.drawn()
         return
     assert assignments.conflict() is None

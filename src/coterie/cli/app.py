@@ -132,6 +132,13 @@ def _options(
     """Recommend coalitions from a log of past outcomes, and certify how far anybody could gain by moving."""
 
 
+THEIR_WORDS = {
+    ": Value error, ": ": ",
+    "Input should be a valid integer, unable to parse string as an integer": "expected a whole number, such as 3",
+    "Input should be a valid number, unable to parse string as a number": "expected a number, such as 0.5",
+}
+"""What those say who read the command line, and what that means."""
+
 _UsageError: Any = typer.BadParameter.__base__
 """Typer brings its own copy of Click's exceptions, or uses Click's, by version."""
 
@@ -203,7 +210,10 @@ def _bad_usage(problem: Any) -> int:
     """Say what is wrong with the words on the command line, and where to read what is right."""
     if type(problem).__name__ == "NoArgsIsHelpError":  # its message is the help text, which is printed already
         return 2
-    complain(problem.format_message().replace(": Value error, ", ": "))  # what typer puts before its own words
+    text = problem.format_message()
+    for theirs, ours in THEIR_WORDS.items():
+        text = text.replace(theirs, ours)
+    complain(text)
     path = problem.ctx.command_path if problem.ctx else app.info.name
     messages.print(f"Try {path} --help")
     return 2

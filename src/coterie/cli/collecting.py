@@ -1,13 +1,16 @@
 """How `coterie coverage` words a plan for more samples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from coterie.cli.output import aligned, short, wrapped
 from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.collect import Aim, Collection
+    from coterie.collect import Aim, Collection, Forming, Planned
+
+Called = Mapping[str, str]
+"""What people call coalitions; empty where they go by their names."""
 
 LISTED = 10
 """How many pairs are listed; `--json` has all."""
@@ -22,24 +25,46 @@ TOGETHER = (
 )
 
 
-def collecting(aim: "Aim") -> Iterator[str]:
-    """Yield what to collect and what that is expected to buy, or what would help instead."""
-    if aim.plan is not None:
-        yield from _plan(aim, aim.plan)
+def collecting(aim: "Aim", called: Called) -> Iterator[str]:
+    """Yield what to collect and what that is expected to buy, or what helps the guess and what would prove more."""
+    if aim.plan is not None or aim.forming is not None:
+        rounds = sum(one.times for one in (aim.forming.rounds if aim.forming else aim.plan.plan if aim.plan else ()))
+        as_if = aim.plan is not None and aim.setting.noise == "samples"
+        independent = ", as if pairs of a round were independent" if as_if else ""
+        yield from ("", f"What to collect next ({counted(rounds, 'more round')}{independent})")
+        for text in (aim.buys(), aim.newcomers(), aim.guessing()):
+            yield from wrapped(text)
+    if aim.forming is not None:
+        yield from _forming(aim.forming, called)
+    elif aim.plan is not None:
+        yield from _plan(aim, aim.plan, called)
     if aim.would_help:
-        yield from ("", "What would help instead")
+        yield from ("", "What would prove more")
         for one in aim.would_help:
             yield from wrapped(one, "  - ", "    ")
 
 
-def _plan(aim: "Aim", plan: "Collection") -> Iterator[str]:
-    independent = ", as if pairs of a round were independent" if aim.setting.noise == "samples" else ""
-    yield from ("", f"What to collect next ({counted(plan.samples, 'more round')}{independent})")
-    for text in (aim.buys(), aim.newcomers()):
-        yield from wrapped(text)
+def _forming(forming: "Forming", called: Called) -> Iterator[str]:
+    """Yield who should work where so that the guess gets better, and which of the pairs were seen least."""
+    yield from _who(forming.rounds, called)
+    told = [one for one in forming.pairs if one.seen is not None][:LISTED]  # of others, how often is not known
+    if not told:
+        return
+    yield from ("", "Who should work together, the most telling first")
+    rows = [("pair", "", "team", "seen together" if called else "seen together there")]
+    rows += [
+        (short(one.agent), short(one.partner), short(one.coalition),
+         counted(one.seen, "time") if one.seen else "never")
+        for one in told
+    ]  # fmt: skip
+    kept = [0, 1, 3] if called else [0, 1, 2, 3]
+    yield from aligned([[row[place] for place in kept] for row in rows], left=range(4))
+
+
+def _plan(aim: "Aim", plan: "Collection", called: Called) -> Iterator[str]:
     low, high = plan.likely
     rows = [
-        ("certificate now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
+        ("proven now" if not plan.fresh else "without any data", f"{plan.now:.3g}", ""),
         ("expected by this plan", f"{plan.predicted:.3g}", f"(likely {low:.3g} to {high:.3g})"),
         *([] if plan.today is None else [("expected if all stay", f"{plan.today:.3g}", "(as they are today)")]),
         ("expected at random", f"{plan.random:.3g}",
@@ -50,14 +75,14 @@ def _plan(aim: "Aim", plan: "Collection") -> Iterator[str]:
     if not plan.needs:
         yield "  nobody has a choice: there is nothing to learn"
         return
-    yield from _pairs(plan, is_planned=bool(aim.is_worthwhile))
+    yield from _pairs(plan, called)
     if aim.is_worthwhile:
-        yield from _who(plan)
+        yield from _who(plan.plan, called)
         if not plan.fresh and not aim.setting.adaptive:
             yield from ("", *wrapped(TOGETHER))
 
 
-def _pairs(plan: "Collection", *, is_planned: bool) -> Iterator[str]:
+def _pairs(plan: "Collection", called: Called) -> Iterator[str]:
     """Yield the pairs that tell most."""
     yield from ("", "Pairs that tell most")
     sized = plan.needs[0].size is not None
@@ -67,25 +92,28 @@ def _pairs(plan: "Collection", *, is_planned: bool) -> Iterator[str]:
          "-" if need.seen is None else f"{need.seen:,}", f"{need.planned:,}", f"{need.worth:.2g}")
         for need in plan.needs[:LISTED]
     ]  # fmt: skip
-    kept = [place for place in range(7) if (place != 3 or sized) and (place != 5 or is_planned)]
-    yield from aligned([[row[place] for place in kept] for row in rows], left=(0, 1, 2))
+    kept = [place for place in range(7) if (place != 2 or not called) and (place != 3 or sized)]
+    yield from aligned([[row[place] for place in kept] for row in rows], left=(0, 1) if called else (0, 1, 2))
     if len(plan.needs) > LISTED:
         yield f"  and {len(plan.needs) - LISTED:,} more (see --json)"
-    shares = ", ".join(f"{short(name)} {share:.0%}" for name, share in plan.coalitions if share >= 0.005)
-    yield from wrapped(f"By team: {shares}")
+    if not called:
+        shares = ", ".join(f"{short(name)} {share:.0%}" for name, share in plan.coalitions if share >= 0.005)
+        yield from wrapped(f"By team: {shares}")
 
 
-def _who(plan: "Collection") -> Iterator[str]:
+def _who(rounds: Sequence["Planned"], called: Called) -> Iterator[str]:
     """Yield who should work where."""
     yield from ("", "Who should work where")
-    for planned in plan.plan[:ASSIGNMENTS]:
+    for planned in rounds[:ASSIGNMENTS]:
         members = planned.strategy.members()
         teams = "; ".join(
-            f"{short(name)}: {', '.join(short(agent) for agent in team)}" for name, team in members.items() if team
+            f"{short(called.get(name, name))}: {', '.join(short(agent) for agent in team)}"
+            for name, team in members.items()
+            if team
         )
         moves = "" if planned.moves is None else f", {counted(planned.moves, 'person moves', 'people move')}"
         yield from wrapped(f"{counted(planned.times, 'time')}{moves}: {teams}", "  - ", "    ")
-    if len(plan.plan) > ASSIGNMENTS:
-        rest = sum(planned.times for planned in plan.plan[ASSIGNMENTS:])
-        others = counted(len(plan.plan) - ASSIGNMENTS, "more assignment")
+    if len(rounds) > ASSIGNMENTS:
+        rest = sum(planned.times for planned in rounds[ASSIGNMENTS:])
+        others = counted(len(rounds) - ASSIGNMENTS, "more assignment")
         yield f"  and {others} for {counted(rest, 'round')} (see --json)"

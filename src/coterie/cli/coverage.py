@@ -8,13 +8,12 @@ import numpy as np
 import typer
 
 from coterie import checks
-from coterie.cli.collecting import collecting
+from coterie.cli.collecting import Called, collecting
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
 from coterie.cli.team_options import JUDGED, RULES, STAYING, about_teams
 from coterie.errors import InputError
-from coterie.learn.summary import FOR_ANY_TEAMS
 from coterie.log import Log
 from coterie.statistics.setting import NoiseChoice, Sizes
 from coterie.words import counted, said
@@ -74,14 +73,19 @@ def command(
         int,
         typer.Option(metavar="N", help="Leave people seen in fewer rounds out of what is certified and planned."),
     ] = 0,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also say how scarce pairs and sizes are, in the paper's coefficients.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
     """Say whether a log is enough for an assignment, what is missing, and what to collect next.
 
-    What is planned keeps the rules; what it is expected to buy is said first, and if that is nothing, there is no plan.
+    What is planned keeps the rules; what it is expected to prove is said first, and if that is nothing, the plan is one
+    that makes the guess better.
     """
     from coterie.collect.aim import Situation, aim_in
     from coterie.coverage import coverage, scarcest, seen_in
+    from coterie.learn.team_names import shown_names
 
     if strategy is None and (collect is not None or target_gap is not None):
         wanted = f"{said('collect')} and {said('target_gap')} need {said('strategy')}"
@@ -103,12 +107,13 @@ def command(
     given, spaces = situation.strategy, situation.wishes.admissible.chosen_from(situation.spaces)
     seen = seen_in(situation.statistics)
     found = coverage(seen, given, spaces)
+    called = shown_names(seen.coalitions, situation.wishes.team_names) if seen.pooled else {}
     if json:
         content: dict[str, Any] = {
             "format": "coterie.coverage/1",
             "agents": list(seen.agents),
             "coalitions": list(seen.coalitions),
-            "verdict": verdict(found),
+            "verdict": verdict(found, called),
             "enough": found.is_enough,
             **found.to_json(),
             **({} if aim is None else aim.to_json()),
@@ -116,55 +121,68 @@ def command(
         show_json(content)
     else:
         rarest = scarcest(seen, given, spaces) if len(seen.agents) <= MAP_AGENTS else None
-        for line in _lines(seen.agents, found, rarest, aim):
+        for line in _lines(seen.agents, found, rarest, aim, called, details=details):
             results.print(line)
     return 3 if aim is not None and not aim.is_reached else 0
 
 
-def verdict(found: "Coverage") -> str:
-    """Return in one sentence whether the log is enough, and if not, why."""
+def verdict(found: "Coverage", called: Called) -> str:
+    """Return in one sentence whether the log is enough, and if not, why; `called` is empty where teams have names."""
     about = "this assignment" if found.profile != "all" else "every assignment that the actions allow"
     if not found.covers_pairs:
-        named = [_never(pair, one_way=found.one_way) for pair in found.uncovered_pairs[:NAMED]]
+        named = [_never(pair, called, one_way=found.one_way) for pair in found.uncovered_pairs[:NAMED]]
         more = found.n_uncovered_pairs - len(named)
         rest = f", and {counted(more, 'more rating' if found.one_way else 'more pair')} like that" if more else ""
         return f"Not enough for {about}: {'; '.join(named)}{rest}."
     if found.assumption_2 is False and found.worst_direction is not None:
-        return f"Not enough for {about}: {_hidden(found.worst_direction)}."
+        return f"Not enough for {about}: {_hidden(found.worst_direction, called)}."
     what = "can be told from the totals" if found.assumption_2 else "has met"
     every = "every pair that a move can bring together" if found.profile != "all" else "every pair"
-    return f"Enough for {about}: {every} {what}; how much that certifies depends on how often."
+    return f"Enough for {about}: {every} {what}; how much that proves depends on how often."
 
 
-def _never(pair: "PairWitness", *, one_way: bool) -> str:
+def _never(pair: "PairWitness", called: Called, *, one_way: bool) -> str:
     size = "" if pair.size is None else f" when it had {counted(pair.size, 'member')}"
     one, two, where = short(pair.agent), short(pair.partner), short(pair.coalition)
-    return (
-        f"{one} never rated {two} in {where}{size}"
-        if one_way
-        else f"{one} and {two} were never in {where} together{size}"
-    )
+    if called:
+        size = "" if pair.size is None else f" in a team of {pair.size}"
+        return f"{one} never rated {two}{size}" if one_way else f"{one} and {two} were never together{size}"
+    if one_way:
+        return f"{one} never rated {two} in {where}{size}"
+    return f"{one} and {two} were never in {where} together{size}"
 
 
-def _hidden(direction: "Direction") -> str:
-    terms = [f"{term.weight:+.2g} x {short(term.partner)} in {short(term.coalition)}" for term in direction.terms]
+def _hidden(direction: "Direction", called: Called) -> str:
+    terms = [
+        f"{term.weight:+.2g} x {short(term.partner)}{'' if called else f' in {short(term.coalition)}'}"
+        for term in direction.terms
+    ]
     return f"the totals of {short(direction.agent)} never tell {' '.join(terms)}, which matters to their move"
 
 
-def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None", aim: "Aim | None") -> Iterator[str]:
+def _lines(
+    agents: Sequence[str],
+    found: "Coverage",
+    rarest: "FloatArray | None",
+    aim: "Aim | None",
+    called: Called,
+    *,
+    details: bool,
+) -> Iterator[str]:
     if aim is not None and aim.violations:
         yield from wrapped(f"The assignment breaks rules: {'; '.join(aim.violations)}.", "", "")
-    yield from wrapped(verdict(found), "", "")
+    yield from wrapped(verdict(found, called), "", "")
     if aim is not None and aim.target is not None:
         yield from wrapped(aim.sentence(), "", "")
     if aim is not None and not (aim.plan and aim.plan.fresh):
-        yield from wrapped(f"What the log certifies now is {aim.certificate:.3g}. {FOR_ANY_TEAMS}", "", "")
+        yield from wrapped(aim.proven(), "", "")
     if aim is not None:
-        yield from collecting(aim)
-    yield ""
-    yield from _numbers(len(agents), found)
+        yield from collecting(aim, called)
+    if details:
+        yield ""
+        yield from _numbers(len(agents), found, called)
     home = "some assignment" if found.profile == "all" else "the assignment itself"
-    if found.uncovered_pairs:
+    if found.uncovered_pairs and not (aim and aim.forming):  # which names those of the assignment
         many = found.n_uncovered_pairs
         title = f"Never rated ({many:,})" if found.one_way else f"Never seen together ({counted(many, 'pair')})"
         yield from ("", title)
@@ -177,32 +195,37 @@ def _lines(agents: Sequence[str], found: "Coverage", rarest: "FloatArray | None"
                 short(p.partner),
                 short(p.coalition),
                 "" if p.size is None else str(p.size),
-                home if p.deviation is None else _move(p.agent, p.deviation),
+                home if p.deviation is None else _move(p.agent, p.deviation, called),
             )
             for p in found.uncovered_pairs[:LISTED]
         ]
-        keep = [0, 1, 2, 3, 4] if any(row[3] for row in rows[1:]) else [0, 1, 2, 4]
+        sized = any(row[3] for row in rows[1:])
+        keep = [place for place in range(5) if (place != 2 or not called) and (place != 3 or sized)]
         yield from aligned([[row[place] for place in keep] for row in rows], left=range(5))
         yield from _more(found.n_uncovered_pairs)
-    if found.uncovered_sizes:
+    if found.uncovered_sizes and (details or any(pair.size is not None for pair in found.uncovered_pairs)):
         yield from ("", "Sizes that a move can reach and that were never seen")
         rows = [("team", "members", "probability", "needed by")]
         rows += [
-            (short(w.coalition), str(w.size), f"{w.probability:.2g}",
-             home if w.agent is None or w.deviation is None else _move(w.agent, w.deviation))
+            (short(called.get(w.coalition, w.coalition)), str(w.size), f"{w.probability:.2g}",
+             home if w.agent is None or w.deviation is None else _move(w.agent, w.deviation, called))
             for w in found.uncovered_sizes[:LISTED]
         ]  # fmt: skip
         yield from aligned(rows, left=(0, 3))
         yield from _more(len(found.uncovered_sizes))
         if all(pair.size is None for pair in found.uncovered_pairs):
             yield from wrapped("This matters only if outcomes depend on the size of a team (--sizes aware).")
-    if found.worst_direction is not None and not found.worst_direction.is_hidden:
+    if details and found.worst_direction is not None and not found.worst_direction.is_hidden:
         direction = found.worst_direction
-        yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation)}")
-        rows = [(f"{term.weight:+.2f}", short(term.partner), "in", short(term.coalition)) for term in direction.terms]
+        yield from ("", f"What totals tell least about: {_move(direction.agent, direction.deviation, called)}")
+        rows = [
+            (f"{term.weight:+.2f}", short(term.partner), *(() if called else ("in", short(term.coalition))))
+            for term in direction.terms
+        ]
         yield from aligned(rows, left=(1, 2, 3))
     if rarest is not None:
-        yield from ("", "How often two people met, in the rarest team where a move can bring them together")
+        where = "" if called else ", in the rarest team where a move can bring them together"
+        yield from ("", f"How often two people met{where}")
         apart = np.isinf(rarest)
         times = np.rint(np.where(apart, 0.0, rarest) * (found.samples or 1)).astype(np.int64)
         yield from heat_map(agents, times, {APART: (apart, "no move brings them together")})
@@ -213,11 +236,11 @@ def _more(count: int) -> Iterator[str]:
         yield f"  and {count - LISTED:,} more (see --json)"
 
 
-def _move(agent: str, deviation: tuple[str, ...]) -> str:
-    return f"{short(agent)} moving to {', '.join(short(name) for name in deviation) or 'nothing'}"
+def _move(agent: str, deviation: tuple[str, ...], called: Called) -> str:
+    return f"{short(agent)} moving to {', '.join(short(called.get(name, name)) for name in deviation) or 'nothing'}"
 
 
-def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
+def _numbers(n_agents: int, found: "Coverage", called: Called) -> Iterator[str]:
     yield f"Coverage ({counted(found.samples or 0, 'round')}, {counted(n_agents, 'person', 'people')})"
     rows = [("", "holds", "coefficient", f"{1 - found.delta:.0%} interval", "scarcest")]
     # What never occurred is scarcer than anything that did.
@@ -226,11 +249,13 @@ def _numbers(n_agents: int, found: "Coverage") -> Iterator[str]:
     rows.append(
         ("pairs that a move can bring together", _yes(found.covers_pairs), _number(found.c_pair),
          _interval(found.c_pair_interval),
-         "" if pair is None else f"{short(pair.agent)}, {short(pair.partner)} in {short(pair.coalition)}")
+         "" if pair is None else f"{short(pair.agent)}, {short(pair.partner)}"
+         + ("" if called else f" in {short(pair.coalition)}"))
     )  # fmt: skip
     rows.append(
         ("sizes that a move can reach (Assumption 1)", _yes(found.assumption_1), _number(found.c_size),
-         _interval(found.c_size_interval), "" if size is None else f"{short(size.coalition)} with {size.size}")
+         _interval(found.c_size_interval),
+         "" if size is None else f"{'a team' if called else short(size.coalition)} with {size.size}")
     )  # fmt: skip
     from_2 = found.c_size_from_2
     rows.append(("  from 2 members up", _yes(from_2 is not None and from_2 < np.inf), _number(from_2), "", ""))

@@ -22,7 +22,7 @@ from coterie.cli.targets import (
     write_all,
 )
 from coterie.errors import InputError
-from coterie.words import said
+from coterie.words import said, some
 
 if TYPE_CHECKING:
     from coterie.learn.result import Result
@@ -76,6 +76,9 @@ def command(
     return 0 if len(written) == len(targets) else 1
 
 
+STRANGERS = 3
+"""So many people are named whom a result does not know."""
+
 RECORDED = (
     "utility_range",
     "neutral",
@@ -101,12 +104,18 @@ def _statistics(result: "Result", log: Path, declared: dict[str, Any]) -> "Stati
     if result.data.pool_coalitions:
         recorded["coalitions"] = len(result.strategy.coalitions)
     options = {name: value for name, value in recorded.items() if value is not None} | declared
-    source = read_log(log, **options)
-    statistics = Statistics.for_learning(
-        source, sizes=result.data.sizes, noise=result.data.noise, seed=result.seed or 0, parts=(1.0,)
-    )
+    try:
+        source = read_log(log, **options)
+        statistics = Statistics.for_learning(
+            source, sizes=result.data.sizes, noise=result.data.noise, seed=result.seed or 0, parts=(1.0,)
+        )
+    except InputError:
+        # What does not suit the scale of the result is said of the log that the result is about, and of no other.
+        _refuse_others(result, log)
+        raise
     wider, _ = wishes_about(statistics, rules=replace(result.rules, max_moves=None))
     if result.data.log_sha256 not in {None, wider.log_sha256, statistics.log_sha256}:
+        _refuse_others(result, log)
         raise InputError(
             f"{said(log=log)}: is not the log that the result is about, or was read otherwise; give the options that "
             "the result was made with"
@@ -114,3 +123,17 @@ def _statistics(result: "Result", log: Path, declared: dict[str, Any]) -> "Stati
     if (wider.agents, wider.coalitions) != (result.strategy.agents, result.strategy.coalitions):
         raise InputError(f"{said(log=log)}: has other people or coalitions than the result")
     return statistics
+
+
+def _refuse_others(result: "Result", log: Path) -> None:
+    """Refuse a log of other people than those of the result."""
+    from coterie.log import read_log
+
+    try:
+        theirs = read_log(log).agents  # as it describes itself
+    except InputError:
+        return
+    known = set(result.strategy.agents)
+    if strangers := [name for name in theirs if name not in known]:
+        names = f"{some(strangers, STRANGERS)} {'is' if len(strangers) == 1 else 'are'}"
+        raise InputError(f"{said(log=log)}: is not the log that the result is about: {names} not in the result")

@@ -18,6 +18,7 @@ from coterie.certificates.paired import paired
 from coterie.certificates.total_evidence import TotalEvidence
 from coterie.certificates.widened import widened
 from coterie.collect.allowed import Allowed
+from coterie.collect.forming import Forming, forming
 from coterie.collect.plan import NOTICED, Collection, plan_collection, samples_needed
 from coterie.collect.total_plan import noise_variance, plan_totals
 from coterie.errors import InputError
@@ -26,8 +27,12 @@ from coterie.game.game import Value
 from coterie.game.rules import as_rules
 from coterie.game.steps import Stability
 from coterie.game.strategy import Strategy, StrategyLike
+from coterie.learn.assemble import by_range
+from coterie.learn.beliefs import beliefs_from
 from coterie.learn.certify import BY_TOTALS, Given, as_many_teams, taken_over, usual_value
 from coterie.learn.result import STEPS, Result
+from coterie.learn.summary import FOR_ANY_TEAMS
+from coterie.learn.warnings import SAYS_NOTHING
 from coterie.learn.wishes import Wishes, wishes_about
 from coterie.log.log import Log, as_log
 from coterie.statistics.setting import NoiseChoice, Setting, Sizes
@@ -50,6 +55,9 @@ LARGER_DELTA = 0.1
 
 HIGH = 0.25
 """Where a larger share of what is certified is expected to be true, another assignment is advised."""
+
+NOTHING = 0.005
+"""A limit that is smaller by less than this share is the same."""
 
 RATED = 0.9
 """Where fewer of those who worked together were observed than this share, that is said."""
@@ -138,7 +146,11 @@ class Aim:
     reference: float
     """What the log certifies under the assumptions of the plan."""
     would_help: tuple[str, ...]
-    """Where nothing sensible can be bought: what would help instead."""
+    """Where more rounds prove hardly more: what would."""
+    forming: Forming | None
+    """The same: rounds that make the guess better."""
+    range_gap: float
+    """What the range of utilities says without any data."""
     violations: tuple[str, ...]
     """The rules that the assignment breaks."""
     has_rules: bool
@@ -152,6 +164,20 @@ class Aim:
     def is_reached(self) -> bool:
         """Whether the log certifies the target already."""
         return self.target is None or self.certificate <= self.target
+
+    @property
+    def proves_something(self) -> bool:
+        """Whether the log proves more of the assignment than the range of utilities does."""
+        return self.certificate < SAYS_NOTHING * self.range_gap or not self.certificate
+
+    def proven(self) -> str:
+        """Return what the log proves of the assignment."""
+        if not self.proves_something:
+            return "Nothing is proven of these teams yet: there are too few data, so they are a guess."
+        return (
+            f"Proven now, with {percent(1 - self.delta)} confidence: nobody can gain more than {self.certificate:.3g} "
+            f"{STEPS[self.stability]}. {FOR_ANY_TEAMS}"
+        )
 
     @property
     def is_worthwhile(self) -> bool | None:
@@ -169,15 +195,16 @@ class Aim:
             "worthwhile": self.is_worthwhile,
             "buys": self.buys() or None,
             "would_help": list(self.would_help),
+            "for_the_guess": None if self.forming is None else self.forming.to_json(),
             "collect": None if self.plan is None else self.plan.to_json(),
         }
 
     def sentence(self) -> str:
         """Return what the target takes."""
-        certified = f"the log certifies a gap of {self.certificate:.3g}"
+        proven = f"the log proves that nobody can gain more than {self.certificate:.3g}"
         if self.is_reached:
-            return f"Enough for a gap of {self.target:g}: {certified}."
-        not_enough = f"Not enough for a gap of {self.target:g}: {certified}"
+            return f"Enough for a limit of {self.target:g}: {proven}."
+        not_enough = f"Not enough for a limit of {self.target:g}: {proven}"
         if self.needed is not None:
             return (
                 f"{not_enough}; about {counted(self.needed, 'more round')} of the kind below are expected to reach it."
@@ -186,7 +213,7 @@ class Aim:
             return f"{not_enough}."
         return (
             f"{not_enough}, and no sensible number of rounds is expected to reach it: "
-            f"{counted(self.beyond.samples, 'more round')} of the kind that helps most are expected to certify "
+            f"{counted(self.beyond.samples, 'more round')} of the kind that helps most are expected to prove "
             f"{self.beyond.predicted:.3g}, and any number of them would leave about {self.beyond.limit:.3g}."
         )
 
@@ -194,22 +221,37 @@ class Aim:
         """Return what the plan is expected to buy; nothing without a plan."""
         plan = self.plan
         if plan is None:
-            return ""
+            return "" if self.forming is None else "What more rounds would prove is not worked out for scores of teams."
         if self.reference <= 0:
-            return "Nothing need be collected: the log certifies already that nobody can gain."
+            return "Nothing need be collected: the log proves already that nobody can gain."
         low, high = plan.likely
         samples = counted(plan.samples, "more round")
         expected = f"{plan.predicted:.3g} (likely {low:.3g} to {high:.3g})"
         alone = " by themselves" if plan.fresh else ""
         if self.is_worthwhile:
             return (
-                f"{samples} by this plan are expected to certify{alone} that nobody can gain more than {expected} "
-                f"{STEPS[self.stability]}, with {percent(1 - self.delta)} confidence; the log certifies "
+                f"{samples} by this plan are expected to prove{alone} that nobody can gain more than {expected} "
+                f"{STEPS[self.stability]}, with {percent(1 - self.delta)} confidence; the log proves "
                 f"{self.reference:.3g}."
             )
+        if not self.proves_something:
+            return f"{samples} would prove nothing{alone} either, or next to nothing, whoever works with whom."
+        if plan.predicted > (1 - NOTHING) * self.reference:
+            return f"{samples} would prove nothing{alone} that is not proven now, whoever works with whom."
         return (
-            f"Nothing sensible can be bought with {samples}: at best they are expected to certify{alone} {expected}, "
-            f"and the log certifies {self.reference:.3g} without them. So there is no plan."
+            f"{samples} would prove hardly more{alone} than is proven now, whoever works with whom: that nobody can "
+            f"gain more than {expected}, instead of {self.reference:.3g}."
+        )
+
+    def guessing(self) -> str:
+        """Return what makes the guess better where hardly anything can be proven; nothing where more can."""
+        if self.forming is None:
+            return ""
+        if self.forming.is_itself:
+            return "They can tell better what these teams are worth: form them, and record how they do."
+        return (
+            "They can tell better which teams are good: let those work together who may well belong together, in these "
+            "teams or in others that could be as good, and of whom least is known."
         )
 
     def newcomers(self) -> str:
@@ -359,7 +401,7 @@ class _Planner:
         given: Any = (self.strategy, self.situation.spaces, self.delta, samples, self.rng)
         if isinstance(evidence, PairEvidence):
             return plan_collection(evidence, *given, **self.options(allowed))
-        if isinstance(evidence, TotalEvidence) and isinstance(whole, TotalStatistics):
+        if isinstance(evidence, TotalEvidence) and isinstance(whole, TotalStatistics) and not whole.setting.of_teams:
             return plan_totals(evidence, *given, variance=noise_variance(whole), **self.options(allowed))
         return None
 
@@ -386,6 +428,9 @@ class _Planner:
             plan = self.plan(samples, self.allowed)
         in_vain = plan is not None and reference > 0 and not plan.is_worthwhile(reference)
         tried = plan if in_vain else beyond
+        formed = None
+        if samples is not None and (in_vain or plan is None):
+            formed = self.forming(samples)
         return Aim(
             certificate,
             target,
@@ -394,6 +439,8 @@ class _Planner:
             beyond,
             reference,
             () if tried is None else tuple(self.would_help(tried, reference)),
+            formed,
+            by_range(self.shown, strategy, self.against),
             tuple(situation.wishes.admissible.violations(strategy.sets)) if strategy.is_pure else (),
             self.allowed is not None,
             situation.wishes.stability,
@@ -401,6 +448,13 @@ class _Planner:
             situation.statistics.setting,
             tuple(notes),
         )
+
+    def forming(self, samples: int) -> Forming | None:
+        """Plan rounds that make the guess better."""
+        statistics, wishes = self.situation.statistics, self.situation.wishes
+        beliefs = beliefs_from(self.shown, symmetric=statistics.setting.symmetric)
+        allowed = Allowed.of(self.situation.declared, wishes.admissible, wishes.largest, self.strategy)
+        return forming(statistics, beliefs, self.strategy, wishes.value, samples, allowed, self.rng)
 
     @property
     def most(self) -> int:
@@ -410,7 +464,7 @@ class _Planner:
     def would_help(self, tried: Collection, reference: float) -> Iterator[str]:
         """Yield what would make a difference where a plan makes none, as far as that can be worked out."""
         enough = (1 - NOTICED) * min(tried.predicted, reference)
-        same = f"{counted(tried.samples, 'round')} are expected to certify"
+        same = f"{counted(tried.samples, 'round')} are expected to prove that nobody can gain more than"
         allowed = self.allowed
         if allowed is not None and allowed.admissible.max_moves is not None:
             freer = self.plan(tried.samples, allowed.without_limit_on_moves())
@@ -423,18 +477,19 @@ class _Planner:
         for many in sorted({min(LONGER * tried.samples, self.most), self.most} - {tried.samples}):
             longer = self.plan(many, allowed) if many > tried.samples else None
             if longer is not None and longer.predicted <= enough:
-                yield f"more rounds: {many:,} more are expected to certify {longer.predicted:.3g}"
+                proven = f"are expected to prove that nobody can gain more than {longer.predicted:.3g}"
+                yield f"more rounds: {many:,} more {proven}"
                 break
         if tried.newcomers:
             others = self.certificate(self.evidence, self.delta, leaving_out=tried.newcomers)
             if others <= enough:
                 without = f"to leave {', '.join(tried.newcomers)} out of the promise ({said(min_samples=1)})"
-                yield f"{without}: of the others the log certifies {others:.3g}"
+                yield f"{without}: the others cannot gain more than {others:.3g}, as the log proves"
         if self.delta < LARGER_DELTA:
             certified = self.certificate(self.evidence, LARGER_DELTA)
             if certified <= enough:
                 yield (
-                    f"less confidence: with {said(delta=LARGER_DELTA)} the log certifies {certified:.3g} already, at "
+                    f"less confidence: with {said(delta=LARGER_DELTA)} the log proves {certified:.3g} already, at "
                     f"{percent(1 - LARGER_DELTA)}"
                 )
         share = self.rated
@@ -442,13 +497,13 @@ class _Planner:
             yield f"more ratings: {share:.0%} of those who worked together are in the log, and plans count on all"
         if tried.limit > HIGH * reference:
             yield (
-                f"another assignment (coterie learn): a gap of {tried.limit:.3g} is expected of this one, and no data "
-                "take that away"
+                f"another assignment (coterie learn): in this one somebody is expected to gain {tried.limit:.3g} by "
+                "leaving, and no data take that away"
             )
         else:
             yield (
-                f"to do with less than proof: a gap of {tried.limit:.3g} is expected of this assignment, so it may "
-                "well be good, only that so few data cannot show it"
+                f"to do without proof: whoever would gain most by leaving is expected to gain {tried.limit:.3g}, so "
+                "this assignment may well be good, only that so few data cannot show it"
             )
 
     @property

@@ -45,15 +45,15 @@ def names_in(action: BoolArray, coalitions: Sequence[str]) -> list[str]:
     return [coalitions[l] for l in np.flatnonzero(action).tolist()]
 
 
-def action_of(chosen: Iterable[Any], coalitions: Sequence[str], where: str) -> BoolArray:
-    """Return the row of k booleans for a list of coalition names; `where` words the refusal."""
+def action_of(chosen: Iterable[Any], coalitions: Sequence[str], where: str, word: str = "coalition") -> BoolArray:
+    """Return the row of k booleans for a list of coalition names; `where` and the `word` for one word the refusal."""
     if isinstance(chosen, str):
         raise InputError(f"{where}: {checks.shown(chosen)} is not a list of coalitions; write [{checks.shown(chosen)}]")
     if isinstance(chosen, Mapping) or not isinstance(chosen, Iterable):
         raise InputError(f"{where}: expected a list of coalition names, got {checks.shown(chosen)}")
     row = np.zeros(len(coalitions), dtype=bool)
     for name in chosen:
-        row[checks.index_of(name, coalitions, f"coalition in {where}")] = True
+        row[checks.index_of(name, coalitions, f"{word} in {where}")] = True
     return row
 
 

@@ -184,6 +184,8 @@ class QuotaRule(Rule):
     least: int
     most: int | None
     or_empty: bool
+    asked: str
+    """What the rule says of all coalitions that it is about."""
 
     def _excess(self, count: IntArray, size: IntArray) -> IntArray:
         found = _outside(count, self.least, self.most)
@@ -468,7 +470,7 @@ def _compiled(
     for quota in rules.quota:
         values = _values_of(quota.label, rules.labels)
         if not values:
-            raise InputError(f"quota: nobody has the label {quota.label!r}; labels are columns of the staff table")
+            raise InputError(f"quota: nobody has the label {quota.label!r}; {_labels_there(quota.label, rules.labels)}")
         if quota.equals not in values.values():
             known = ", ".join(in_order(values.values()))
             raise InputError(f"quota: nobody has {quota.label} {quota.equals!r}; known are: {known}")
@@ -476,7 +478,17 @@ def _compiled(
         for name in coalitions if quota.coalition == EACH else [quota.coalition]:
             text = str(replace(quota, coalition=shown(name)))
             l = coalition(name, "quota")
-            yield QuotaRule(text, labelled, l, quota.at_least, quota.at_most, quota.coalition == EACH)
+            yield QuotaRule(text, labelled, l, quota.at_least, quota.at_most, quota.coalition == EACH, str(quota))
+
+
+def _labels_there(label: str, labels: Mapping[str, Mapping[str, str]]) -> str:
+    """Return which labels there are, the one that was probably meant first."""
+    there = in_order({name for own in labels.values() for name in own})
+    if not there:
+        return f"labels are columns of the staff table ({said('staff')}), and there are none"
+    meant = checks.similar(label, there, checks.LOOSELY)
+    asked = "" if meant is None else f"did you mean {meant!r}? "
+    return f"{asked}{'Labels' if asked else 'labels'} are columns of the staff table: {', '.join(there)}"
 
 
 def _values_of(label: str, labels: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

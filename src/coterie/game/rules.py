@@ -21,7 +21,7 @@ from typing import Any, Literal, Self
 
 from coterie import checks
 from coterie.errors import InputError
-from coterie.files import naming, read_json
+from coterie.files import expect_format, naming, read_json
 from coterie.game.tables import SEPARATORS, SmallTable, is_spreadsheet, names_listed, read_table
 from coterie.words import as_arguments, counted, listed, said, some, spelled
 
@@ -381,9 +381,7 @@ class Rules:
     @classmethod
     def from_json(cls, data: Any) -> "Rules":
         """Read the content of `rules.json`."""
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            given = data.get("format") if isinstance(data, Mapping) else type(data).__name__
-            raise InputError(f'the format is {given!r}, expected "{FORMAT}"')
+        expect_format(data, FORMAT)
         known = {one.name for one in fields(cls)}
         unknown = [name for name in data if name not in known | {"format"}]
         if unknown:

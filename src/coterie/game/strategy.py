@@ -300,7 +300,7 @@ class Strategy:
                 if not isinstance(option, Mapping) or not {"coalitions", "probability"} <= set(option):
                     found = checks.shown(option)
                     raise InputError(f'strategy of {agent}: expected {{"coalitions", "probability"}}, got {found}')
-            rows = [action_of(option["coalitions"], coalitions, f"strategy of {agent}") for option in options]
+            rows = [action_of(option["coalitions"], coalitions, f"strategy of {agent}", "team") for option in options]
             shares = [checks.number(option["probability"], f"strategy of {agent}: probability") for option in options]
             return np.array(rows), np.array(shares)
 

@@ -14,7 +14,7 @@ from typing import Any
 from coterie import __version__, checks
 from coterie.arrays import FloatArray
 from coterie.errors import InputError
-from coterie.files import naming, read_json, to_json, whole_file
+from coterie.files import expect_format, naming, read_json, to_json, whole_file
 from coterie.game.actions import ActionSpaces
 from coterie.game.game import Game, Value
 
@@ -52,8 +52,7 @@ def read_truth(path: str | os.PathLike[str]) -> Game:
 
 
 def _game(content: Any) -> Game:
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f'expected an object with "format": "{FORMAT}"')
+    expect_format(content, FORMAT)
     agents, coalitions = (_names(content, key) for key in ("agents", "coalitions"))
     if "actions" not in content:
         raise InputError('"actions" is missing')

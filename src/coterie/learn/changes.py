@@ -11,7 +11,7 @@ from coterie.game.game import Game
 from coterie.game.strategy import Strategy
 from coterie.game.utilities import FromMeans
 from coterie.learn.wishes import Wishes
-from coterie.words import signed
+from coterie.words import counted, signed
 
 NAMED = 2
 """So many people are named whom somebody comes to or leaves."""
@@ -72,8 +72,9 @@ def changes_from(today: Strategy, strategy: Strategy, game: Game, wishes: Wishes
     own = game.values(after) - game.values(before)
     known = ~np.isin(agents, wishes.newcomers)
     usual = "for the others: the teams as a whole gain" if own[staff].sum() > 0 else ""
-    if wishes.admissible.violations(before):
-        usual = "today's teams do not keep the rules"
+    if broken := wishes.admissible.violations(before):
+        more = f", and {counted(len(broken) - 1, 'more rule')}" if len(broken) > 1 else ""
+        usual = f"today's teams break a rule: {broken[0]}{more}"
     found = []
     for i in np.flatnonzero((before != after).any(axis=1) & staff).tolist():
         places = tuple(today.actions[agents[i]]), tuple(strategy.actions[agents[i]])

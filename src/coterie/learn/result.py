@@ -12,7 +12,7 @@ from coterie.assumptions.check import QUESTIONS, Check
 from coterie.certificates.certificate import Certificate, Witness
 from coterie.coverage.coverage import Coverage
 from coterie.errors import InputError
-from coterie.files import naming, read_json, record, to_json, typed, whole_file
+from coterie.files import expect_format, naming, read_json, record, to_json, typed, whole_file
 from coterie.game.game import Value
 from coterie.game.rules import Rules
 from coterie.game.steps import Stability
@@ -29,6 +29,9 @@ from coterie.statistics.setting import Noise, Sizes
 from coterie.words import GUESS, counted, data_frame, html_table, percent, said, some
 
 FORMAT = "coterie.result/1"
+
+LOOKED_AT = 1000
+"""In so many bytes a result file says that it is one."""
 
 NAMED = 12
 """So many agents are named in a sentence."""
@@ -458,9 +461,7 @@ class Result:
     @classmethod
     def from_json(cls, data: Any) -> "Result":
         """Read what `to_json` returned, or the content of a result file, also of one that others wrote."""
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            given = data.get("format") if isinstance(data, Mapping) else type(data).__name__
-            raise InputError(f'the format is {given!r}, expected "{FORMAT}"')
+        expect_format(data, FORMAT)
         for name, kind in _NEEDED.items():
             if not isinstance(data.get(name), kind):
                 raise InputError(f"is not a complete result file: {name} is {checks.shown(data.get(name))}")
@@ -507,6 +508,8 @@ class Result:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Result":
         """Read a result file."""
+        if isinstance(path, str | PathLike) and Path(path).is_dir():
+            raise InputError(_about_folder(Path(path)))
         try:
             content = read_json(path)
         except InputError:
@@ -544,3 +547,17 @@ def as_result(value: Any) -> Result:
     if isinstance(value, (str, PathLike)):
         return Result.load(value)
     raise InputError(f"result: expected a Result or the path of a result file, got {checks.shown(value)}")
+
+
+def _about_folder(folder: Path) -> str:
+    """Return which result files lie in a folder that was given for one, or how to make one of it."""
+    begins = f'"format": "{FORMAT}"'
+    there = [
+        file for file in sorted(folder.glob("*.json")) if begins in file.read_bytes()[:LOOKED_AT].decode("latin-1")
+    ]
+    if there:
+        return f"{folder}: is a folder, expected a result file; in it there is {some(map(str, there), NAMED)}"
+    return (
+        f"{folder}: is a folder, expected a result file; if it is a log, learn from it first, with "
+        f"{said(out='result.json')}, and name that file"
+    )

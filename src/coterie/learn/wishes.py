@@ -317,7 +317,7 @@ def _assigned(
     place = {name: i for i, name in enumerate(agents)}
     for agent, where in actions.items():
         if agent in place:
-            profile[place[agent]] = action_of(where, coalitions, f"today: {agent}")
+            profile[place[agent]] = action_of(where, coalitions, f"today's table for {agent}", "team")
     if not profile.any():
         raise InputError("today: nobody who is to be assigned is in any team")
     names = names if not numbers else {number: name for name, number in numbers.items()}

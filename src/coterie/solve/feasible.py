@@ -361,6 +361,8 @@ class Assignments:
 
     def _refuse(self, status: str, control: Control) -> None:
         if status == "infeasible":
+            if short := self._short():
+                raise InputError(f"no assignment keeps all rules: {short}")
             conflict = self._explained(control)
             assert conflict is not None
             raise conflict.refusal()
@@ -407,6 +409,27 @@ class Assignments:
 
         found = blamed([], False, list(self.requirements))
         return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, effort))
+
+    def _short(self) -> str:
+        """Return for which quota people with its label are too few, or too many, by counting; "" where for none."""
+        rooms, (least, most) = self._rooms(self.requirements), self._memberships(self.requirements)
+        by_quota: dict[str, list[QuotaRule]] = {}
+        for rule in self.admissible.rules:
+            if isinstance(rule, QuotaRule):
+                by_quota.setdefault(rule.asked, []).append(rule)
+        for asked, rules in by_quota.items():
+            who = rules[0].labelled
+            there = f"there {'is' if who.sum() == 1 else 'are'} {counted(int(who.sum()), 'such person', 'such people')}"
+            sizes = [rooms[rule.coalition] for rule in rules]
+            never_empty = [not rule.or_empty or (size.least > 0 and not size.or_empty)
+                           for rule, size in zip(rules, sizes, strict=True)]  # fmt: skip
+            needed = sum(rule.least for rule, filled in zip(rules, never_empty, strict=True) if filled)
+            if needed > most[who].sum():
+                return f"{asked}: {counted(sum(never_empty), 'team')} would need {needed:,}, and {there}"
+            places = sum(self.n_agents if rule.most is None else rule.most for rule in rules)
+            if len(rules) == self.n_coalitions and places < least[who].sum():
+                return f"{asked}: {counted(len(rules), 'team')} have places for {places:,}, and {there}"
+        return ""
 
     def _advice(self, requirements: Sequence[Requirement], effort: Effort) -> str:
         """Return what would help where sizes and numbers of people alone contradict each other; all of it was tried."""
@@ -502,7 +525,11 @@ class Assignments:
         alike: dict[object, list[Requirement]] = {}
         for one in requirements:
             rule = one.rule
-            key = rule.size if isinstance(rule, SizeRule) else "staff" if isinstance(rule, StaffRule) else id(one)
+            key: object = id(one)
+            if isinstance(rule, SizeRule | QuotaRule):
+                key = rule.size if isinstance(rule, SizeRule) else rule.asked
+            elif isinstance(rule, StaffRule):
+                key = "staff"
             alike.setdefault(key, []).append(one)
         for several in alike.values():
             rules = [one.rule for one in several]
@@ -515,6 +542,8 @@ class Assignments:
                 else:
                     names = [self.coalitions[rule.coalition] for rule in sizes]
                     yield f"team size of {_listed(names)}: {sizes[0].size}"
+            elif isinstance(rules[0], QuotaRule):
+                yield rules[0].asked if len(several) == self.n_coalitions else "; ".join(one.text for one in several)
             else:
                 people = [self.agents[rule.agent] for rule in rules if isinstance(rule, StaffRule)]
                 yield f"{_listed(people)} are not on the staff"
