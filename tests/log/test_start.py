@@ -532,7 +532,7 @@ def test_a_column_for_each_round_is_refused_with_what_helps(saved):
 @pytest.mark.parametrize(
     ("sizes", "numbers", "value", "why"),
     [
-        ([3, 3], lambda i, week: i + week % 3, False, "no team of two has a number for each of the two, and who gets"),
+        ([3, 3], lambda i, week: i + week % 3, False, "no team of two shows it, and who gets much need not"),
         (
             [4, 2],
             lambda i, week: week % 4 if week < 5 else i,

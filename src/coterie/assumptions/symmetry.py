@@ -50,12 +50,13 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
 
 
 def _of_totals(whole: TotalStatistics, agreed: int, alpha: float) -> Check:
-    """Test totals: what people get against what they give, then pair by pair, and by meetings of two.
+    """Test totals pair by pair, by what people get against what they give, and by meetings of two.
 
-    Symmetry counts as tested where `giving` could test it, where the difference of any pair would have been seen, or
+    Symmetry counts as tested where the difference of any pair would have been seen, where `giving` could test it, or
     where `MANY_TWOS` meetings of two gave both the same: each such meeting that does not is refused when it is read.
     """
-    people = giving(whole) if whole.setting.noise == "pairs" else None
+    found = _total_symmetry(whole, alpha)
+    people = giving(whole) if found.verdict != "broken" and whole.setting.noise == "pairs" else None
     if people is not None and people.is_surprising(alpha):
         who, how = whole.setting.agents[people.agent], "more" if people.more > 0 else "less"
         return Check(
@@ -65,7 +66,6 @@ def _of_totals(whole: TotalStatistics, agreed: int, alpha: float) -> Check:
             f"{how} from each teammate than teammates get from {who}, and such differences between people are larger "
             f"than chance explains: use {said(symmetric=False)}",
         )
-    found = _total_symmetry(whole, alpha)
     if found.verdict != "not tested":
         return found
     if agreed >= MANY_TWOS:

@@ -533,8 +533,8 @@ class _Answers:
             return Answer("symmetric", False, told)
         if twos >= MANY_TWOS:
             return Answer("symmetric", True, f"all {twos:,} teams of two had the same number for the two")
-        few = f"only {counted(twos, 'team')} of two had" if twos else "no team of two has"
-        told = f"{few} a number for each of the two, and who gets much need not give much"
+        few = f"only {counted(twos, 'team')} of two had the same number for the two" if twos else "no team of two shows it"
+        told = f"{few}, and who gets much need not give much"
         return Answer("symmetric", False, told)
 
     @cached_property
