@@ -69,11 +69,11 @@ def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 6: 1})
     Scale(low=1.0, high=5.0, why='all but 1 value lie from 1 to 5', typos=1)
     >>> likely_scale({0.25: 3, 0.75: 5}).why
-    'values go from 0.25 to 0.75'
+    'values go from 0.25 to 0.75, and 0 to 1 is a usual scale around them'
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 5.3: 1}, ratings=False).high
     7.0
     >>> likely_scale({40.1: 1, 55: 30, 66.2: 1}, ratings=False)
-    Scale(low=0.0, high=100.0, why='values go from 40.1 to 66.2, and 0 to 100 are round ends around them', typos=0)
+    Scale(low=0.0, high=100.0, why='values go from 40.1 to 66.2, and 0 to 100 is a usual scale around them', typos=0)
     """
     values = sorted(times)
     seen = (float(values[0]), float(values[-1]))
@@ -156,7 +156,7 @@ def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0)
     if seen[0] == seen[1]:
         why = f"every value is {_short(seen[0])}"
     elif ends != seen:
-        what = "is a usual scale" if ends in COMMON and ends == _around(*seen) else "are round ends"
+        what = "is a usual scale" if ends in COMMON else "are round ends"
         why += f", and {number(low)} to {number(high)} {what} around them"
     if typos:
         why = f"all but {counted(typos, 'value')} lie from {number(low)} to {number(high)}"

@@ -533,8 +533,9 @@ class _Answers:
             return Answer("symmetric", False, told)
         if twos >= MANY_TWOS:
             return Answer("symmetric", True, f"all {twos:,} teams of two had the same number for the two")
-        few = f"only {counted(twos, 'team')} of two had the same number for the two" if twos else "no team of two shows it"
-        told = f"{few}, and who gets much need not give much"
+        shown = f"only {counted(twos, 'team')} of two had the same number for the two"
+        told = f"{shown if twos else 'no team of two shows it'}, and who gets much need not give much"
+        told += '; if both do, "symmetric": true in log.json says so'
         return Answer("symmetric", False, told)
 
     @cached_property
