@@ -144,6 +144,10 @@ def _cells(book: Any, sheet: str, path: Path) -> tuple[list[list[Any]], Sequence
         return cells.to_python(skip_empty_area=False), cells.merged_cell_ranges or ()
 
 
+_CUT = "EOCD"
+"""What calamine calls the end of an archive, which a file that was cut off lacks."""
+
+
 @contextmanager
 def _explained(what: str) -> Iterator[None]:
     """Say in one sentence what calamine fails with, however it does."""
@@ -157,6 +161,8 @@ def _explained(what: str) -> Iterator[None]:
         if not isinstance(problem, (calamine.CalamineError, OSError, ValueError)) and not _is_panic(problem):
             raise
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        if _CUT in reason:
+            reason = "it is no spreadsheet, or it is cut off or damaged: save it again, or copy it anew"
         raise InputError(f"{what} ({reason})") from None
 
 

@@ -105,7 +105,8 @@ def test_questions_take_enter_and_other_answers(messy, run, monkeypatch):
     assert declared["utility_range"] == [-6.0, 6.0]
     assert declared["pool_coalitions"] is False
     assert -5.0 < declared["neutral"] < 5.0
-    assert len(asked) == 10
+    assert len(asked) == 11
+    assert any("Do both of a pair get the same?" in question for question in asked)
     read = out.partition("It is read as")[2].partition("If anything is wrong")[0]
     reasons = {line.partition("(")[2].partition(")")[0]: line for line in read.splitlines()[1:] if line.strip()}
     assert [name for name, line in reasons.items() if "you said so" in line] == ["pool_coalitions", "utility_range"]

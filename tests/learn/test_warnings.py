@@ -196,3 +196,12 @@ def test_an_interruption_names_what_was_not_tested(two_logs, monkeypatch):
 
 def test_nothing_is_tested_without_clues(two_logs):
     assert not any(advice in text for text in warned(two_logs[0], clues=False) for advice in ADVICE)
+
+
+def test_letters_of_a_table_come_last(tmp_path):
+    """They took one of the two places that a short answer has for warnings."""
+    rows = "".join(f"{week};x;Änne;Bö;0,5\r\n" for week in range(5))
+    (tmp_path / "pairs.csv").write_bytes(f"sample;coalition;agent;partner;utility\r\n{rows}".encode("cp1252"))
+    found = warned(coterie.read_log(tmp_path))
+    assert len(found) > 1
+    assert "Windows-1252" in found[-1]

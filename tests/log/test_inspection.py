@@ -129,3 +129,30 @@ def test_members_without_a_total_are_found(tmp_path):
     assert any("1 time a person was a member but has no total" in finding.what for finding in seen.findings)
     assert seen.findings is seen.findings
     assert seen.rarest(5) == [("a", "b", 1, None)]
+
+
+def starred(stars):
+    """Two people, and what they gave each other every week."""
+    same = {name: [value] * len(stars) for name, value in {"coalition": "x", "agent": "a", "partner": "b"}.items()}
+    weeks = [str(week) for week in range(len(stars))]
+    return Log.from_frames(pairs=pa.table({"sample": weeks, "utility": stars, **same}), utility_range=(1, 5), neutral=3)
+
+
+def test_whole_stars_have_a_bar_each():
+    """Bins of half a star were empty every second time, and the last one held two kinds of stars."""
+    stars = [1.0 + week % 5 for week in range(12)]
+    seen = inspect_log(starred(stars))
+    assert (seen.of_each, seen.edges, seen.counts) == (True, [1, 2, 3, 4, 5, 6], [3, 3, 2, 2, 2])
+    assert not inspect_log(starred([2.5, *stars])).of_each
+
+
+def test_what_takes_back_that_a_log_is_asymmetric(tmp_path):
+    """Who never typed the option was told to leave it out."""
+    rows = "\n".join(f"{week},x,a,b,0.5" for week in range(3))
+    (tmp_path / "pairs.csv").write_text(f"sample,coalition,agent,partner,utility\n{rows}\n")
+    (tmp_path / "log.json").write_text('{"format": "coterie.log/1", "symmetric": false}')
+    (found,) = (one for one in inspect_log(read_log(tmp_path)).findings if "in one order" in one.what)
+    assert 'or write "symmetric": true in log.json if both get the same' in found.advice
+    given = inspect_log(read_log(tmp_path, symmetric=False))
+    (found,) = (one for one in given.findings if "in one order" in one.what)
+    assert "or leave out symmetric=False if both get the same" in found.advice

@@ -86,7 +86,7 @@ def test_a_workbook_may_be_a_whole_log(workbook):
 
 def test_what_is_no_spreadsheet_is_refused(tmp_path, csv_log):
     (tmp_path / "t.xlsx").write_bytes(b"hello")
-    with pytest.raises(InputError, match=r"t[.]xlsx: cannot be read as a spreadsheet"):
+    with pytest.raises(InputError, match=r"t[.]xlsx: cannot be read as a spreadsheet .* cut off or damaged: save it"):
         coterie.read_log(tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="sheet says which sheet of a spreadsheet to read"):
         coterie.read_log(csv_log(pairs="sample,coalition,agent,partner,utility\n1,x,a,b,1\n"), sheet="A")
@@ -320,7 +320,12 @@ def test_one_typo_is_named(csv_log):
         ({1: 9, 2: 9, 4: 9}, (1, 4), 0),
         ({-0.5: 30, 0.9: 30}, (-1, 1), 0),
         ({12: 30, 97: 20}, (0, 100), 0),
-        ({0: 5, 3500: 20}, (0, 3500), 0),
+        ({0: 5, 3500: 20}, (0, 5000), 0),
+        ({40.1: 1, 52: 30, 66.2: 1}, (0, 100), 0),  # as other juries of the same kind
+        ({5.5: 9, 10: 30, 15: 9}, (0, 20), 0),
+        ({-250: 9, 30: 9}, (-500, 500), 0),
+        ({1012: 9, 1187: 9}, (1000, 1200), 0),
+        ({0.313: 9, 0.347: 9}, (0.31, 0.35), 0),
         ({3: 5}, (1, 5), 0),
     ],
 )

@@ -521,9 +521,35 @@ def test_a_column_for_each_round_is_refused_with_what_helps(saved):
     path = saved([("Name", *(f"Team week {w}" for w in range(1, 5)), "Points"), *rows])
     with pytest.raises(InputError) as refused:
         coterie.start(path)
-    assert "a column for each round ('Team week 1', 'Team week 2' and 2 more), expected a row for each" in str(
+    assert "a column for each round ('Team week 1', 'Team week 2' and 2 more): make a row for each" in str(
         refused.value
     )
+    path = saved([("Name", *(f"Team W{w}" for w in range(1, 5)), "Points"), *rows])
+    with pytest.raises(InputError, match=r"\('Team W1', 'Team W2' and 2 more\): make a row for each person and round"):
+        coterie.start(path)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "numbers", "value", "why"),
+    [
+        ([3, 3], lambda i, week: i + week % 3, False, "no team of two shows it, and who gets much need not"),
+        (
+            [4, 2],
+            lambda i, week: week % 4 if week < 5 else i,
+            False,
+            "5 teams of two had different numbers for the two",
+        ),
+        ([4, 2], lambda i, week: i * (i < 4) + week % 3, True, "all 10 teams of two had the same number for the two"),
+    ],
+)
+def test_whether_both_of_a_pair_get_the_same_is_always_told_of_totals(saved, tmp_path, sizes, numbers, value, why):
+    """It hung on who was ill: without a team of two nothing was said, and both were taken to get the same."""
+    rows = [(week, PEOPLE[i], "AB"[i >= sizes[0]], numbers(i, week)) for week in range(10) for i in range(sum(sizes))]
+    guess = coterie.start(saved([("Week", "Name", "Group", "Points"), *rows]))
+    found = answer(guess, "symmetric")
+    assert (found.value, found.why.startswith(why)) == (value, True), found
+    assert guess.write(tmp_path / "log").symmetric is value
+    assert json.loads((tmp_path / "log" / "log.json").read_text())["symmetric"] is value
 
 
 @pytest.mark.parametrize(
@@ -621,15 +647,18 @@ def test_those_who_were_alone_say_what_that_is_worth(saved, tmp_path):
 
 def test_numbers_of_people_alone_widen_no_scale(saved):
     guess = coterie.start(saved([RECORDS, *weekly(("A", "B"))]))
-    odd = coterie.start(saved([RECORDS, *weekly(("A", "B"), solos=1)]))
+    rows = weekly(("A", "B"), solos=1)
+    for row in rows:
+        row[3] += 200 if row[1] == "S0" else 0
+    odd = coterie.start(saved([RECORDS, *rows]))
     assert answer(odd, "utility_range") == answer(guess, "utility_range")
     assert answer(odd, "neutral").value == answer(guess, "neutral").value
-    why = "numbers of people on their own do not count, since 11 of 16 are outside of 31.5 to 50, and 40.1"
-    assert answer(odd, "neutral").why.startswith(why)
+    why = "numbers of people on their own do not count, since 16 of 16 are outside of 0 to 100, and 40.1"
+    assert answer(odd, "neutral").why.startswith(why), answer(odd, "neutral")
     rows = weekly(("A", "B"), solos=1)
     for row in rows:
         row[3] = 900 if row[1:3] == ["S0", "solo 0"] and row[0] == "Week 1" else 35 if row[1] == "S0" else row[3]
-    why = "15 numbers are of people on their own, 35 on average, not counting that 1 of 16 is outside of 31.5 to 50"
+    why = "15 numbers are of people on their own, 35 on average, not counting that 1 of 16 is outside of 0 to 100"
     assert answer(coterie.start(saved([RECORDS, *rows])), "neutral").why == why
 
 

@@ -4,10 +4,12 @@ import numpy as np
 
 from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import Check
+from coterie.assumptions.giving import giving
 from coterie.certificates.widths import bernstein_shape, bias_form, hoeffding_shape, noise_form
 from coterie.estimate import confidence
 from coterie.estimate.intervals import Bounds
 from coterie.estimate.ridge import agent_ridge
+from coterie.log.checking import MANY_TWOS
 from coterie.statistics.dependence import FALSE_ALARMS
 from coterie.statistics.pair_statistics import PairStatistics
 from coterie.statistics.setting import Setting
@@ -17,6 +19,9 @@ from coterie.words import counted, said
 
 RIDGE_STEPS = 2e11
 """What two agents get from each other is compared in bandit logs that take up to so many steps to solve."""
+
+TAKEN = "both people of a pair are taken to get the same from each other, which was not tested"
+"""How an answer begins to tell of it."""
 
 
 def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check:
@@ -31,8 +36,8 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
     if statistics.setting.of_teams:
         return _untested("scores of teams do not show who of two got what")
     if isinstance(statistics.whole, TotalStatistics):
-        found = _total_symmetry(statistics.whole, alpha)
-    elif clues.by_order is None:
+        return _of_totals(statistics.whole, clues.agreed, alpha)
+    if clues.by_order is None:
         found = _untested("it is not kept whose rating the log lists")
     elif statistics.setting.pool_coalitions and statistics.setting.noise == "samples":
         found = _untested("a pair's values of one round may depend on each other, as coalitions are interchangeable")
@@ -42,6 +47,35 @@ def symmetry_check(statistics: Statistics, alpha: float = FALSE_ALARMS) -> Check
         seen = f"both people of a pair showed what they got {counted(clues.agreed, 'time')}, and it was the same"
         return Check("symmetry", "no objection", seen)
     return found
+
+
+def _of_totals(whole: TotalStatistics, agreed: int, alpha: float) -> Check:
+    """Test totals pair by pair, by what people get against what they give, and by meetings of two.
+
+    Symmetry counts as tested where the difference of any pair would have been seen, where `giving` could test it, or
+    where `MANY_TWOS` meetings of two gave both the same: each such meeting that does not is refused when it is read.
+    """
+    found = _total_symmetry(whole, alpha)
+    people = giving(whole) if found.verdict != "broken" and whole.setting.noise == "pairs" else None
+    if people is not None and people.is_surprising(alpha):
+        who, how = whole.setting.agents[people.agent], "more" if people.more > 0 else "less"
+        return Check(
+            "symmetry",
+            "broken",
+            f"both people of a pair do not get the same from each other: {who} seems to get {abs(people.more):.2g} "
+            f"{how} from each teammate than teammates get from {who}, and such differences between people are larger "
+            f"than chance explains: use {said(symmetric=False)}",
+        )
+    if found.verdict != "not tested":
+        return found
+    if agreed >= MANY_TWOS:
+        seen = f"two people who were a team of their own got the same total each of {agreed:,} times"
+        return Check("symmetry", "no objection", seen)
+    if people is not None:
+        return Check("symmetry", "no objection", "people seem to add to others' totals what they get from them")
+    few = "there are too few totals for so many pairs to show it"
+    cure = f"if one may get more from the other than gives, use {said(symmetric=False)}"
+    return Check("symmetry", "not tested", f"{TAKEN}: {few}; {cure}")
 
 
 def _pair_symmetry(by_order: PairStatistics, alpha: float) -> Check:

@@ -187,8 +187,14 @@ def _utilities(seen: Inspection) -> Iterator[str]:
             else f"  the only one is {number(seen.edges[0])}"
         )
         return
-    yield f"{noun.capitalize()} (how many, from one number to below the next; the last included)"
     edges, largest = _same_digits(seen.edges), max(seen.counts)
+    if seen.of_each:
+        yield f"{noun.capitalize()} (how many of each)"
+        each = zip(edges, seen.counts, strict=False)
+        bars = [(one, f"{count:,}", _share(count, whole), "#" * -(-BAR * count // largest)) for one, count in each]
+        yield from aligned(bars, left=(3,))
+        return
+    yield f"{noun.capitalize()} (how many, from one number to below the next; the last included)"
     rows = [
         (low, "to", high, f"{count:,}", _share(count, whole), "#" * -(-BAR * count // largest))
         for low, high, count in zip(edges, edges[1:], seen.counts, strict=False)

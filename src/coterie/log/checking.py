@@ -21,6 +21,9 @@ from coterie.log.shapes import AS_WRITTEN
 from coterie.log.tables import Source
 from coterie.words import said
 
+MANY_TWOS = 10
+"""So many meetings of two with the same total for both show that both get the same; fewer may be chance."""
+
 
 @dataclass(frozen=True)
 class Checked:

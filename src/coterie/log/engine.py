@@ -47,7 +47,9 @@ MANY_HASHES, MOST_HASHES = 1 << 20, 1 << 26
 HASHED_ROWS = 1 << 20
 
 NOT_UTF_8 = "is not text in UTF-8"
-AS_WINDOWS = "{file}: is not text in UTF-8 and was read as Windows-1252, as Excel saves it; check letters with accents"
+READ_AS = "was read as Windows-1252"
+"""What tells the remark about letters from others: it matters least."""
+AS_WINDOWS = f"{{file}}: is not text in UTF-8 and {READ_AS}, as Excel saves it; check letters with accents"
 
 
 class Engine(ABC):

@@ -35,6 +35,13 @@ class Finding:
         return {"what": self.worded(), "advice": self.advice, "names": list(self.names)}
 
 
+def _without_asymmetric(log: Log) -> str:
+    """Return what takes back that a log is asymmetric, wherever that was said."""
+    if "symmetric" in log.said:
+        return f"leave out {said(symmetric=False)}"
+    return 'write "symmetric": true in log.json'
+
+
 def findings_of(seen: Inspection) -> Iterator[Finding]:
     """Yield each thing that is missing or suspicious."""
     log = seen.log
@@ -89,7 +96,7 @@ def _unrated_meetings(seen: Inspection) -> Iterator[Finding]:
         yield Finding(
             f"{counted(seen.one_sided, 'meeting')} {'has' if seen.one_sided == 1 else 'have'} a row in one order "
             "only: what the other person got is unobserved",
-            f"add the other order, or leave out {said(symmetric=False)} if both get the same",
+            f"add the other order, or {_without_asymmetric(seen.log)} if both get the same",
         )
     if seen.totals_missing:
         yield Finding(

@@ -55,6 +55,8 @@ class Inspection:
     """Bandit logs: how often a member has no total."""
     as_averages: bool = False
     """Whether totals are averages, and are shown as such: on the scale of a pair."""
+    of_each: bool = False
+    """Whether `counts` are of whole numbers, one by one: no others occur, such as stars."""
 
     @property
     def per_pair(self) -> bool:
@@ -218,7 +220,9 @@ def inspect_log(log: Log | str | PathLike[str]) -> Inspection:
     if as_averages:
         (found,) = engine.rows(shape_queries.extent(used))
         extent = float(found["smallest"]), float(found["largest"])
-    edges = round_edges(*_limits(log, extent, per_pair=is_pairs or as_averages))
+    limits = _limits(log, extent, per_pair=is_pairs or as_averages)
+    of_each = _are_few_whole(log, used, limits)
+    edges = [limits[0] + place for place in range(int(limits[1] - limits[0]) + 2)] if of_each else round_edges(*limits)
     return Inspection(
         log,
         log.n_samples,
@@ -231,6 +235,7 @@ def inspect_log(log: Log | str | PathLike[str]) -> Inspection:
         _histogram(log, used, edges),
         0 if is_pairs or log.of_teams else _totals_missing(log),
         as_averages,
+        of_each,
     )
 
 
@@ -268,6 +273,15 @@ def _limits(log: Log, extent: tuple[float, float], *, per_pair: bool) -> tuple[f
     if not per_pair or log.sigma is not None or log.utility_range is None or low == high:
         return low, high
     return extent if _is_wide(extent, log.utility_range) else log.utility_range
+
+
+def _are_few_whole(log: Log, used: str, limits: tuple[float, float]) -> bool:
+    """Return whether utilities are whole numbers, so few different ones that each has a bar of its own."""
+    low, high = limits
+    if not (low.is_integer() and high.is_integer() and 0 < high - low < BINS + 2):
+        return False
+    broken = queries.count_where(used, {"broken": "utility <> floor(utility)"}, with_utility=False)
+    return not int(log.engine.table(broken)["broken"][0].as_py() or 0)
 
 
 def _is_wide(extent: tuple[float, float], declared: tuple[float, float]) -> bool:

@@ -240,11 +240,19 @@ def _share_names(group: Sequence[Column]) -> bool:
     return all(2 * len(one.names & rest) >= len(one.names) for one, rest in zip(group, others, strict=True))
 
 
-def rounds_in_columns(columns: Sequence[Column]) -> list[str]:
-    """Return the columns of which each seems to be about another round: Team week 1, Team week 2."""
+_PERIOD = re.compile(r"(?<![^\W_])(w|wk|kw|q)[ .]?[0-9]+$", re.IGNORECASE)
+"""Weeks and quarters as headers shorten them: W1, Wk 2, KW 3, Q4."""
+
+
+def rounds_in_columns(columns: Sequence[Column], *, without_word: bool = False) -> list[str]:
+    """Return the columns of which each seems to be about another round: Team week 1, Team week 2.
+
+    `without_word`: also where nothing but a number parts them, as in Points 1, Points 2; that may be something else.
+    """
     alike: dict[str, list[str]] = {}
     for column in columns:
-        if column.word_for("sample") is not None and (stem := re.sub("[0-9]+", "", column.name)) != column.name:
+        is_told = without_word or column.word_for("sample") is not None or _PERIOD.search(column.name)
+        if is_told and (stem := re.sub("[0-9]+", "", column.name)) != column.name:
             alike.setdefault(stem.casefold(), []).append(column.name)
     return max((names for names in alike.values() if len(names) > 1), key=len, default=[])
 

@@ -18,6 +18,12 @@ COMMON = (
 OTHERS = ((1.0, 3.0), (0.0, 3.0), (1.0, 4.0), (0.0, 4.0), (1.0, 6.0), (0.0, 6.0), (0.0, 20.0), (1.0, 100.0))
 """Rarer ones, which both of their ends must show."""
 
+ROUND = (1.0, 5.0, 10.0, 20.0, 100.0)
+"""Where scales of points end that begin at 0; larger ones at 2, 5 or 10 times a power of ten."""
+
+NARROW = 0.1
+"""Values that take up a smaller share of such a scale are probably not on it."""
+
 ENOUGH = 20
 """Among fewer values, none is taken for a typo."""
 
@@ -63,9 +69,11 @@ def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 6: 1})
     Scale(low=1.0, high=5.0, why='all but 1 value lie from 1 to 5', typos=1)
     >>> likely_scale({0.25: 3, 0.75: 5}).why
-    'values go from 0.25 to 0.75'
+    'values go from 0.25 to 0.75, and 0 to 1 is a usual scale around them'
     >>> likely_scale({1: 4, 2: 10, 3: 30, 4: 40, 5: 15, 5.3: 1}, ratings=False).high
     7.0
+    >>> likely_scale({40.1: 1, 55: 30, 66.2: 1}, ratings=False)
+    Scale(low=0.0, high=100.0, why='values go from 40.1 to 66.2, and 0 to 100 is a usual scale around them', typos=0)
     """
     values = sorted(times)
     seen = (float(values[0]), float(values[-1]))
@@ -80,7 +88,7 @@ def likely_scale(times: Mapping[float, int], *, ratings: bool = True) -> Scale:
     if typos and most is not None and (whole is None or whole[1] - whole[0] >= 2 * (most[1] - most[0])):
         outside = sum(count for value, count in times.items() if not most[0] <= value <= most[1])
         return _scale(most, seen, outside)
-    return _scale(whole or seen, seen)
+    return _scale(whole or _round_ends(*seen), seen)
 
 
 @dataclass(frozen=True)
@@ -147,6 +155,9 @@ def _scale(ends: tuple[float, float], seen: tuple[float, float], typos: int = 0)
     why = f"values go from {_short(seen[0])} to {_short(seen[1])}"
     if seen[0] == seen[1]:
         why = f"every value is {_short(seen[0])}"
+    elif ends != seen:
+        what = "is a usual scale" if ends in COMMON else "are round ends"
+        why += f", and {number(low)} to {number(high)} {what} around them"
     if typos:
         why = f"all but {counted(typos, 'value')} lie from {number(low)} to {number(high)}"
     return Scale(low, high, why, typos)
@@ -178,3 +189,28 @@ def _around(low: float, high: float) -> tuple[float, float] | None:
         if ends[0] <= low and high <= ends[1] and (low == high or high - low >= 0.3 * (ends[1] - ends[0])):
             return ends
     return None
+
+
+def _round_ends(low: float, high: float) -> tuple[float, float]:
+    """Return round numbers around values: from 0 on, on both sides of 0, or, where that is much too wide, near by.
+
+    The ends that happened to be seen are nobody's scale, and the next table of the same kind has others.
+    """
+    if low == high:
+        return low, high
+    end = _round_end(max(-low, high))
+    wide = (-end if low < 0 else 0.0, end if high > 0 else 0.0)
+    if high - low >= NARROW * (wide[1] - wide[0]):
+        return wide
+    step = 10.0 ** math.floor(math.log10(high - low))
+    digits = max(0, -math.floor(math.log10(step)))
+    ends = (round(math.floor(low / step) * step, digits), round(math.ceil(high / step) * step, digits))
+    return min(low, ends[0]), max(high, ends[1])
+
+
+def _round_end(size: float) -> float:
+    """Return the next number from a size on that a scale may end at."""
+    if size <= ROUND[-1]:
+        return next(end for end in ROUND if size <= end)
+    power = 10.0 ** math.floor(math.log10(size))
+    return next(times * power for times in (1, 2, 5, 10) if size <= times * power)

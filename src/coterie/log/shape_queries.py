@@ -479,13 +479,13 @@ def solo(rows: str, members: str, limits: tuple[float, float], names: Sequence[s
     )
 
 
-def unlike_twos(rows: str) -> str:
-    """Return how many teams of two have different numbers for the two."""
+def teams_of_two(rows: str) -> str:
+    """Return how many teams of two have a number for each, and in how many of them these are different."""
     teams = (
         f"SELECT min(utility) AS low, max(utility) AS high FROM {rows} WHERE {queries.is_finite()} "
         "GROUP BY sample, coalition HAVING count(*) = 2"
     )
-    return f"SELECT count(*) AS teams FROM ({teams}) AS twos WHERE low < high"
+    return f"SELECT count(*) AS teams, count(*) FILTER (WHERE low < high) AS different FROM ({teams}) AS twos"
 
 
 def namesakes(rows: str) -> str:

@@ -17,6 +17,7 @@ from coterie.errors import InputError
 from coterie.files import naming, to_json, whole_folder
 from coterie.game import tables
 from coterie.log import queries, shape_queries
+from coterie.log.checking import MANY_TWOS
 from coterie.log.engine import Engine, make_engine
 from coterie.log.log import STANDARD, Log, read_log
 from coterie.log.looking import VALUES, Column, Part, columns_that_say, guess_parts, look, rounds_in_columns
@@ -294,8 +295,8 @@ def _stem(header: str) -> str:
 
 def _a_column_each(rounds: list[str]) -> str:
     return (
-        f"there is a column for each round ({some(map(repr, rounds), 2)}), expected a row for each person and round, "
-        "with columns such as Week, Name, Team and Points; if one of them says when after all, say which with "
+        f"there seems to be a column for each round ({some(map(repr, rounds), 2)}): make a row for each person and "
+        "round, with columns such as Week, Name, Team and Points; if one of them says when after all, say which with "
         f"{said(columns={'sample': 'NAME'})}"
     )
 
@@ -314,6 +315,8 @@ def _nothing_found(columns: list[Column]) -> str:
     found["agent"] = found["agent"] or found.pop("members")
     listed = ", ".join(column.name for column in columns) or "none"
     lacks = [worded for role, worded in SOUGHT.items() if not found[role]]
+    if not found["sample"] and (rounds := rounds_in_columns(columns, without_word=True)):
+        return _a_column_each(rounds)
     if 0 < len(lacks) < len(SOUGHT):
         first = next(role for role in SOUGHT if not found[role])
         only = " (the same in every row, if there was one only)" if first in {"sample", "coalition"} else ""
@@ -343,9 +346,8 @@ class _Answers:
         own = {"pairs": self._symmetric, "choices": None}.get(self.shape, self._totals)
         listed = self._separators if isinstance(self._named.get("members"), str) else None
         found = [self._said(guess()) for guess in (listed, self._clean, own, self._pooled) if guess is not None]
-        if own == self._totals and not self._of_teams and (unlike := self._unlike()):
-            told = f"{unlike:,} {'team' if unlike == 1 else 'teams'} of two had different numbers for the two"
-            found.insert(-1, self._said(Answer("symmetric", False, told)))
+        if own == self._totals and not self._of_teams:
+            found.insert(-1, self._said(self._same_totals()))
         found[:0] = [] if self.shape == "choices" else self._blank_words()
         scale = [] if self.shape == "choices" else self._scale({one.name: one.value for one in found})
         if found[-1].value:
@@ -519,10 +521,22 @@ class _Answers:
         row = self.engine.table(shape_queries.shared_scores(self._view)).to_pylist()[0]
         return int(row["same"]), int(row["same_rows"]), int(row["different"])
 
-    def _unlike(self) -> int:
-        """In how many teams of two the numbers of the two differ: then a pair does not mean the same to both."""
-        (row,) = self.engine.rows(shape_queries.unlike_twos(self._view))
-        return int(row["teams"])
+    def _same_totals(self) -> Answer:
+        """Tell from teams of two whether a pair means the same to both; not where they do not tell.
+
+        Who is taken to differ may turn out to be alike, and little is lost; the other way round all ranges are wrong.
+        """
+        (row,) = self.engine.rows(shape_queries.teams_of_two(self._view))
+        twos, unlike = int(row["teams"]), int(row["different"])
+        if unlike:
+            told = f"{unlike:,} {'team' if unlike == 1 else 'teams'} of two had different numbers for the two"
+            return Answer("symmetric", False, told)
+        if twos >= MANY_TWOS:
+            return Answer("symmetric", True, f"all {twos:,} teams of two had the same number for the two")
+        shown = f"only {counted(twos, 'team')} of two had the same number for the two"
+        told = f"{shown if twos else 'no team of two shows it'}, and who gets much need not give much"
+        told += '; if both do, "symmetric": true in log.json says so'
+        return Answer("symmetric", False, told)
 
     @cached_property
     def _of_teams(self) -> bool:
