@@ -1,19 +1,24 @@
-"""Compare pinned versions with known vulnerabilities, without a network: with a copy of the advisories of PyPA.
+"""Compare pinned versions with known vulnerabilities, without a network: with a copy of a list of them.
 
     git clone https://github.com/pypa/advisory-database
     python tools/audit.py advisory-database requirements.txt requirements-dev.txt
+    git clone https://github.com/pyupio/safety-db
+    python tools/audit.py safety-db/data/insecure.json requirements.txt requirements-dev.txt
 
 `pip-audit` asks the newest ones, where there is a network. The exit code is 1 where a version is affected.
 """
 
 import argparse
+import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml  # type: ignore[import-untyped]
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -25,22 +30,54 @@ PUBLISHED = re.compile(r'^published: "?(\d{4}-\d\d-\d\d)', re.MULTILINE)
 def main() -> int:
     """Print which pinned versions are affected, and by what."""
     parser = argparse.ArgumentParser(description="Known vulnerabilities of pinned versions.")
-    parser.add_argument("advisories", type=Path, help="a clone of github.com/pypa/advisory-database")
+    parser.add_argument(
+        "advisories",
+        type=Path,
+        help="a clone of github.com/pypa/advisory-database, or insecure.json of pyupio/safety-db",
+    )
     parser.add_argument("requirements", type=Path, nargs="+")
     asked = parser.parse_args()
-    pinned = {pin for path in asked.requirements for pin in pins(path.read_text(encoding="utf-8"))}
-    about = [
-        (name, version, yaml.safe_load(path.read_text(encoding="utf-8")))
-        for name, version in sorted(pinned)
-        for path in sorted((asked.advisories / "vulns" / name).glob("*.yaml"))
-    ]
-    affected = [one for one in about if is_affected(one[2], *one[:2])]
-    for name, version, advisory in affected:
-        sys.stdout.write(f"{name} {version}: {advisory['id']} {', '.join(advisory.get('aliases', ()))}\n")
-    newest = max(map(_published, (asked.advisories / "vulns").glob("*/*.yaml")), default="never")
+    pinned = sorted({pin for path in asked.requirements for pin in pins(path.read_text(encoding="utf-8"))})
+    known = safety_db if asked.advisories.is_file() else pypa
+    about, newest = known(asked.advisories, pinned)
+    affected = [one for one in about if one.holds]
+    for one in affected:
+        sys.stdout.write(f"{one.name} {one.version}: {one.what}\n")
     sys.stdout.write(f"{len(pinned)} versions, {len(about)} advisories about them: {len(affected)} hold; ")
     sys.stdout.write(f"the newest advisory of all is of {newest}\n")
     return 1 if affected else 0
+
+
+class Advisory(NamedTuple):
+    """What is known of a package, and whether it is so of the version that is pinned."""
+
+    name: str
+    version: str
+    what: str
+    holds: bool
+
+
+def pypa(folder: Path, pinned: Sequence[tuple[str, str]]) -> tuple[list[Advisory], str]:
+    """Return the advisories of PyPA about what is pinned, and the date of the newest of all."""
+    found = []
+    for name, version in pinned:
+        for path in sorted((folder / "vulns" / name).glob("*.yaml")):
+            one = yaml.safe_load(path.read_text(encoding="utf-8"))
+            what = f"{one['id']} {', '.join(one.get('aliases', ()))}"
+            found.append(Advisory(name, version, what, is_affected(one, name, version)))
+    return found, max(map(_published, (folder / "vulns").glob("*/*.yaml")), default="never")
+
+
+def safety_db(file: Path, pinned: Sequence[tuple[str, str]]) -> tuple[list[Advisory], str]:
+    """Return the same of Safety DB, which has a list of affected versions for each package, and its own date."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    date = datetime.fromtimestamp(content.pop("$meta")["timestamp"], UTC).date().isoformat()
+    known: dict[str, list[str]] = {canonicalize_name(name): specified for name, specified in content.items()}
+    return [
+        Advisory(name, version, specified, SpecifierSet(specified).contains(version, prereleases=True))
+        for name, version in pinned
+        for specified in known.get(name, ())
+    ], date
 
 
 def _published(path: Path) -> str:

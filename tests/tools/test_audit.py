@@ -1,5 +1,6 @@
 """Pinned versions are compared with advisories as these are written."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -39,6 +40,21 @@ def test_versions_within_a_range_are_affected(tmp_path, monkeypatch, capsys, ver
     assert lines[:-1] == [f"some-thing {version}: PYSEC-2024-1 CVE-2024-1"] * holds
     assert lines[-1].startswith(f"2 versions, 2 advisories about them: {int(holds)} hold; the newest")
     assert lines[-1].endswith("is of 2024-05-01")
+
+
+@pytest.mark.parametrize(("version", "holds"), [("1.1.9", 1), ("1.2.0", 0), ("2.0.5", 2)])
+def test_versions_are_looked_up_in_safety_db(tmp_path, monkeypatch, capsys, version, holds):
+    content = {"$meta": {"timestamp": 1775023247}, "Some_Thing": ["<1.2.0", ">=2.0,<2.1", "==2.0.5"], "else": [">=0"]}
+    (tmp_path / "insecure.json").write_text(json.dumps(content))
+    (tmp_path / "requirements.txt").write_text(f"some.thing=={version}\n")
+    words = ["audit", str(tmp_path / "insecure.json"), str(tmp_path / "requirements.txt")]
+    monkeypatch.setattr(sys, "argv", words)
+    assert audit.main() == int(holds > 0)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == holds + 1
+    assert (
+        lines[-1] == f"1 versions, 3 advisories about them: {holds} hold; the newest advisory of all is of 2026-04-01"
+    )
 
 
 def test_everything_is_pinned():
