@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -184,6 +185,26 @@ def test_an_interrupt_from_the_terminal_is_heeded_once(tmp_path, after):
     given = [sys.executable, str(script), str(after)]
     ended = subprocess.run(given, capture_output=True, text=True, check=False, start_new_session=True, timeout=50)
     assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="threads have masks of their own on Unix")
+def test_an_interrupt_that_another_thread_is_sent_waits_too():
+    """It broke off the start of a process, which then had nothing to read and said so."""
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()
+    is_whole, before = False, signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), processes._interrupts_later():
+            signal.pthread_kill(other.ident, signal.SIGINT)
+            time.sleep(0.05)
+            is_whole = True
+        assert is_whole
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+        done.set()
+        other.join()
 
 
 def is_running(process):

@@ -129,18 +129,30 @@ def _work(pipe: Connection, work: bytes) -> None:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """Let interrupts wait in the block, and in processes that begin in it: a terminal sends them to all of them."""
+    """Let interrupts wait in the block, and in processes that begin in it: a terminal sends them to all of them.
+
+    A process has its mask from this thread; what other threads are sent is handled in this one, so that waits too.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     from multiprocessing.resource_tracker import ensure_running
 
     ensure_running()  # when it starts, it lets interrupts through again
+    heard: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    is_ours = handler is not None and threading.current_thread() is threading.main_thread()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if is_ours:
+        signal.signal(signal.SIGINT, lambda sign, _: heard.append(sign))
     try:
         yield
     finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _ignore_interrupts() -> None:

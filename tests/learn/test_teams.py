@@ -373,7 +373,7 @@ def test_newcomers_may_be_typed_otherwise_too(made):
     rules = Rules(staff=staff, team_size="3:6", fix={"nina  holm": "Law"})
     found = StableLearner(rules=rules, value="average", today=today | {"NINA HOLM": ["Law"]}).fit(log).result_
     assert found.strategy.actions["Nina Holm"] == ["Law"]
-    assert found.to_frame()["known"].str.startswith("a guess").tolist() == [False] * 12 + [True]
+    assert found.to_frame()["known"].str.startswith("a guess").tolist() == [True] + [False] * 12
     with pytest.raises(InputError, match="staff: 'Nina Holm' occurs twice, in two spellings"):
         StableLearner(rules=Rules(staff=[*staff, "nina holm"])).fit(log)
 

@@ -428,7 +428,7 @@ class Assignments:
                 return f"{asked}: {counted(sum(never_empty), 'team')} would need {needed:,}, and {there}"
             places = sum(self.n_agents if rule.most is None else rule.most for rule in rules)
             if len(rules) == self.n_coalitions and places < least[who].sum():
-                return f"{asked}: {counted(len(rules), 'team')} have places for {places:,}, and {there}"
+                return f"{asked}: {counted(len(rules), 'team has', 'teams have')} places for {places:,}, and {there}"
         return ""
 
     def _advice(self, requirements: Sequence[Requirement], effort: Effort) -> str:
