@@ -9,7 +9,7 @@ import pytest
 from coterie import Result, Strategy
 from coterie.certificates.certificate import Doubt, Witness
 from coterie.game.rules import TeamSize
-from coterie.learn.explanation import Explanation, with_others
+from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Likely, Option
 from coterie.learn.summary import (
     against_today,
@@ -54,6 +54,19 @@ def test_a_step_of_several_has_the_same_words_everywhere(movers, words):
     assert f"to {words} (then in y), would suit {every}, by about +0.50 or more each." in verdict
     verdict = Explanation("Ada", 1.0, (), replace(witness, estimated_gain=-0.5)).told(limits=False)[0]
     assert f"(then in y), would not suit {every}: somebody would lose about 0.50." in verdict
+    for next_to_nothing in (-0.004, 0.004):  # the sign of what is shown as 0 says nothing
+        verdict = Explanation("Ada", 1.0, (), replace(witness, estimated_gain=next_to_nothing)).told(limits=False)[0]
+        assert "(then in y), would bring next to nothing to one of them." in verdict
+    sure = Explanation("Ada", 1.0, (), replace(witness, uncertainty=0.2), least=-0.3).told()[0]
+    assert sure.endswith("or more each (surely -0.30 to +0.70 for whoever gets less by it).")
+
+
+def test_whoever_was_met_elsewhere_counts_once():
+    def room(coalition, *met):
+        return Room(coalition, 1.0, 0.5, 0.0, 1.0, (), seen=False, met_elsewhere=met)
+
+    both = Explanation("Ann", 1.0, (room("A", "Bob"), room("B", "Bob", "Cy")), None)
+    assert both.unseen == "a guess: never seen there with any of them, but with 2 elsewhere"
 
 
 def told(sets, *, today=None, pooled=False):
@@ -301,7 +314,7 @@ def test_who_has_least_may_be_a_guess_and_that_is_said():
     result.certificate.newcomers = ("Di",)
     assert less_well_off(result, advise=True) == (
         "Least well off: Di with 2.50 stars per teammate (worse than alone; a guess: never seen with anybody there; of "
-        "the others, Cy with 3.00), and what is fairest hangs on that guess."
+        "those who were, Cy with 3.00), and what is fairest hangs on that guess."
     )
     result.goal = "value"
     assert "hangs on that guess" not in less_well_off(result, advise=False)

@@ -156,12 +156,13 @@ def _rooms(
         found[agent] = tuple(
             Room(
                 strategy.coalitions[l], float(joined[l]), float(values[i, l]), float(lower[i, l]),
-                float(upper[i, l]), leading, _seen(evidence, design, counts, i, l),
+                float(upper[i, l]), leading, seen,
                 int((np.delete(strategy.marginals[:, l], i) > 0).sum()) - len(leading),
-                _met_elsewhere(design, counts, everywhere, i, l),
+                () if seen is not False else _met(everywhere, strategy, i, l),
             )
             for l in order
             for leading in [_leading(worth[l], counts, everywhere, strategy, i, l)]
+            for seen in [_seen(evidence, design, counts, i, l)]
         )  # fmt: skip
     return found
 
@@ -179,15 +180,12 @@ def _seen(
     return counts is None or bool(counts[coalition][agent][there].any())
 
 
-def _met_elsewhere(
-    design: StrategyDesign, counts: list[FloatArray] | None, everywhere: FloatArray | None, agent: int, coalition: int
-) -> int | None:
-    """Return with how many of those who may be in a coalition an agent was seen in other ones."""
-    if counts is None or everywhere is None:
-        return None
-    others = (everywhere[agent] > counts[coalition][agent]) & (design.marginals[:, coalition] > 0)
-    others[agent] = False
-    return int(others.sum())
+def _met(everywhere: FloatArray | None, strategy: Strategy, agent: int, coalition: int) -> tuple[str, ...]:
+    """Return whom an agent was seen with anywhere, of those who may be in a coalition."""
+    if everywhere is None:
+        return ()
+    there = (everywhere[agent] > 0) & (strategy.marginals[:, coalition] > 0)
+    return tuple(strategy.agents[j] for j in np.flatnonzero(there) if j != agent)
 
 
 def _leading(

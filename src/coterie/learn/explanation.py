@@ -1,6 +1,6 @@
 """Why an agent is where they are, in numbers and in sentences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from coterie.certificates.certificate import Witness
@@ -46,8 +46,8 @@ class Room:
     """Whether the agent was ever seen there with anybody who is there; None where nobody else is, or in older files."""
     others: int = 0
     """How many more than `partners` may be there; 0 in older files."""
-    met_elsewhere: int | None = None
-    """With how many of all these the agent was seen in other coalitions; None where that is not known."""
+    met_elsewhere: tuple[str, ...] = ()
+    """With whom of those who are there they were seen in other coalitions, if with nobody there."""
 
     @property
     def unseen(self) -> str:
@@ -55,21 +55,31 @@ class Room:
         return _never_there(self.met_elsewhere) if self.seen is False else ""
 
 
-def _never_there(met_elsewhere: int | None) -> str:
+def _never_there(met_elsewhere: Collection[str]) -> str:
     if not met_elsewhere:
         return f"{GUESS}: never seen with anybody there"
-    return f"{GUESS}: never seen there with any of them, but with {met_elsewhere} elsewhere"
+    return f"{GUESS}: never seen there with any of them, but with {len(met_elsewhere)} elsewhere"
 
 
 def what_it_does(step: Witness, change: Callable[[float], str] = signed) -> str:
     """Return what a step would do: one of several is worth what whoever gains less has of it."""
-    gain = change(step.estimated_gain)
+    gain, told = step.estimated_gain, change(step.estimated_gain)
     if len(step.movers) < 2:
-        return f"would change that by about {gain}"
-    every = "both" if len(step.movers) == 2 else "all of them"
-    if gain.startswith("-"):
-        return f"would not suit {every}: somebody would lose about {gain[1:]}"
-    return f"would suit {every}, by about {gain} or more each"
+        return f"would change that by about {told}"
+    every, amount = "both" if len(step.movers) == 2 else "all of them", told.lstrip("+-")
+    if not amount.strip("0."):  # whoever reads it sees no difference
+        return "would bring next to nothing to one of them"
+    if gain < 0:
+        return f"would not suit {every}: somebody would lose about {amount}"
+    return f"would suit {every}, by about {told} or more each"
+
+
+def how_sure(step: Witness, least: float | None, change: Callable[[float], str] = signed) -> str:
+    """Return between what limits that surely is, as the end of the same sentence."""
+    low, high = "" if least is None else change(least), change(step.bound)
+    if len(step.movers) < 2:
+        return f", surely by {f'{low} at least and ' if low else ''}{high} at most"
+    return f" (surely {f'{low} to {high}' if low else f'{high} at most'} for whoever gets less by it)"
 
 
 def with_others(
@@ -124,7 +134,7 @@ class Explanation:
         rooms = [room for room in self.rooms if room.joined and room.seen is not None]
         if not rooms or any(room.seen for room in rooms):
             return ""
-        return _never_there(sum(room.met_elsewhere or 0 for room in rooms))
+        return _never_there({name for room in rooms for name in room.met_elsewhere})
 
     def __str__(self) -> str:
         """Say it in sentences."""
@@ -168,8 +178,7 @@ class Explanation:
         to = " and ".join(self.alternative.deviation) or "no coalition"
         if len(self.alternative.movers) > 1:
             to = f"to {with_others(self.alternative, {})} (then in {to})"
-        least = "" if self.least is None else f"{change(self.least)} at least and "
-        sure = f", surely by {least}{change(self.alternative.bound)} at most" if words.limits else ""
+        sure = how_sure(self.alternative, self.least, change) if words.limits else ""
         return f"{said} Their best alternative, {to}, {what_it_does(self.alternative, change)}{sure}."
 
 

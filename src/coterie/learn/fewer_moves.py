@@ -12,8 +12,8 @@ import numpy as np
 from coterie.arrays import BoolArray
 from coterie.solve.teams import Task
 
-MOST_MOVERS = 40
-"""Of more people nobody asks which few."""
+MOST_MOVERS, MOST_CELLS = 24, 20_000_000
+"""Of more people nobody asks which few; nor where so many places of people in teams would be looked at on the way."""
 
 THREES = 12
 """Of so many people also three at once are tried."""
@@ -23,7 +23,10 @@ SHARES = (1 / 3, 2 / 3)
 
 
 def fewer_moves(task: Task, today: BoolArray, recommended: BoolArray, enough: Callable[[], bool]) -> list[BoolArray]:
-    """Return profiles with about a third and two thirds of the moves, where there are any that beat today's."""
+    """Return profiles with about a third and two thirds of the moves, as far as there are any.
+
+    They are worth more than today's teams, unless those may not be formed.
+    """
     least = task.score(today) if task.allows(today) else -np.inf
     path = [one for one in _taken_back(task, today, recommended, enough) if task.score(one) > least]
     many = len(_movers(task, today, recommended))
@@ -42,7 +45,10 @@ def _movers(task: Task, today: BoolArray, profile: BoolArray) -> list[int]:
 
 def _taken_back(task: Task, today: BoolArray, profile: BoolArray, enough: Callable[[], bool]) -> Iterator[BoolArray]:
     """Yield profiles with ever fewer moves, down to one."""
-    while 1 < len(movers := _movers(task, today, profile)) <= MOST_MOVERS and not enough():
+    many = len(_movers(task, today, profile))
+    if many > MOST_MOVERS or many**3 // 2 * profile.size > MOST_CELLS:
+        return
+    while len(movers := _movers(task, today, profile)) > 1 and not enough():
         some = [*_allowed(task, today, profile, movers, 1), *_allowed(task, today, profile, movers, 2)]
         if not some and len(movers) <= THREES:
             some = list(_allowed(task, today, profile, movers, 3))

@@ -21,7 +21,7 @@ GAMES, DRAWS = 24, 400
 """Gaps are expected over so many games that the data leave possible, ranges of values over so many."""
 
 ELSEWHERE = 60
-"""How many would rather be elsewhere is counted in so many of them."""
+"""How many could get a better place is counted in so many of them."""
 
 FEWEST, FEWEST_DRAWS = 6, 40
 """Where time is short, so many games at least, and so many for ranges of values."""
@@ -70,7 +70,7 @@ class Option:
     team_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Where what a teammate is worth in each team of several lies with probability 80 %; only of the recommendation."""
     elsewhere: tuple[int, int] | None = None
-    """How many people would rather be elsewhere with probability 80 %; only of the recommendation."""
+    """How many people could get a better place, with probability 80 %; only of the recommendation."""
     why: str = ""
     """Why it was taken, in a few words; only of the recommendation."""
 
@@ -252,7 +252,7 @@ def likely_elsewhere(
     rng: np.random.Generator,
     is_late: Callable[[], bool] = never,
 ) -> tuple[int, int]:
-    """Return how many of the staff would rather be elsewhere, with probability 80 %: over games that are possible.
+    """Return how many of the staff could get a better place, with probability 80 %: over games that are possible.
 
     By the best guess they are fewer: teams are chosen for what looks best by it, so by it few want to leave.
     """

@@ -427,7 +427,7 @@ def less_well_off(result: Result, *, advise: bool) -> str:
         guess = why_guess(result, least)
         if seen:
             known = min(seen, key=lambda agent: values[agent])
-            guess += f"; of the others, {known} with {shown_worth(result, values[known])}"
+            guess += f"; of those who were, {known} with {shown_worth(result, values[known])}"
         notes.append(guess)
     own = result.strategy.sets[:, result.strategy.sets[result.strategy.agents.index(least)]]
     is_alone = bool((own.sum(axis=0) == 1).all())

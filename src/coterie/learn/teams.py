@@ -309,9 +309,11 @@ class _Teams:
         """About how many unknowns there are."""
         return self.setting.n_agents**2 * (1 if self.setting.pool_coalitions else self.setting.n_coalitions)
 
-    def _expected(self, strategies: Sequence[Strategy], beliefs: Beliefs) -> Expected:
+    def _expected(
+        self, strategies: Sequence[Strategy], beliefs: Beliefs, rng: np.random.Generator | None = None
+    ) -> Expected:
         staff = self.wishes.admissible.staff
-        return expected_of(strategies, beliefs, self.against, staff, self.control.rng, self._is_late)
+        return expected_of(strategies, beliefs, self.against, staff, rng or self.control.rng, self._is_late)
 
     def _is_over(self) -> bool:
         """Return whether somebody waits, or time is up: then what follows does without what no promise rests on."""
@@ -478,14 +480,16 @@ class _Teams:
             known = best.get(one.strategy)
             if known is None or one.certificate.gap < known.certificate.gap:
                 best[one.strategy] = one
-        candidates = list(best.values())
+        candidates, same_games = list(best.values()), deepcopy(self.control.rng)
         expected = self._expected([one.strategy for one in candidates], self.beliefs)
         choice = chosen(candidates, expected, self.wishes.goal, target_gap)
+        if fewer := [one for one in self._with_fewer_moves(candidates[choice.place]) if one.strategy not in best]:
+            candidates += fewer
+            others = self._expected([one.strategy for one in fewer], self.beliefs, same_games)
+            expected = expected.with_others(others)
+            choice = chosen(candidates, expected, self.wishes.goal, target_gap)
         index = choice.place
         pick, now = candidates[index], self.wishes.today
-        if fewer := [one for one in self._with_fewer_moves(pick) if one.strategy not in best]:
-            candidates += fewer
-            expected = expected.with_others(self._expected([one.strategy for one in fewer], self.beliefs))
         at = next((t for t, one in enumerate(candidates) if now is not None and one.strategy == now), None)
         part = range(len(best), len(candidates))
         options = options_of(candidates, expected, choice, self.wishes, at, part)

@@ -19,7 +19,7 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.assumptions.check import QUESTIONS
 from coterie.estimate.pair_means import is_listed
 from coterie.game.strategy import Strategy
-from coterie.learn.explanation import Explanation, Room, what_it_does
+from coterie.learn.explanation import Explanation, Room, how_sure, what_it_does
 from coterie.learn.options import RANGE
 from coterie.learn.result import STEPS, Result
 from coterie.learn.summary import (
@@ -433,11 +433,14 @@ def _rooms(result: Result, one: Explanation) -> tuple[Room, ...]:
 
 def _other(result: Result, one: Explanation) -> dict[str, Any]:
     assert one.alternative is not None
-    what = label(result.moving(one.alternative))
-    brief = result.step(one.alternative, label, ", ")
-    low, high = None if result.says_nothing else one.least, one.alternative.bound
-    gain, does = one.alternative.estimated_gain, what_it_does(one.alternative, lambda gain: shown_change(result, gain))
-    return {"what": what, "brief": brief, "does": does, "gain": gain, "low": low, "high": high}
+
+    def change(gain: float) -> str:
+        return shown_change(result, gain)
+
+    does = what_it_does(one.alternative, change)
+    does += "" if result.says_nothing else how_sure(one.alternative, one.least, change)
+    what, brief = label(result.moving(one.alternative)), result.step(one.alternative, label, ", ")
+    return {"what": what, "brief": brief, "does": does, "gain": one.alternative.estimated_gain}
 
 
 def _starts(result: Result) -> list[dict[str, Any]]:

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from coterie.arrays import FloatArray
 from coterie.files import defused, is_formula
+from coterie.learn.options import distinct
 from coterie.learn.result import Result
 from coterie.learn.summary import (
     against_today,
@@ -196,15 +198,8 @@ def option_rows(result: Result, *, details: bool = True) -> list[list[str]]:
 
 def shown_options(result: Result) -> list[int]:
     """Return the options that none is as good as in everything that is shown: the recommendation, today and others."""
-    head, *rows = _option_table(result, details=False)
-    signs = np.array([1 if name in {"expected", "least well off"} else -1 for name in head[1:]])
-    told = [signs * np.array([float(cell or 0) for cell in row[1:]]) for row in rows]
-    kept = [t for t, one in enumerate(result.options) if t == 0 or one.label == "today"]
-    for t in range(len(told)):
-        rivals = [u for u in range(len(told)) if u != t and (told[u] >= told[t]).all()]
-        if t not in kept and not any((told[u] > told[t]).any() or u in kept for u in rivals):
-            kept.append(t)
-    return sorted(kept)
+    stay = [t for t, one in enumerate(result.options) if t == 0 or one.label == "today"]
+    return sorted(distinct(_as_shown(_option_table(result, details=False)), range(len(result.options)), stay))
 
 
 def _option_table(result: Result, *, details: bool) -> list[list[str]]:
@@ -253,6 +248,11 @@ def _worded(
 
 def _looks_beaten(shown: list[list[str]]) -> bool:
     """Return whether by what a table shows another option is as good as the first in everything."""
-    signs = np.array([1 if name in {"expected", "least well off"} else -1 for name in shown[0][1:]])
-    first, *others = (signs * np.array([float(cell or 0) for cell in row[1:]]) for row in shown[1:])
+    first, *others = _as_shown(shown)
     return any((one >= first).all() for one in others)
+
+
+def _as_shown(table: list[list[str]]) -> FloatArray:
+    """Return what a table of options shows, so that more is better everywhere."""
+    signs = np.array([1.0 if name in {"expected", "least well off"} else -1.0 for name in table[0][1:]])
+    return np.asarray(signs * np.array([[float(cell or 0) for cell in row[1:]] for row in table[1:]]))

@@ -24,7 +24,7 @@ def kernel(function: Any) -> Any:
 
 
 def in_python(loops: Any) -> Callable[[Any], Any]:
-    """Note that Python runs a function of arrays, of the same name, where numba compiles the loops of a kernel."""
+    """Let Python run a function of arrays in place of the loops of a kernel, which numba finds by the name of both."""
 
     def noted(arrays: Any) -> Any:
         if arrays.__name__ != loops.__name__:
