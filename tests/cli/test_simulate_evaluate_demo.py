@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from coterie import InputError, StableLearner
+from coterie.cli import demo
 from coterie.game.truth import read_truth
 
 
@@ -330,3 +332,17 @@ def test_a_demo_that_is_interrupted_says_so(run, tmp_path, monkeypatch):
     code, _, err = run("demo", "--out", tmp_path / "firm", "--time-limit", "0.1")
     assert code == 130, err
     assert (tmp_path / "firm" / "report.html").exists()
+
+
+def test_what_to_try_next_can_be_typed(tmp_path, monkeypatch):
+    """Where the program is on no path, as after `make demo`, it is called by its place."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "coterie").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / "bin" / "coterie"), "demo"])
+    for found, told in ((None, os.path.join("bin", "coterie")), ("/usr/bin/coterie", "coterie")):  # noqa: PTH118
+        monkeypatch.setattr("shutil.which", lambda _, found=found: found)
+        assert demo._program() == told
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert demo._program() == "coterie"

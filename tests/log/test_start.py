@@ -84,6 +84,8 @@ def test_names_that_seldom_come_back_are_pooled(saved):
     pooled = answer(coterie.start(saved([HEADER, *rows])), "pool_coalitions")
     assert pooled.value is True
     assert pooled.why.startswith("on average a label occurs in 2 of 40 rounds only")
+    rows = events(24, lambda event, team: f"{team} {event * 5 % 12}")  # a few teams at once, many names in turn
+    assert answer(coterie.start(saved([HEADER, *rows])), "pool_coalitions").value is True
 
 
 def test_inspect_tells_of_names_for_once(saved):

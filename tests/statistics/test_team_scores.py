@@ -10,7 +10,7 @@ import coterie
 from coterie.certificates import evidence_from, paired
 from coterie.certificates.holdout import fixed
 from coterie.coverage import coverage
-from coterie.errors import InputError
+from coterie.errors import InputError, TooLargeError
 from coterie.game.actions import ActionSpaces
 from coterie.statistics.setting import Setting
 from coterie.statistics.statistics import Statistics
@@ -219,3 +219,14 @@ def test_the_variance_is_at_most_its_proxy(noise, least):
         found.append(float(solved @ joint.moments))
     ratio = float(np.mean(np.square(found))) / proxy
     assert least < ratio < 1.3
+
+
+def test_a_refusal_names_what_would_fit(monkeypatch):
+    """Made-up names of teams make many unknowns of few pairs."""
+    for most, pooled in ((7, True), (5, False)):
+        monkeypatch.setattr("coterie.statistics.team_scores.MOST_EDGES", most)
+        with pytest.raises(TooLargeError, match="such as a department, would fit") as refusal:
+            ScoreSums(setting_of("pairs"))
+        assert ("all of it does, with pool_coalitions=True" in str(refusal.value)) == pooled
+    monkeypatch.setattr("coterie.statistics.team_scores.MOST_EDGES", 6)
+    ScoreSums(setting_of("pairs", pooled=True))

@@ -1,5 +1,8 @@
 """`coterie demo`: a simulated consulting firm, from its records to everybody's teams and a report."""
 
+import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -65,16 +68,24 @@ def command(
     messages.print(
         f"Open {folder / 'report.html'} in a browser: it has everybody's card, and answers what-if questions.\n"
         "What to try next\n"
-        f"  coterie inspect {folder}\n"
-        f"  coterie report {folder / 'result.json'} --explain {demo.COUPLE[0]}\n"
-        f'  coterie what-if {folder} {folder / "today.csv"} "Sanjay: energy + retail" --staff {folder / "staff.csv"}\n'
-        f"  coterie learn {folder} --team-size {demo.SMALLEST}:{demo.LARGEST} --staff {folder / 'staff.csv'} "
+        f"  {(us := _program())} inspect {folder}\n"
+        f"  {us} report {folder / 'result.json'} --explain {demo.COUPLE[0]}\n"
+        f'  {us} what-if {folder} {folder / "today.csv"} "Sanjay: energy + retail" --staff {folder / "staff.csv"}\n'
+        f"  {us} learn {folder} --team-size {demo.SMALLEST}:{demo.LARGEST} --staff {folder / 'staff.csv'} "
         f"--today {folder / 'today.csv'} --max-moves 6\n"
-        "  coterie start YOUR-TABLE.xlsx"
+        f"  {us} start YOUR-TABLE.xlsx"
     )
     if len(written) < len(targets):
         return 1
     return 130 if result.solver.status == "interrupted" else 0
+
+
+def _program() -> str:
+    """Return how this program is called from here: by its name, or by its place where that is on no path."""
+    called = Path(sys.argv[0])
+    if called.name != "coterie" or not called.exists() or shutil.which("coterie"):
+        return "coterie"
+    return os.path.relpath(called)
 
 
 def _say(text: str) -> None:

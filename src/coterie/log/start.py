@@ -98,7 +98,7 @@ ON_BOTH_SIDES = 10
 WORDS_SHOWN = 5
 """How many words among numbers are shown."""
 
-FEW_ROUNDS, SELDOM = 20, 10
+FEW_ROUNDS, SELDOM = 12, 5
 """In so many rounds or more, labels that occur in one of so many rounds or fewer are pooled."""
 
 MADE_UP = "team group squad crew table gruppe tisch equipe groupe equipo"

@@ -22,9 +22,18 @@ from coterie.arrays import FloatArray, IntArray
 from coterie.errors import TooLargeError
 from coterie.statistics.setting import Setting
 from coterie.statistics.total_statistics import JointSums
+from coterie.words import said
 
 MOST_EDGES = 5000
 """The matrix over edges is not built for more."""
+
+
+def _or_pooled(setting: Setting) -> str:
+    """Return what else would fit: where names of teams mean nothing, there are as many unknowns as pairs."""
+    n = setting.n_agents
+    if setting.pool_coalitions or n * (n - 1) // 2 > MOST_EDGES:
+        return ""
+    return f"; where names of teams mean nothing, all of it does, with {said(pool_coalitions=True)}"
 
 
 class ScoreSums:
@@ -37,7 +46,7 @@ class ScoreSums:
             fit = int((1 + sqrt(1 + 8 * MOST_EDGES / setting.n_tables)) / 2)
             raise TooLargeError(
                 f"scores of teams are learnt from for up to {MOST_EDGES} pairs times coalitions, this log has "
-                f"{self._edges}: those of {fit} agents, such as a department, would fit"
+                f"{self._edges}: those of {fit} agents, such as a department, would fit{_or_pooled(setting)}"
             )
         self._setting = setting
         self._teams: dict[tuple[int, int, bytes], FloatArray] = {}
