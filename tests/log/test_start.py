@@ -895,3 +895,24 @@ def test_swapped_columns_are_told(tmp_path):
     (tmp_path / "hack.csv").write_text(f"Event;Team;Members;Score\n{rows}")
     with pytest.raises(InputError, match=r"look swapped: try columns=\{.members.: .Members., .coalition.: .Team.\}"):
         coterie.start(tmp_path / "hack.csv", columns={"members": "Team", "coalition": "Members"})
+
+
+@pytest.mark.parametrize(
+    ("header", "is_told"),
+    [
+        ("Note", True),
+        ("Rank", True),
+        ("Score (1=best 5=worst)", True),
+        ("Fehler", True),
+        ("Rating", False),
+        ("Points", False),
+    ],
+)
+def test_a_scale_that_may_go_the_other_way_is_told(saved, tmp_path, header, is_told):
+    """Grades of which 1 is best were taken for stars without a word."""
+    log = coterie.start(saved([(*HEADER[:-1], header), *events(24)])).write(tmp_path / "log")
+    for told in (log.notes, coterie.read_log(tmp_path / "log").notes):
+        assert (
+            any(f"more is taken to be better, but less may be in the column {header!r}" in one for one in told)
+            == is_told
+        )

@@ -26,6 +26,7 @@ from coterie.log.checking import (
     slips_of_hand,
 )
 from coterie.log.choices import is_observed
+from coterie.log.direction import about_direction
 from coterie.log.engine import Engine, make_engine
 from coterie.log.names import LISTED, about_slips, about_spellings, about_swapped, slips
 from coterie.log.options import (
@@ -342,6 +343,7 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     # Labels that mean nothing may be as many as there are samples: they are only read where they were declared.
     coalitions = _names(engine, [("members", "coalition")]) if listed or not options["pool_coalitions"] else ()
     notes = [
+        *_about_direction(outcome, options),
         *about_spellings("agent", agents),
         *_about_slips(engine, agents, inferred="memberships" not in tables),
         *notes,
@@ -366,6 +368,12 @@ def _open(sources: list[Source], place: str | None, call: Options, file: Options
     if not is_observed(log.action_description):
         _ = log.actions  # refuses unknown coalitions and agents now, not when they are first needed
     return log
+
+
+def _about_direction(outcome: Table, options: Options) -> list[str]:
+    """Return that more is taken to be better, where the column of outcomes says otherwise."""
+    headers = schema.names_of(outcome.columns["utility"]) if "utility" in outcome.columns else ()
+    return [note for header in headers for note in about_direction(header, options["utility_range"])]
 
 
 def _refuse_idle(call: Options, read: Sequence[Table]) -> None:
