@@ -131,6 +131,17 @@ def test_what_proves_hardly_more_helps_the_guess(run, log):
     assert {"ada", "bob"} == {content["for_the_guess"]["pairs"][0][who] for who in ("agent", "partner")}
 
 
+def test_pairs_that_never_met_are_listed_unless_others_are(run, log, monkeypatch):
+    words = ["coverage", log, "--strategy", log.parent / "teams.csv", "--collect", 4]
+    assert "Never seen together" not in run(*words)[1]
+    assert "Never seen together" in run(*words, "--details")[1]
+    monkeypatch.setattr("coterie.collect.forming.CELLS", 0)  # as of many people
+    text = said(run(*words)[1])
+    assert "form them, and record how they do." in text
+    assert "Who should work together" not in text
+    assert "Never seen together" in text
+
+
 @pytest.fixture(scope="module")
 def event(tmp_path_factory):
     """Scores of teams whose names mean nothing: d and e were never together."""
@@ -281,7 +292,7 @@ def test_sizes_aware(run, log):
         (["--target-gap", 0.1], "need --strategy"),
         (["--strategy", "none.csv"], "none.csv: cannot be read"),
         (["--delta", 2], "--delta: expected a number between 0 and 1"),
-        (["--collect", 0], "--collect"),
+        (["--collect", 0], "Invalid value for '--collect': expected at least 1"),
         (["--strategy", "none.csv", "--target-gap", -1], "--target-gap: expected a number from 0 up"),
     ],
 )

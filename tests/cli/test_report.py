@@ -251,4 +251,25 @@ def test_another_log_is_called_another_log(run, result, tmp_path):
     (other / "pairs.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     (other / "log.json").write_text('{"format": "coterie.log/1", "utility_range": [0, 100]}', encoding="utf-8")
     code, _, told = run("report", result, "--log", other, "--out", tmp_path / "r.html")
-    assert (code, "is not the log that the result is about: Eve, Flo are not in the result" in said(told)) == (2, True)
+    message = "is not the log that the result is about, or was read otherwise (Eve, Flo are not in the result); give"
+    assert (code, message in said(told)) == (2, True)
+
+
+def test_the_same_log_read_otherwise_may_be_the_one(run, tmp_path):
+    """Names that were cleaned, people who came before the first sample: the options of the result are all it takes."""
+    log = tmp_path / "log"
+    log.mkdir()
+    rows = ["0,x,Old,Bo,1", *(f"{m},{'xy'[m % 2]},{'ADA' if m == 3 else 'Ada'},Bo,{3 + m % 3}" for m in range(1, 9))]
+    (log / "pairs.csv").write_text("\n".join(["sample,coalition,agent,partner,utility", *rows, ""]), encoding="utf-8")
+    scale, read = ("--utility-range", "1", "5", "--neutral", "3"), ("--clean-names", "--since", "1")
+    result, page = tmp_path / "result.json", tmp_path / "r.html"
+    assert run("learn", log, *scale, *read, "--out", result)[0] == 0
+    code, _, told = run("report", result, "--log", log, "--out", page)
+    message = "is not the log that the result is about, or was read otherwise (ADA is not in the result); give the"
+    assert (code, message in said(told)) == (2, True)
+    # Where the scale is wrong, that is what is said: nobody is unknown who came before the first sample.
+    (log / "log.json").write_text('{"format": "coterie.log/1", "utility_range": [1, 5]}', encoding="utf-8")
+    code, _, told = run("report", result, "--log", log, "--clean-names", "--utility-range", "0", "1", "--out", page)
+    assert (code, "is outside the utility range [0, 1]" in said(told)) == (2, True)
+    assert "not the log" not in told
+    assert run("report", result, "--log", log, "--clean-names", "--out", page)[0] == 0

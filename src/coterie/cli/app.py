@@ -136,6 +136,8 @@ THEIR_WORDS = {
     ": Value error, ": ": ",
     "Input should be a valid integer, unable to parse string as an integer": "expected a whole number, such as 3",
     "Input should be a valid number, unable to parse string as a number": "expected a number, such as 0.5",
+    "Input should be greater than or equal to ": "expected at least ",
+    "Input should be less than or equal to ": "expected at most ",
 }
 """What those say who read the command line, and what that means."""
 

@@ -7,7 +7,7 @@ from coterie.cli.output import aligned, short, wrapped
 from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.collect import Aim, Collection, Forming, Planned
+    from coterie.collect import Aim, Collection, Forming, Planned, Wanted
 
 Called = Mapping[str, str]
 """What people call coalitions; empty where they go by their names."""
@@ -47,7 +47,7 @@ def collecting(aim: "Aim", called: Called) -> Iterator[str]:
 def _forming(forming: "Forming", called: Called) -> Iterator[str]:
     """Yield who should work where so that the guess gets better, and which of the pairs were seen least."""
     yield from _who(forming.rounds, called)
-    told = [one for one in forming.pairs if one.seen is not None][:LISTED]  # of others, how often is not known
+    told = named(forming)[:LISTED]
     if not told:
         return
     yield from ("", "Who should work together, the most telling first")
@@ -59,6 +59,11 @@ def _forming(forming: "Forming", called: Called) -> Iterator[str]:
     ]  # fmt: skip
     kept = [0, 1, 3] if called else [0, 1, 2, 3]
     yield from aligned([[row[place] for place in kept] for row in rows], left=range(4))
+
+
+def named(forming: "Forming") -> list["Wanted"]:
+    """Return the pairs of which is known how often they were seen."""
+    return [one for one in forming.pairs if one.seen is not None]
 
 
 def _plan(aim: "Aim", plan: "Collection", called: Called) -> Iterator[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from coterie import checks
-from coterie.cli.collecting import Called, collecting
+from coterie.cli.collecting import Called, collecting, named
 from coterie.cli.heat_map import MAP_AGENTS, heat_map
 from coterie.cli.log_options import reads_log
 from coterie.cli.output import aligned, results, short, show_json, warn, wrapped
@@ -182,7 +182,8 @@ def _lines(
         yield ""
         yield from _numbers(len(agents), found, called)
     home = "some assignment" if found.profile == "all" else "the assignment itself"
-    if found.uncovered_pairs and not (aim and aim.forming):  # which names those of the assignment
+    named_above = aim is not None and aim.forming is not None and named(aim.forming)
+    if found.uncovered_pairs and (details or not named_above):
         many = found.n_uncovered_pairs
         title = f"Never rated ({many:,})" if found.one_way else f"Never seen together ({counted(many, 'pair')})"
         yield from ("", title)

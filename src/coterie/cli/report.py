@@ -1,5 +1,6 @@
 """`coterie report`: a result as a page, a table or a workbook, or one person's card."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,6 +93,9 @@ RECORDED = (
 )
 """What a result holds of how its log was read."""
 
+SCALE, PERIOD = ("utility_range", "neutral", "sigma"), ("since", "until")
+"""Of these, what has no say in who is in a log, and what has."""
+
 
 def _statistics(result: "Result", log: Path, declared: dict[str, Any]) -> "Statistics":
     """Read the log as it was read for the result; another one is refused."""
@@ -111,29 +115,38 @@ def _statistics(result: "Result", log: Path, declared: dict[str, Any]) -> "Stati
         )
     except InputError:
         # What does not suit the scale of the result is said of the log that the result is about, and of no other.
-        _refuse_others(result, log)
+        period = {name: recorded[name] for name in PERIOD if recorded[name] is not None}
+        if strangers := _strangers(result, _people(log, period | declared)):
+            raise _another(log, strangers) from None
         raise
     wider, _ = wishes_about(statistics, rules=replace(result.rules, max_moves=None))
     if result.data.log_sha256 not in {None, wider.log_sha256, statistics.log_sha256}:
-        _refuse_others(result, log)
-        raise InputError(
-            f"{said(log=log)}: is not the log that the result is about, or was read otherwise; give the options that "
-            "the result was made with"
-        )
+        raise _another(log, _strangers(result, statistics.agents))
     if (wider.agents, wider.coalitions) != (result.strategy.agents, result.strategy.coalitions):
         raise InputError(f"{said(log=log)}: has other people or coalitions than the result")
     return statistics
 
 
-def _refuse_others(result: "Result", log: Path) -> None:
-    """Refuse a log of other people than those of the result."""
+def _people(log: Path, options: dict[str, Any]) -> tuple[str, ...]:
+    """Return who is in a log that is read with some options but with its own scale; nobody if it cannot be."""
     from coterie.log import read_log
 
     try:
-        theirs = read_log(log).agents  # as it describes itself
+        return read_log(log, **{name: value for name, value in options.items() if name not in SCALE}).agents
     except InputError:
-        return
+        return ()
+
+
+def _strangers(result: "Result", agents: Sequence[str]) -> list[str]:
+    """Return those whom the result does not know."""
     known = set(result.strategy.agents)
-    if strangers := [name for name in theirs if name not in known]:
-        names = f"{some(strangers, STRANGERS)} {'is' if len(strangers) == 1 else 'are'}"
-        raise InputError(f"{said(log=log)}: is not the log that the result is about: {names} not in the result")
+    return [name for name in agents if name not in known]
+
+
+def _another(log: Path, strangers: Sequence[str]) -> InputError:
+    """Return the refusal of a log that is not that of the result, or was not read like it."""
+    names = f"{some(strangers, STRANGERS)} {'is' if len(strangers) == 1 else 'are'} not in the result"
+    return InputError(
+        f"{said(log=log)}: is not the log that the result is about, or was read otherwise"
+        f"{f' ({names})' if strangers else ''}; give the options that it was read with"
+    )

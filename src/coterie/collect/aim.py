@@ -174,10 +174,12 @@ class Aim:
         """Return what the log proves of the assignment."""
         if not self.proves_something:
             return "Nothing is proven of these teams yet: there are too few data, so they are a guess."
-        return (
-            f"Proven now, with {percent(1 - self.delta)} confidence: nobody can gain more than {self.certificate:.3g} "
-            f"{STEPS[self.stability]}. {FOR_ANY_TEAMS}"
-        )
+        proven = f"Proven now, with {percent(1 - self.delta)} confidence: {self._limit} {STEPS[self.stability]}."
+        return f"{proven} {FOR_ANY_TEAMS}" if self.certificate > 0 else proven
+
+    @property
+    def _limit(self) -> str:
+        return f"nobody can gain more than {self.certificate:.3g}" if self.certificate > 0 else "nobody can gain"
 
     @property
     def is_worthwhile(self) -> bool | None:
@@ -201,7 +203,7 @@ class Aim:
 
     def sentence(self) -> str:
         """Return what the target takes."""
-        proven = f"the log proves that nobody can gain more than {self.certificate:.3g}"
+        proven = f"the log proves that {self._limit}"
         if self.is_reached:
             return f"Enough for a limit of {self.target:g}: {proven}."
         not_enough = f"Not enough for a limit of {self.target:g}: {proven}"
@@ -249,6 +251,11 @@ class Aim:
             return ""
         if self.forming.is_itself:
             return "They can tell better what these teams are worth: form them, and record how they do."
+        if not self.forming.looks_beyond:
+            return (
+                "They can tell better what these teams are worth: let as many of their pairs as may be formed work "
+                "together, and record how they do."
+            )
         return (
             "They can tell better which teams are good: let those work together who may well belong together, in these "
             "teams or in others that could be as good, and of whom least is known."
@@ -450,11 +457,16 @@ class _Planner:
         )
 
     def forming(self, samples: int) -> Forming | None:
-        """Plan rounds that make the guess better."""
+        """Plan rounds that make the guess better; None where nothing can be formed, and no rules are to blame."""
         statistics, wishes = self.situation.statistics, self.situation.wishes
         beliefs = beliefs_from(self.shown, symmetric=statistics.setting.symmetric)
         allowed = Allowed.of(self.situation.declared, wishes.admissible, wishes.largest, self.strategy)
-        return forming(statistics, beliefs, self.strategy, wishes.value, samples, allowed, self.rng)
+        try:
+            return forming(statistics, beliefs, self.strategy, wishes.value, samples, allowed, self.rng)
+        except InputError:
+            if self.allowed is not None:
+                raise
+            return None  # the sizes that were seen hold fewer than everybody
 
     @property
     def most(self) -> int:

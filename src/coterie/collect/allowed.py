@@ -40,7 +40,7 @@ class Allowed:
     """What people may do; what they do today among it."""
     admissible: Admissible
     largest: IntArray
-    """The most members of each coalition, shape (k,)."""
+    """The most members of each coalition, shape (k,); those of today or of the assignment are not too many."""
     agents: tuple[str, ...]
     coalitions: tuple[str, ...]
 
@@ -48,6 +48,7 @@ class Allowed:
     def of(cls, spaces: ActionSpaces, admissible: Admissible, largest: IntArray, strategy: Strategy) -> "Allowed":
         """Return what may be planned: whoever is somewhere in the strategy or today may be there, whatever she may do.
 
+        Teams may also be as large as in these, whatever the `largest` ones that were seen, as far as rules allow that.
         `spaces` are those that were declared: whoever is nowhere yet, as newcomers are, need not stay so.
         """
         names = (strategy.agents, strategy.coalitions)
@@ -56,6 +57,9 @@ class Allowed:
                 there = (given.any(axis=1) & admissible.staff)[:, None]
                 rows = np.where(there, given, spaces.sample(np.random.default_rng(0), 1)[0])
                 spaces = widened(spaces, Strategy.pure(rows, *names))[0]
+                sizes = given[admissible.staff].sum(axis=0)
+                sizes = np.full_like(sizes, sizes.max()) if admissible.interchangeable else sizes
+                largest = np.maximum(largest, np.minimum(sizes, admissible.largest))
         return cls(spaces, admissible, largest, *names)
 
     def without_limit_on_moves(self) -> "Allowed":

@@ -58,7 +58,8 @@ class Wanted:
     chance: float
     """How probably they are together there in the best teams."""
     spread: float
-    """The standard deviation of what they are worth to each other, of both orders together."""
+    """The standard deviation of what one is worth to the other: the root of the mean of the variances of both orders,
+    which are one unknown where both get the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +69,10 @@ class Forming:
     rounds: tuple[Planned, ...]
     is_itself: bool
     """Whether every round is the assignment."""
+    looks_beyond: bool
+    """Whether teams that could be as good as the assignment were looked for."""
     pairs: tuple[Wanted, ...]
-    """Those that tell most first."""
+    """Of those whom the rounds bring together, those that tell most first."""
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -113,10 +116,10 @@ def forming(
     if beliefs.draw is None or n * n * k > CELLS:
         if not allowed.allows(strategy.sets):
             return None
-        return Forming(merged(strategy, [strategy.sets], [samples], allowed), True, ())
+        return Forming(merged(strategy, [strategy.sets], [samples], allowed), True, False, ())
     draws = beliefs.draws(rng, DRAWS)
     chance = _together(strategy.sets, pooled=pooled)
-    if statistics.setting.feedback == "semi-bandit":
+    if looks_beyond := statistics.setting.feedback == "semi-bandit":
         free = allowed.without_limit_on_moves()
         begin = [strategy.sets] if free.allows(strategy.sets) else []
         found = [_best(beliefs, values, value, free, begin, rng) for values in draws[:SEARCHED]]
@@ -136,8 +139,8 @@ def forming(
         times.append(min(step, samples - start))
         often = often + times[-1] * _together(played[-1], pooled=pooled)
     is_itself = all(np.array_equal(one, strategy.sets) for one in played)
-    pairs = _wanted(statistics, strategy, chance, variance)
-    return Forming(merged(strategy, played, times, allowed), is_itself, tuple(pairs))
+    pairs = _wanted(statistics, strategy, np.where(often > 0, chance, 0.0), variance)
+    return Forming(merged(strategy, played, times, allowed), is_itself, looks_beyond, tuple(pairs))
 
 
 def _best(
@@ -181,6 +184,6 @@ def _wanted(statistics: Statistics, strategy: Strategy, chance: FloatArray, vari
         rate = float(np.maximum(rates[0, 1], rates[1, 0]).sum())  # by size, where that matters
         often = round(rate * (seen.n_samples or 1)) if seen.meetings is not None or not rate else None
         where = "any" if pooled else strategy.coalitions[l]
-        spread = float(np.sqrt(variance[l, i, j]))
+        spread = float(np.sqrt(variance[l, i, j] / 2))  # of two orders
         found.append(Wanted(strategy.agents[i], strategy.agents[j], where, often, float(chance[l, i, j]), spread))
     return found
