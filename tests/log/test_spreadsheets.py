@@ -1,5 +1,6 @@
 """Tables as people keep them: spreadsheets, Windows text, blanks, spellings, totals and choices in one table."""
 
+import sys
 from datetime import date, datetime
 
 import numpy as np
@@ -325,7 +326,14 @@ def test_one_typo_is_named(csv_log):
         ({5.5: 9, 10: 30, 15: 9}, (0, 20), 0),
         ({-250: 9, 30: 9}, (-500, 500), 0),
         ({1012: 9, 1187: 9}, (1000, 1200), 0),
-        ({0.313: 9, 0.347: 9}, (0.31, 0.35), 0),
+        ({0.313: 9, 0.347: 9}, (0.3, 0.35), 0),
+        ({1000.1: 9, 1000.9: 9}, (1000, 1001), 0),
+        ({0.2: 9, 0.21: 9}, (0.2, 0.22), 0),
+        ({0: 9, 0.001: 9}, (0, 0.002), 0),
+        ({0: 9, 5e-324: 9}, (0, 2e-300), 0),
+        ({1: 9, 1.5e308: 9}, (0, sys.float_info.max), 0),
+        ({1.78e308: 9, 1.79e308: 9}, (1.78e308, sys.float_info.max), 0),
+        ({-1e308: 9, 0.5e308: 9}, (-1e308, 1e308), 0),
         ({3: 5}, (1, 5), 0),
     ],
 )

@@ -531,6 +531,17 @@ def test_a_column_for_each_round_is_refused_with_what_helps(saved):
         coterie.start(path)
 
 
+@pytest.mark.parametrize("items", [("Score Q1", "Score Q2"), ("Score W1", "Score W2"), ("Score KW1", "Score KW2")])
+def test_questions_of_a_survey_are_no_rounds_where_a_column_says_when(saved, items):
+    rows = [
+        (week, name, PEOPLE[i ^ 1], "Sea" if i < 2 else "Law", 1 + (i + week) % 5, 1 + (i * week) % 5)
+        for week in range(1, 9)
+        for i, name in enumerate(PEOPLE[:4])
+    ]
+    guess = coterie.start(saved([("Week", "Name", "With", "Team", *items), *rows]))
+    assert (part(guess, "sample").value, part(guess, "utility").value) == ("Week", items[0])
+
+
 @pytest.mark.parametrize(
     ("sizes", "numbers", "value", "why"),
     [

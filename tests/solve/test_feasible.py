@@ -145,6 +145,56 @@ def test_contradictions_are_named(rules, message):
     assert refusal(Rules(**rules)) == message
 
 
+SENIOR = {"label": "role", "equals": "senior"}
+AT_MOST = "no assignment keeps all rules: at most 2 with role senior in each team: 3 teams have places for 6, and the"
+
+
+@pytest.mark.parametrize(
+    ("teams", "actions", "rules", "message"),
+    [
+        # Asked twice, it is needed once: sizes do not add up.
+        (
+            2,
+            "one",
+            {"quota": [SENIOR | {"at_least": 2}] * 2, "team_size": "5"},
+            "no assignment keeps all rules; these contradict each other: team size 5 (all teams); choices of everybody",
+        ),
+        # Nobody can be in two teams and in one, whatever the quota.
+        (
+            3,
+            "one",
+            {"quota": [SENIOR | {"at_most": 2}], "per_person": (2, 2)},
+            "no assignment keeps all rules; these contradict each other: teams per person: 2; choices of everybody",
+        ),
+        # Memberships are short of places, or places of memberships, not people.
+        (
+            3,
+            "any",
+            {"quota": [SENIOR | {"at_most": 2}], "per_person": (2, 2)},
+            f"{AT_MOST} 4 such people have at least 8 memberships",
+        ),
+        (
+            3,
+            "any",
+            {"quota": [SENIOR | {"at_least": 3}], "per_person": (2, 2), "team_size": "3:"},
+            "each team: 3 teams would need 9, and the 4 such people have at most 8 memberships",
+        ),
+        (
+            3,
+            "any",
+            {"quota": [SENIOR | {"at_least": 2}], "per_person": (1, 1), "team_size": "2:"},
+            "each team: 3 teams would need 6, and there are 4 such people",
+        ),
+    ],
+)
+def test_a_quota_is_blamed_for_what_counting_shows(teams, actions, rules, message):
+    agents, rooms = [f"p{i}" for i in range(8)], [f"t{l}" for l in range(teams)]
+    labels = {name: {"role": "senior" if i < 4 else "junior"} for i, name in enumerate(agents)}
+    admissible = Admissible.of(Rules(labels=labels, **rules), agents, rooms)
+    with pytest.raises(InputError, match=re.escape(message)):
+        Assignments(ActionSpaces.parse(actions, agents, rooms), admissible, agents, rooms).drawn()
+
+
 def test_sizes_that_do_not_add_up_are_counted():
     """Forty people at tables of three: a program that tries every seating does not end."""
     agents, rooms = [f"p{i}" for i in range(40)], [f"t{l}" for l in range(14)]

@@ -49,6 +49,10 @@ def giving(part: TotalStatistics) -> Giving | None:
     noise of one variance, and about so with skewed or rounded totals. Where totals of a team move together, as they do
     if both of a pair share what they get in a meeting, it fires more often: in simulations up to 6 times in 100 at a
     level of 1, and at most 6 times in 1,000 at the level that is used (`TOGETHER`).
+
+    It is for pairs with independent noise (`noise="pairs"`): totals have weights 1 / c. How many of them are of
+    somebody's company the sums tell exactly unless two people meet twice in a sample, in interchangeable coalitions:
+    if others are alone at times, some of these count as spare totals then, and it fires slightly more often.
     """
     setting, n = part.setting, part.setting.n_agents
     unknowns = setting.n_pairs
@@ -70,8 +74,7 @@ def giving(part: TotalStatistics) -> Giving | None:
         along += difference.T @ sums
         squares += part.squares(agent)
         # Totals of nobody's company tell nothing: with weights 1 / c each other one adds 1 to the trace, or more.
-        told = np.trace(gram) if setting.noise == "pairs" else gram.sum()
-        totals += min(float(np.rint(told)), float(part.totals[agent]))
+        totals += min(float(np.rint(np.trace(gram))), float(part.totals[agent]))
     values, vectors = np.linalg.eigh(by_pair)
     seen = values > NOTHING * max(float(values[-1]), NOTHING)
     root = vectors[:, seen] / np.sqrt(values[seen])

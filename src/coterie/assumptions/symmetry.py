@@ -54,6 +54,8 @@ def _of_totals(whole: TotalStatistics, agreed: int, alpha: float) -> Check:
 
     Symmetry counts as tested where the difference of any pair would have been seen, where `giving` could test it, or
     where `MANY_TWOS` meetings of two gave both the same: each such meeting that does not is refused when it is read.
+    That is generous to `giving`, which sees people who get more, or less, than they give: where the two of pairs
+    differ, and over all pairs nobody does, it sees nothing.
     """
     found = _total_symmetry(whole, alpha)
     people = giving(whole) if found.verdict != "broken" and whole.setting.noise == "pairs" else None

@@ -247,11 +247,14 @@ _PERIOD = re.compile(r"(?<![^\W_])(w|wk|kw|q)[ .]?[0-9]+$", re.IGNORECASE)
 def rounds_in_columns(columns: Sequence[Column], *, without_word: bool = False) -> list[str]:
     """Return the columns of which each seems to be about another round: Team week 1, Team week 2.
 
+    Where a column says when, Score Q1 and Score Q2 may be questions of a survey, and are not told to be rounds.
     `without_word`: also where nothing but a number parts them, as in Points 1, Points 2; that may be something else.
     """
     alike: dict[str, list[str]] = {}
+    says_when = columns_that_say("sample", columns)
     for column in columns:
-        is_told = without_word or column.word_for("sample") is not None or _PERIOD.search(column.name)
+        is_period = not says_when and _PERIOD.search(column.name)
+        is_told = without_word or is_period or column.word_for("sample") is not None
         if is_told and (stem := re.sub("[0-9]+", "", column.name)) != column.name:
             alike.setdefault(stem.casefold(), []).append(column.name)
     return max((names for names in alike.values() if len(names) > 1), key=len, default=[])

@@ -1,6 +1,7 @@
 """Which scale ratings are on, from the values that occur; and which of these are probably typos."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,13 @@ OTHERS = ((1.0, 3.0), (0.0, 3.0), (1.0, 4.0), (0.0, 4.0), (1.0, 6.0), (0.0, 6.0)
 """Rarer ones, which both of their ends must show."""
 
 ROUND = (1.0, 5.0, 10.0, 20.0, 100.0)
-"""Where scales of points end that begin at 0; larger ones at 2, 5 or 10 times a power of ten."""
+"""Where scales of points end that begin at 0; larger ones at 1, 2 or 5 times a power of ten."""
+
+LARGEST, SMALLEST = sys.float_info.max, 1e-300
+"""Ends are never beyond the one; values nearer than the other are taken to be so far apart."""
+
+WIDER = 1.01
+"""A step is wider than values are apart by this factor or more, which rounding errors of 0.21 - 0.2 are far below."""
 
 NARROW = 0.1
 """Values that take up a smaller share of such a scale are probably not on it."""
@@ -194,23 +201,29 @@ def _around(low: float, high: float) -> tuple[float, float] | None:
 def _round_ends(low: float, high: float) -> tuple[float, float]:
     """Return round numbers around values: from 0 on, on both sides of 0, or, where that is much too wide, near by.
 
-    The ends that happened to be seen are nobody's scale, and the next table of the same kind has others.
+    Those near by are multiples of a step that is wider than the values are apart, so at most one of them was seen: the
+    ends that happened to be are nobody's scale, and the next table of the same kind has others.
     """
     if low == high:
         return low, high
     end = _round_end(max(-low, high))
     wide = (-end if low < 0 else 0.0, end if high > 0 else 0.0)
-    if high - low >= NARROW * (wide[1] - wide[0]):
+    if high - low >= NARROW * wide[1] - NARROW * wide[0]:
         return wide
-    step = 10.0 ** math.floor(math.log10(high - low))
-    digits = max(0, -math.floor(math.log10(step)))
-    ends = (round(math.floor(low / step) * step, digits), round(math.ceil(high / step) * step, digits))
-    return min(low, ends[0]), max(high, ends[1])
+    step = _next_round(WIDER * max(high - low, SMALLEST))
+    digits = -math.floor(math.log10(step))
+    below, above = (round(times * step, digits) for times in (math.floor(low / step), math.ceil(high / step)))
+    return min(low, max(below, -LARGEST)), max(high, min(above, LARGEST))
 
 
 def _round_end(size: float) -> float:
     """Return the next number from a size on that a scale may end at."""
     if size <= ROUND[-1]:
         return next(end for end in ROUND if size <= end)
+    return min(_next_round(size), LARGEST)
+
+
+def _next_round(size: float) -> float:
+    """Return the next of 1, 2 and 5 times powers of ten, from a size on."""
     power = 10.0 ** math.floor(math.log10(size))
     return next(times * power for times in (1, 2, 5, 10) if size <= times * power)

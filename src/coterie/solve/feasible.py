@@ -407,27 +407,37 @@ class Assignments:
             second = blamed(kept + rest[:half], True, rest[half:])
             return blamed(kept + second, bool(second), rest[:half]) + second
 
-        found = blamed([], False, list(self.requirements))
+        among = list(self.requirements)
+        if self._miscounts(among):
+            among = [one for one in among if one.room is not None or one.memberships is not None]
+        found = blamed([], False, among)
         return Conflict(tuple(found), not unknown, tuple(self._summary(found)), self._advice(found, effort))
 
     def _short(self) -> str:
-        """Return for which quota people with its label are too few, or too many, by counting; "" where for none."""
+        """Return for which quota people with its label are too few, or too many, by counting; "" where for none.
+
+        None is to blame where sizes and numbers of memberships contradict each other without any.
+        """
+        if self._miscounts(self.requirements):
+            return ""
         rooms, (least, most) = self._rooms(self.requirements), self._memberships(self.requirements)
-        by_quota: dict[str, list[QuotaRule]] = {}
+        by_quota: dict[str, dict[int, QuotaRule]] = {}
         for rule in self.admissible.rules:
             if isinstance(rule, QuotaRule):
-                by_quota.setdefault(rule.asked, []).append(rule)
-        for asked, rules in by_quota.items():
-            who = rules[0].labelled
-            there = f"there {'is' if who.sum() == 1 else 'are'} {counted(int(who.sum()), 'such person', 'such people')}"
+                by_quota.setdefault(rule.asked, {})[rule.coalition] = rule  # what is asked twice is needed once
+        for asked, by_coalition in by_quota.items():
+            rules = list(by_coalition.values())
+            who, (fewest, largest) = rules[0].labelled, (int(ends[rules[0].labelled].sum()) for ends in (least, most))
             sizes = [rooms[rule.coalition] for rule in rules]
             never_empty = [not rule.or_empty or (size.least > 0 and not size.or_empty)
                            for rule, size in zip(rules, sizes, strict=True)]  # fmt: skip
             needed = sum(rule.least for rule, filled in zip(rules, never_empty, strict=True) if filled)
-            if needed > most[who].sum():
+            if needed > largest:
+                there = _there(int(who.sum()), largest, "at most")
                 return f"{asked}: {counted(sum(never_empty), 'team')} would need {needed:,}, and {there}"
             places = sum(self.n_agents if rule.most is None else rule.most for rule in rules)
-            if len(rules) == self.n_coalitions and places < least[who].sum():
+            if len(rules) == self.n_coalitions and places < fewest:
+                there = _there(int(who.sum()), fewest, "at least")
                 return f"{asked}: {counted(len(rules), 'team has', 'teams have')} places for {places:,}, and {there}"
         return ""
 
@@ -633,6 +643,14 @@ def _add_up(rooms: Iterable[Sizes], least: int, most: int) -> bool:
     for room in rooms:
         sums = room.added_to(sums) & ((2 << most) - 1)
     return sums >> least != 0
+
+
+def _there(people: int, memberships: int, how: str) -> str:
+    """Return how many people with a label there are, or how many memberships they have, if these are not as many."""
+    if people == memberships:
+        return f"there {'is' if people == 1 else 'are'} {counted(people, 'such person', 'such people')}"
+    who = "the one such person has" if people == 1 else f"the {people:,} such people have"
+    return f"{who} {how} {counted(memberships, 'membership')}"
 
 
 def _typed(size: TeamSize, n_coalitions: int, asked: TeamSize, n_asked: int) -> str:
