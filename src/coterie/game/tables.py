@@ -23,8 +23,8 @@ from coterie.words import counted
 WORDS: dict[str, str] = {
     "agent": "agent who person name employee student pupil member rater from reviewer player participant voter country "
     "author giver consultant colleague by wer mitarbeiter schüler qui persona",
-    "coalition": "coalition team group area domain project department practice sector division workstream room table unit "
-    "squad crew subject course club topic issue gruppe abteilung projekt bereich tisch equipe groupe equipo",
+    "coalition": "coalition team group area domain project department practice sector division workstream room table "
+    "unit squad crew subject course club topic issue gruppe abteilung projekt bereich tisch equipe groupe equipo",
     "members": "members participants names people mitglieder",
     "rule": "rule option",
     "value": "value setting",
