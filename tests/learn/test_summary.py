@@ -11,6 +11,7 @@ from coterie.certificates.certificate import Doubt, Witness
 from coterie.game.rules import TeamSize
 from coterie.learn.explanation import Explanation, Room, with_others
 from coterie.learn.options import Likely, Option
+from coterie.learn.result import Together
 from coterie.learn.summary import (
     against_today,
     better_places,
@@ -107,9 +108,16 @@ def test_options_are_called_by_what_differs(sets, more, words):
 def test_what_would_help_names_one_person_once():
     worst = Witness("Ada", ("x",), 0.1, 1.0, doubts=tuple(Doubt(name, "x", 0.5) for name in ("Bo", "Cy", "Di")))
     result = SimpleNamespace(
-        certificate=SimpleNamespace(gap=1.0, worst=worst), data=SimpleNamespace(pool_coalitions=True)
-    )
+        certificate=SimpleNamespace(gap=1.0, worst=worst), data=SimpleNamespace(pool_coalitions=True),
+        says_nothing=False, together=Together(9, 2, (("Eve", "Fay", "x"), ("Eve", "Gus", "y"))),
+    )  # fmt: skip
     assert what_would_help(result) == ["more outcomes of Ada with Bo, Cy, Di (uncertain by up to 0.5)"]
+    result.says_nothing = True  # then the tightest case is anybody's
+    assert what_would_help(result) == ["outcomes of those who were never seen together: Eve and Fay, Eve and Gus"]
+    result.data.pool_coalitions = False
+    assert what_would_help(result)[0].endswith("Eve and Fay in x, Eve and Gus in y")
+    result.together = None
+    assert what_would_help(result) == []
 
 
 @pytest.mark.parametrize(

@@ -747,10 +747,18 @@ def _gap(gap: float) -> str:
 
 
 def what_would_help(result: Result) -> list[str]:
-    """Return what data would help most, from the pairs that the tightest case hangs on, a sentence for each team."""
+    """Return what data would help most, from the pairs that the tightest case hangs on, a sentence for each team.
+
+    Where nothing is proven the tightest case is anybody's: pairs help then of whom the guess knows nothing directly.
+    """
     worst = result.certificate.worst
     if result.certificate.gap == 0 or worst is None:
         return []
+    if result.says_nothing:
+        unseen = () if result.together is None else result.together.named[:HELPFUL]
+        pooled = result.data.pool_coalitions
+        pairs = [f"{one} and {two}" + ("" if pooled else f" in {team}") for one, two, team in unseen]
+        return [f"outcomes of those who were never seen together: {', '.join(pairs)}"] if pairs else []
     by_team: dict[str, list[Doubt]] = {}
     for doubt in worst.doubts[:HELPFUL]:
         by_team.setdefault("" if result.data.pool_coalitions else f" in {doubt.coalition}", []).append(doubt)
