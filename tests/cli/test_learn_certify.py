@@ -240,7 +240,7 @@ def test_too_few_data(run, tmp_path):
     longer = r"(It would take up to about [\d,]+ more rounds like|More rounds in which the same)"
     assert not re.search(longer, said(shown))
     assert re.search(longer, said(run("learn", tmp_path, "--details")[1]))
-    assert "What would help most" in shown
+    assert ("What would help most" in shown) == ("never seen together" in said(shown))
 
 
 def test_few_ratings_for_people(run, tmp_path):
